@@ -1,0 +1,98 @@
+/**
+ * The closed list of error codes. Each has the HTTP status it is answered with and the title of its
+ * problem type (RFC 9457). A new kind of refusal gets a line here, so that the list in the API's
+ * description is complete by construction.
+ */
+export const errorCodes = {
+  approval_blocked_mandatory_missing: { status: 409, title: 'Approval is blocked' },
+  bad_body: { status: 400, title: 'The body cannot be parsed' },
+  capability_too_deep: { status: 409, title: 'The capability would lie too deep' },
+  cardinality_exceeded: { status: 409, title: 'The relation type allows no further relation' },
+  children_present: { status: 409, title: 'The card has children' },
+  conflict: { status: 409, title: 'The request conflicts with the present state' },
+  cursor_mismatch: { status: 422, title: 'The cursor belongs to another list' },
+  duplicate_relation: { status: 409, title: 'The relation exists already' },
+  email_taken: { status: 409, title: 'The e-mail address is in use' },
+  external_id_taken: { status: 409, title: 'The external id is in use' },
+  forbidden: { status: 403, title: 'Not permitted' },
+  idempotency_in_progress: { status: 409, title: 'The first request with this key is still running' },
+  idempotency_key_reused: { status: 409, title: 'The idempotency key was used for another request' },
+  internal: { status: 500, title: 'Internal error' },
+  invalid_credentials: { status: 401, title: 'Login failed' },
+  job_not_cancellable: { status: 409, title: 'The job has ended' },
+  job_not_retryable: { status: 409, title: 'The job cannot be retried' },
+  job_result_missing: { status: 404, title: 'The job has no result file' },
+  length_required: { status: 411, title: 'Length required' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  not_found: { status: 404, title: 'Not found' },
+  parent_cycle: { status: 422, title: 'A card cannot be its own ancestor' },
+  payload_too_large: { status: 413, title: 'The body is too large' },
+  position_expired: { status: 410, title: 'The position is no longer kept' },
+  precondition_failed: { status: 412, title: 'The resource has changed' },
+  range_not_satisfiable: { status: 416, title: 'The range cannot be served' },
+  registration_closed: { status: 403, title: 'Self-registration is closed' },
+  sibling_name_taken: { status: 409, title: 'A sibling has this name' },
+  too_many_requests: { status: 429, title: 'Too many requests' },
+  unauthorized: { status: 401, title: 'Login required' },
+  unavailable: { status: 503, title: 'The service is not ready' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  upstream_failed: { status: 502, title: 'A remote system failed' },
+  use_operation: { status: 422, title: 'This field is changed by an operation of its own' },
+  validation_failed: { status: 422, title: 'The input is not valid' },
+  wrong_state: { status: 409, title: 'Not possible in the present state' },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One fault of the input: the field's path (`attributes.timeModel`), a machine code and a sentence. */
+export interface FieldError {
+  field: string;
+  code: string;
+  message: string;
+}
+
+export interface EstateErrorOptions {
+  /** Faults by field; for the codes answered with 422. */
+  errors?: FieldError[];
+  /** Further members of the problem document, such as `child_count`. */
+  extra?: Record<string, unknown>;
+  /** Headers of the answer, such as `Retry-After` or `Allow`. */
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** The one error class for expected refusals: a code of the closed list and a sentence for the client. */
+export class EstateError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly errors: FieldError[] | undefined;
+  readonly extra: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, detail: string, options: EstateErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'EstateError';
+    this.code = code;
+    this.status = errorCodes[code].status;
+    this.errors = options.errors;
+    this.extra = options.extra ?? {};
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** A 422 that names one field. */
+export function invalidField(field: string, code: string, message: string): EstateError {
+  return new EstateError('validation_failed', message, { errors: [{ field, code, message }] });
+}
+
+/** A 422 that names several fields; `errors` must not be empty. */
+export function invalidFields(errors: FieldError[]): EstateError {
+  const first = errors[0]!;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new EstateError('validation_failed', `${first.field}: ${first.message}${more}`, { errors });
+}
+
+/** A 404 for a thing of the given kind, such as `card`. */
+export function notFound(kind: string, id: string): EstateError {
+  return new EstateError('not_found', `There is no ${kind} ${id}.`);
+}
