@@ -1,0 +1,92 @@
+import type { Knex } from 'knex';
+
+/** Cards, relations, stakeholders and tags. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    create table cards (
+      id uuid primary key default uuidv7(),
+      type text not null references card_types (key),
+      subtype text,
+      name text not null,
+      -- sort and search form of the name
+      name_key text not null generated always as (fold(name)) stored,
+      alias text,
+      description text,
+      -- deferred, so that a batch may write children before their parents
+      parent_id uuid references cards (id) deferrable initially deferred,
+      lifecycle jsonb,
+      attributes jsonb not null default '{}',
+      status text not null default 'ACTIVE' check (status in ('ACTIVE', 'ARCHIVED')),
+      approval_status text not null default 'DRAFT'
+        check (approval_status in ('DRAFT', 'APPROVED', 'REJECTED', 'BROKEN')),
+      data_quality numeric(4, 1) not null default 0,
+      external_id text,
+      archived_at timestamptz,
+      -- the cards that were archived by one act carry its id
+      archive_batch_id uuid,
+      created_by uuid,
+      updated_by uuid,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index cards_external_id on cards (type, external_id) where external_id is not null;
+    create unique index cards_sibling_name on cards
+      (type, coalesce(parent_id, '00000000-0000-0000-0000-000000000000'::uuid), md5(lower(name)))
+      where status = 'ACTIVE';
+    create index cards_parent on cards (parent_id) where parent_id is not null;
+
+    create table relations (
+      id uuid primary key default uuidv7(),
+      type text not null references relation_types (key),
+      source_id uuid not null references cards (id) deferrable initially deferred,
+      target_id uuid not null references cards (id) deferrable initially deferred,
+      attributes jsonb not null default '{}',
+      description text,
+      created_by uuid,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index relations_ends on relations (type, source_id, target_id);
+    create index relations_source on relations (source_id, type);
+    create index relations_target on relations (target_id, type);
+
+    create table stakeholders (
+      id uuid primary key default uuidv7(),
+      card_id uuid not null references cards (id) on delete cascade,
+      user_id uuid not null references users (id) on delete cascade,
+      role text not null,
+      created_at timestamptz not null default now(),
+      unique (card_id, user_id, role)
+    );
+    create index stakeholders_user on stakeholders (user_id, card_id);
+
+    create table tag_groups (
+      id uuid primary key default uuidv7(),
+      name text not null,
+      description text,
+      mode text not null default 'multi' check (mode in ('single', 'multi')),
+      mandatory boolean not null default false,
+      restrict_to_types jsonb,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index tag_groups_name on tag_groups (lower(name));
+
+    create table tags (
+      id uuid primary key default uuidv7(),
+      tag_group_id uuid not null references tag_groups (id) on delete cascade,
+      name text not null,
+      description text,
+      color text,
+      sort_order integer not null default 0
+    );
+    create unique index tags_name on tags (tag_group_id, lower(name));
+
+    create table card_tags (
+      card_id uuid not null references cards (id) on delete cascade,
+      tag_id uuid not null references tags (id) on delete cascade,
+      primary key (card_id, tag_id)
+    );
+    create index card_tags_tag on card_tags (tag_id, card_id);
+  `);
+}

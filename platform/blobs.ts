@@ -1,0 +1,77 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export interface BlobInfo {
+  /** Bytes. */
+  size: number;
+  /** Hexadecimal. */
+  sha256: string;
+}
+
+/** Where files are kept. The key is a UUID of the caller's; an object store fits the same interface. */
+export interface BlobStore {
+  /** Stores the stream under the key, whole or not at all; replaces what was there. */
+  put(key: string, content: Readable): Promise<BlobInfo>;
+  /** Reads all, or the bytes `start` to `end` (both included). @throws Error with code ENOENT when absent. */
+  get(key: string, range?: { start: number; end: number }): Promise<Readable>;
+  remove(key: string): Promise<void>;
+  /** Keys of blobs last written before the moment, for the clean-up of what no row names. */
+  olderThan(moment: Date): AsyncIterable<string>;
+}
+
+/** A blob store in a folder; a blob appears under its name only when it is complete and on disk. */
+export function createDiskBlobStore(folder: string): BlobStore {
+  const place = (key: string) => {
+    if (!/^[0-9a-f-]{36}$/.test(key)) throw new Error(`not a blob key: ${key}`);
+    // the last digits are random in every UUID version, the first ones are not
+    return path.join(folder, key.slice(-2), key);
+  };
+  return {
+    async put(key, content) {
+      const target = place(key);
+      const partial = `${target}.${randomUUID()}.part`;
+      await mkdir(path.dirname(target), { recursive: true });
+      const hash = createHash('sha256');
+      let size = 0;
+      const meter = new Transform({
+        transform(chunk: Buffer, _encoding, done) {
+          hash.update(chunk);
+          size += chunk.length;
+          done(null, chunk);
+        },
+      });
+      try {
+        await pipeline(content, meter, createWriteStream(partial, { mode: 0o640 }));
+        const file = await open(partial, 'r+');
+        await file.sync();
+        await file.close();
+        await rename(partial, target);
+      } catch (error) {
+        await rm(partial, { force: true });
+        throw error;
+      }
+      return { size, sha256: hash.digest('hex') };
+    },
+    async get(key, range) {
+      const source = place(key);
+      await stat(source);
+      return createReadStream(source, range);
+    },
+    async remove(key) {
+      await rm(place(key), { force: true });
+    },
+    async *olderThan(moment) {
+      const shelves = await readdir(folder).catch(() => [] as string[]);
+      for (const shelf of shelves) {
+        for (const name of await readdir(path.join(folder, shelf)).catch(() => [] as string[])) {
+          const info = await stat(path.join(folder, shelf, name)).catch(() => undefined);
+          if (info && info.mtime < moment && /^[0-9a-f-]{36}$/.test(name)) yield name;
+        }
+      }
+    },
+  };
+}

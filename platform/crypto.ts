@@ -1,0 +1,100 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  hkdfSync,
+  randomBytes,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto';
+
+/** SHA-256 in hexadecimal. */
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/** A random secret of 256 bits, safe in addresses and headers. */
+export function randomSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The short public name of a key, stored beside what it signed or encrypted. */
+export function keyId(secretKey: string): string {
+  return sha256(`estate key id:${secretKey}`).slice(0, 12);
+}
+
+/** A 256-bit key for one purpose, derived from a secret key (HKDF-SHA-256). */
+export function deriveKey(secretKey: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, 'estate', purpose, 32));
+}
+
+/** Encryption of small secrets at rest. */
+export interface SecretBox {
+  /** `<key id>.<nonce>.<tag>.<cipher text>`, base64url; `context` (such as `settings.smtp`) is authenticated. */
+  seal(plain: string, context: string): string;
+  /** @throws Error when the text was made by an unknown key, for another context, or was altered. */
+  open(sealed: string, context: string): string;
+}
+
+/** AES-256-GCM under keys derived from the secret keys; the first seals, every one opens. */
+export function createSecretBox(secretKeys: string[]): SecretBox {
+  const keys = new Map(secretKeys.map((key) => [keyId(key), deriveKey(key, 'secrets at rest')]));
+  const current = keyId(secretKeys[0]!);
+  return {
+    seal(plain, context) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', keys.get(current)!, nonce);
+      cipher.setAAD(Buffer.from(context));
+      const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return [current, ...[nonce, cipher.getAuthTag(), text].map((part) => part.toString('base64url'))].join(
+        '.',
+      );
+    },
+    open(sealed, context) {
+      const [id = '', nonce = '', tag = '', text = ''] = sealed.split('.');
+      const key = keys.get(id);
+      if (!key) throw new Error(`the secret was sealed with the key ${id}, which SECRET_KEY does not hold`);
+      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'));
+      decipher.setAAD(Buffer.from(context));
+      decipher.setAuthTag(Buffer.from(tag, 'base64url'));
+      return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString(
+        'utf8',
+      );
+    },
+  };
+}
+
+// OWASP Password Storage Cheat Sheet: scrypt with N = 2^15, r = 8, p = 3 (32 MiB a hash)
+const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
+
+function scryptAsync(password: string, salt: Buffer, options: typeof SCRYPT): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFKC'), salt, 32, options, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
+}
+
+/** A password's hash with its parameters: `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const hash = await scryptAsync(password, salt, SCRYPT);
+  return [
+    'scrypt',
+    Math.log2(SCRYPT.N),
+    SCRYPT.r,
+    SCRYPT.p,
+    salt.toString('base64url'),
+    hash.toString('base64url'),
+  ].join('$');
+}
+
+/** Whether the password fits the hash; constant in time for hashes of the same parameters. */
+export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+  const [scheme, logN, r, p, salt, hash] = stored.split('$');
+  if (scheme !== 'scrypt' || !salt || !hash) return false;
+  const options = { ...SCRYPT, N: 2 ** Number(logN), r: Number(r), p: Number(p) };
+  const expected = Buffer.from(hash, 'base64url');
+  const found = await scryptAsync(password, Buffer.from(salt, 'base64url'), options);
+  return expected.length === found.length && timingSafeEqual(expected, found);
+}

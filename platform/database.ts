@@ -1,0 +1,87 @@
+import createKnex, { type Knex } from 'knex';
+import pg from 'pg';
+
+export type Db = Knex;
+/** A transaction, or the pool where a single read needs none. */
+export type Sql = Knex | Knex.Transaction;
+
+const TYPE_INT8 = 20;
+const TYPE_DATE = 1082;
+const TYPE_TIMESTAMP = 1114;
+const TYPE_NUMERIC = 1700;
+
+let parsersSet = false;
+
+/**
+ * Value parsers for the whole process: counts and positions stay exact (a bigint beyond 2^53 is not
+ * expected and refused), money is a number, dates stay strings.
+ */
+function setParsers(): void {
+  if (parsersSet) return;
+  parsersSet = true;
+  pg.types.setTypeParser(TYPE_INT8, (text) => {
+    const value = Number(text);
+    if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is out of range`);
+    return value;
+  });
+  pg.types.setTypeParser(TYPE_NUMERIC, Number);
+  pg.types.setTypeParser(TYPE_DATE, (text) => text);
+  pg.types.setTypeParser(TYPE_TIMESTAMP, (text) => text);
+}
+
+export interface DatabaseOptions {
+  url: string;
+  /** Shown in pg_stat_activity. */
+  name: string;
+  poolMax?: number;
+}
+
+/** The process's connection pool. */
+export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
+  setParsers();
+  return createKnex({
+    client: 'pg',
+    connection: {
+      connectionString: url,
+      application_name: name,
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+      // a transaction left open by a stuck process must not hold the feed's lock for long
+      options: '-c idle_in_transaction_session_timeout=60000 -c timezone=UTC -c lock_timeout=30000',
+    },
+    pool: { min: 0, max: poolMax },
+    acquireConnectionTimeout: 15_000,
+  });
+}
+
+/** The pg error code (SQLSTATE) of an error, if it is one. */
+export function sqlState(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** The name of the constraint or unique index that a pg error reports. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return (error as { constraint?: string } | null)?.constraint;
+}
+
+const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+
+/**
+ * Runs `work` in a transaction. Deadlocks, serialisation failures and lock time-outs are tried again
+ * (three times, with jitter), so that clients never see them.
+ */
+export async function inTransaction<T>(
+  db: Db,
+  work: (trx: Knex.Transaction) => Promise<T>,
+  config?: Knex.TransactionConfig,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.transaction(work, config);
+    } catch (error) {
+      if (attempt >= 4 || !RETRYABLE.has(sqlState(error) ?? '')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, attempt * 20 + Math.random() * 50));
+    }
+  }
+}
