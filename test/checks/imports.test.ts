@@ -1,0 +1,184 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { checkImports } from './imports.ts';
+
+const trees: string[] = [];
+afterEach(() => {
+  for (const tree of trees.splice(0)) rmSync(tree, { recursive: true });
+});
+
+/** Writes a small tree whose one program is `api/main.ts`. */
+function tree(files: Record<string, string>): string {
+  const root = mkdtempSync(path.join(tmpdir(), 'estate-imports-'));
+  trees.push(root);
+  const manifest = JSON.stringify({ scripts: { api: 'node api/main.ts' } });
+  for (const [name, text] of Object.entries({ 'package.json': manifest, ...files })) {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    writeFileSync(path.join(root, name), text);
+  }
+  return root;
+}
+
+function faults(files: Record<string, string>): string[] {
+  return checkImports(tree(files)).map(({ path: file, line, reason }) => `${file}:${line} ${reason}`);
+}
+
+describe('direction', () => {
+  test('downwards is right, and tests may import anything', () => {
+    expect(
+      faults({
+        'platform/clock.ts': 'export const now = 1;',
+        'domain/cards/a.ts': `import { now } from '../../platform/clock.ts';\nexport const a = now;`,
+        'reports/r.ts': `import { a } from '../domain/cards/a.ts';\nexport const r = a;`,
+        'migrations/steps.ts': `import { now } from '../platform/clock.ts';\nexport const steps = [now];`,
+        'api/main.ts': `import { r } from '../reports/r.ts';\nimport { steps } from '../migrations/steps.ts';\nexport const app = [r, steps];`,
+        'workers/main.ts': `export const work = 1;`,
+        'main.ts': `import { app } from './api/main.ts';\nimport { work } from './workers/main.ts';\nexport const all = [app, work];`,
+        'test/api/x.test.ts': `import { app } from '../../api/main.ts';\nexport default app;`,
+        'vitest.config.ts': 'export default {};',
+      }),
+    ).toEqual([]);
+  });
+
+  test.each([
+    ['platform/a.ts', '../domain/b.ts', 'platform may not import domain'],
+    ['domain/a.ts', '../reports/b.ts', 'domain may not import reports (only platform)'],
+    ['domain/cards/a.ts', '../../integrations/b.ts', 'domain may not import integrations (only platform)'],
+    ['reports/a.ts', '../integrations/b.ts', 'reports may not import integrations (only platform, domain)'],
+    ['api/a.ts', '../workers/b.ts', /^api may not import workers/],
+    ['workers/a.ts', '../api/b.ts', /^workers may not import api/],
+    ['migrations/a.ts', '../domain/b.ts', 'migrations may not import domain (only platform)'],
+    ['domain/a.ts', '../main.ts', 'domain may not import main.ts (only platform)'],
+    ['domain/a.ts', '../test/b.ts', 'product code imports test/b.ts, which is not part of the product'],
+    ['domain/a.ts', '../vitest.config.ts', /^product code imports vitest.config.ts/],
+  ])('%s may not import %s', (from, to, reason) => {
+    const root = tree({ [from]: `// äöü €\nimport { b } from '${to}';\nexport const a = b;` });
+    expect(checkImports(root)).toEqual([
+      {
+        path: from,
+        line: 2,
+        reason: typeof reason === 'string' ? reason : expect.stringMatching(reason),
+      },
+    ]);
+  });
+
+  test.each([
+    `import type { B } from '../api/b.ts';\nexport type A = B;`,
+    `export type A = import('../api/b.ts').B;`,
+    `export const a = () => import('../api/b.ts');`,
+    `import '../api/b.ts';`,
+  ])('every form of import counts: %s', (text) => {
+    expect(faults({ 'domain/a.ts': text })).toEqual([
+      'domain/a.ts:1 domain may not import api (only platform)',
+    ]);
+  });
+
+  test('a folder that is no floor is named', () => {
+    expect(faults({ 'utils/a.ts': 'export const a = 1;' })).toEqual([
+      'utils/a.ts:1 utils is no floor of the house (platform, domain, reports, integrations, workers, api, migrations, main.ts, test)',
+    ]);
+  });
+});
+
+describe('cycles', () => {
+  test('one fault for each knot, with its shortest way, type-only imports included', () => {
+    expect(
+      faults({
+        'domain/a.ts': `import { b } from './b.ts';\nexport const a = b;`,
+        'domain/b.ts': `import { d } from './d.ts';\nimport type { C } from './c.ts';\nexport const b = d as C;`,
+        'domain/c.ts': `import { a } from './a.ts';\nexport type C = typeof a;`,
+        'domain/d.ts': 'export const d = 1;',
+        'platform/self.ts': `import * as me from './self.ts';\nexport const other = () => me;`,
+      }),
+    ).toEqual([
+      'domain/a.ts:1 import cycle: domain/a.ts -> domain/b.ts -> domain/c.ts -> domain/a.ts',
+      'platform/self.ts:1 import cycle: platform/self.ts -> platform/self.ts',
+    ]);
+  });
+
+  test('tests are held to it too', () => {
+    expect(faults({ 'test/a.ts': `import './b.ts';`, 'test/b.ts': `import './a.ts';` })).toEqual([
+      'test/a.ts:1 import cycle: test/a.ts -> test/b.ts -> test/a.ts',
+    ]);
+  });
+});
+
+test('no barrels and no default exports in product code', () => {
+  expect(
+    faults({
+      'domain/a.ts': 'export const a = 1;\nexport type T = 1;',
+      'domain/all.ts': `export * from './a.ts';\nexport { a as b } from './a.ts';\nexport type { T } from './a.ts';\nimport { a } from './a.ts';\nexport { a };\nexport default a;`,
+    }),
+  ).toEqual([
+    'domain/all.ts:1 re-exports ./a.ts: import it from where it is written',
+    'domain/all.ts:2 re-exports ./a.ts: import it from where it is written',
+    'domain/all.ts:3 re-exports ./a.ts: import it from where it is written',
+    'domain/all.ts:5 re-exports ./a.ts: import it from where it is written',
+    'domain/all.ts:6 default export: export it by name',
+  ]);
+});
+
+test('400 lines are the limit, but for plain data', () => {
+  const lines = (count: number) => '// one line\n'.repeat(count);
+  expect(
+    faults({
+      'domain/fits.ts': lines(400),
+      'domain/long.ts': lines(401),
+      'domain/long.data.ts': lines(401),
+      'test/long.test.ts': lines(401),
+    }),
+  ).toEqual([
+    'domain/long.ts:401 401 lines: split it by operation before 400',
+    'test/long.test.ts:401 401 lines: split it by operation before 400',
+  ]);
+});
+
+test('api holds no SQL, no query building and no queue', () => {
+  expect(
+    faults({
+      'api/a.ts': [
+        `import type { Knex } from 'knex';`,
+        `import { Queue } from 'bullmq';`,
+        `export const a = (db: Knex) => db.raw('x');`,
+        `export const b = (db: Knex) => db.select('id').from('cards');`,
+        'export const c = `select * from cards`;',
+        `export const d = 'delete from cards';`,
+        `export const fine = [Array.from('x'), Buffer.from('x'), 'Select a card from the list', 'Update the card', Queue];`,
+      ].join('\n'),
+      'reports/a.ts': `import type { Knex } from 'knex';\nexport const a = (db: Knex) => db.raw('select 1 from cards');`,
+    }),
+  ).toEqual([
+    'api/a.ts:1 api may not import knex: call a command or a query',
+    'api/a.ts:2 api may not import bullmq: call a command or a query',
+    'api/a.ts:3 .raw( in api: call a command or a query',
+    'api/a.ts:4 .from( in api: call a command or a query',
+    'api/a.ts:5 SQL in api: call a command or a query',
+    'api/a.ts:6 SQL in api: call a command or a query',
+  ]);
+});
+
+test('only programs and the start-up messages write to the console', () => {
+  const text = `export const say = () => console.log('x');`;
+  expect(
+    faults({ 'api/main.ts': text, 'platform/startup.ts': text, 'domain/a.ts': text, 'test/a.ts': text }),
+  ).toEqual(['domain/a.ts:1 console: use the logger that is passed in']);
+});
+
+test('a file that cannot be parsed is a fault', () => {
+  expect(faults({ 'domain/a.ts': '\nexport const = ;' })).toEqual([
+    expect.stringMatching(/^domain\/a\.ts:2 cannot be parsed: /),
+  ]);
+});
+
+test('the command prints a line for each fault and fails, and says nothing where there is none', () => {
+  const program = path.join(import.meta.dirname, 'imports.ts');
+  const bad = tree({ 'domain/a.ts': `import '../api/b.ts';` });
+  const run = spawnSync(process.execPath, [program, bad], { encoding: 'utf8' });
+  expect(run.status).toBe(1);
+  expect(run.stderr).toBe('domain/a.ts:1 domain may not import api (only platform)\n');
+  const good = tree({ 'domain/a.ts': 'export const a = 1;' });
+  expect(execFileSync(process.execPath, [program, good], { encoding: 'utf8' })).toBe('');
+});
