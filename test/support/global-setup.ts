@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import type { TestProject } from 'vitest/node';
+import { prepareDatabase } from '../../migrations/prepare.ts';
+import { openDatabase } from '../../platform/database.ts';
+import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The server's address with the database `template1` replaced by a name of the test's choice. */
+    serverUrl: string;
+  }
+}
+
+/** One PostgreSQL for the whole run, with a migrated template database that each test file clones. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-test-'));
+  const server = await openEmbeddedPostgres({ dataDir: folder, log: pino({ level: 'silent' }) });
+  const admin = openDatabase({ url: server.url, name: 'test setup', poolMax: 1 });
+  await admin.raw('create database estate_template');
+  await admin.destroy();
+  const url = new URL(server.url);
+  url.pathname = '/estate_template';
+  const template = openDatabase({ url: url.href, name: 'test setup', poolMax: 2 });
+  await prepareDatabase(template);
+  await template.destroy();
+  project.provide('serverUrl', server.url);
+  return async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
