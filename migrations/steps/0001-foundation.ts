@@ -17,6 +17,11 @@ export async function up(knex: Knex): Promise<void> {
       language sql immutable strict parallel safe
       return lower(public.unaccent('public.unaccent'::regdictionary, value));
 
+    -- A timestamp as answers show it: RFC 3339 in UTC with milliseconds.
+    create function utc(value timestamptz) returns text
+      language sql immutable strict parallel safe
+      return to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
     create table settings (
       key text primary key,
       value jsonb not null,

@@ -69,6 +69,8 @@ export async function up(knex: Knex): Promise<void> {
       user_id uuid not null,
       key text not null,
       request_hash text not null,
+      -- set in the transaction of the write itself, so that a lost answer never leads to a second write
+      carried_out boolean not null default false,
       status integer,
       headers jsonb,
       body text,

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import createFastify from 'fastify';
+import type { Services } from '../domain/services.ts';
+import { registerOpenApi } from './openapi/plugin.ts';
+import { registerAccess } from './plugins/access.ts';
+import { registerConditional } from './plugins/conditional.ts';
+import { registerIdempotency } from './plugins/idempotency.ts';
+import { registerProblems } from './plugins/problems.ts';
+import { registerValidation } from './plugins/validation.ts';
+import { routeGroups } from './routes.ts';
+import { Problem } from './schemas/common.ts';
+import type { App } from './types.ts';
+
+const MIB = 1024 * 1024;
+
+/** The one application factory: what tests drive is what is served. */
+export async function createApp(services: Services): Promise<App> {
+  const app = createFastify({
+    loggerInstance: services.log as never,
+    disableRequestLogging: true,
+    bodyLimit: 2 * MIB,
+    forceCloseConnections: true,
+    requestTimeout: 0,
+    routerOptions: { maxParamLength: 500 },
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && /^[\w.-]{8,100}$/.test(given) ? given : randomUUID();
+    },
+  }) as unknown as App;
+
+  registerProblems(app);
+  registerValidation(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+  });
+  await registerAccess(app, services);
+  registerConditional(app);
+  registerIdempotency(app);
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.ctx?.position !== undefined) reply.header('x-position', String(request.ctx.position));
+    return payload;
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        // the query may hold names of people and things
+        path: request.url.split('?')[0],
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        user: request.ctx?.caller.userId ?? undefined,
+      },
+      'request',
+    );
+  });
+
+  app.addSchema(Problem);
+  await registerOpenApi(app);
+  for (const group of routeGroups) await group(app, services);
+  return app;
+}

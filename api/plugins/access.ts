@@ -1,0 +1,102 @@
+import fastifyJwt from '@fastify/jwt';
+import type { TokenClaims } from '../../domain/access/access.sessions.ts';
+import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
+import { forbidden, may } from '../../domain/access/policy.ts';
+import { anonymousCaller, type Caller } from '../../domain/context.ts';
+import type { Services } from '../../domain/services.ts';
+import { deriveKey, keyId } from '../../platform/crypto.ts';
+import { EstateError } from '../../platform/errors.ts';
+import type { App, RoutePermission } from '../types.ts';
+
+/** Life of an access token in seconds: 24 hours. */
+export const TOKEN_SECONDS = 24 * 60 * 60;
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: { sub: string; tv: number; jti: string; role: string };
+    user: TokenClaims;
+  }
+}
+
+/**
+ * Tokens, callers and permissions. A route that declares no permission, or one that is not in the catalogue,
+ * stops the start; every other route is refused before its handler when the caller does not hold it.
+ */
+export async function registerAccess(app: App, services: Services): Promise<void> {
+  const keys = new Map(
+    services.config.secretKeys.map((key) => [keyId(key), deriveKey(key, 'access tokens')]),
+  );
+  const current = keyId(services.config.secretKeys[0]!);
+  await app.register(fastifyJwt, {
+    secret: async (_request: unknown, token: unknown) => {
+      const kid = (token as { header?: { kid?: string } } | undefined)?.header?.kid;
+      // signing passes the payload, verifying the decoded token
+      const key = keys.get(kid ?? current);
+      if (!key) throw new Error('unknown key');
+      return key;
+    },
+    decode: { complete: true },
+    sign: { algorithm: 'HS256', iss: 'estate', aud: 'estate-api', expiresIn: TOKEN_SECONDS, kid: current },
+    verify: {
+      algorithms: ['HS256'],
+      allowedIss: 'estate',
+      allowedAud: 'estate-api',
+      requiredClaims: ['sub', 'jti', 'tv', 'exp', 'iat'],
+    },
+  });
+
+  app.addHook('onRoute', (route) => {
+    const permission = route.config?.permission;
+    const known = (key: RoutePermission) =>
+      key === 'public' || key === 'login' || (typeof key === 'string' && key in appPermissions);
+    const list = Array.isArray(permission) ? permission : [permission];
+    if (list.length === 0 || !list.every((key) => key !== undefined && known(key))) {
+      throw new Error(`the route ${route.method} ${route.url} declares no known permission`);
+    }
+  });
+
+  app.addHook('onRequest', async (request) => {
+    const permission = request.routeOptions.config.permission;
+    const token = bearer(request.headers.authorization);
+    const claims = token === undefined ? undefined : await verify(() => request.jwtVerify<TokenClaims>());
+    const { caller, topics } = await services.sessions.read(claims ?? null);
+    request.topics = topics;
+    request.ctx = {
+      db: services.db,
+      log: request.log as never,
+      caller: caller ?? anonymousCaller,
+      requestId: request.id,
+      origin: 'api',
+      jobId: null,
+      metamodels: services.metamodels,
+      metamodel: await services.metamodels.at(topics.get('metamodel') ?? 0, services.db),
+      position: undefined,
+      ifMatch: undefined,
+      idempotencyKey: undefined,
+    };
+    if (permission === undefined || permission === 'public') return;
+    if (token === undefined)
+      throw new EstateError('unauthorized', 'Send an access token as Bearer authorization.');
+    if (!caller)
+      throw new EstateError('unauthorized', 'The access token is not valid, has expired or was revoked.');
+    check(caller, permission);
+  });
+}
+
+function check(caller: Caller, permission: RoutePermission): void {
+  if (permission === 'login' || permission === 'public') return;
+  const list: AppPermission[] = Array.isArray(permission) ? permission : [permission];
+  if (!list.some((key) => may(caller, key))) throw forbidden(list[0]!);
+}
+
+function bearer(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : (/^Bearer\s+(\S+)$/i.exec(header)?.[1] ?? '');
+}
+
+async function verify(work: () => Promise<TokenClaims>): Promise<TokenClaims | undefined> {
+  try {
+    return await work();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import { etagOf, matchesEtag, parseEtags } from '../../domain/etag.ts';
+import type { App } from '../types.ts';
+
+/** ETags on JSON answers to GET, 304 for `If-None-Match`, and `If-Match` handed to the command. */
+export function registerConditional(app: App): void {
+  app.addHook('onRequest', async (request) => {
+    const header = request.headers['if-match'];
+    if (header !== undefined) request.ctx.ifMatch = parseEtags(header);
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    const given = reply.getHeader('etag');
+    if (reply.statusCode !== 200 || (request.method !== 'GET' && given === undefined)) return payload;
+    if (given === undefined) {
+      if (typeof payload !== 'string') return payload;
+      reply.header('etag', etagOf(payload));
+    }
+    if (request.method !== 'GET') return payload;
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache');
+    const header = request.headers['if-none-match'];
+    if (header === undefined || !matchesEtag(String(reply.getHeader('etag')), parseEtags(header)))
+      return payload;
+    reply.code(304).removeHeader('content-type').removeHeader('content-length');
+    return null;
+  });
+}

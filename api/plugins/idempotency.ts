@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { claimIdempotencyKey, keepAnswer, releaseIdempotencyKey } from '../../domain/idempotency.ts';
+import { sha256 } from '../../platform/crypto.ts';
+import { invalidField } from '../../platform/errors.ts';
+import type { App } from '../types.ts';
+
+const kept = ['content-type', 'location', 'x-position', 'etag'];
+
+/** `Idempotency-Key` on POST and PATCH: the first answer is kept for 24 hours and given again. */
+export function registerIdempotency(app: App): void {
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.ownIdempotency) return;
+    const body = request.body === undefined ? '' : JSON.stringify(request.body);
+    await applyIdempotencyKey(request, reply, sha256(body));
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    const key = request.ctx?.idempotencyKey;
+    if (!key) return payload;
+    if (reply.statusCode >= 500) {
+      await releaseIdempotencyKey(request.ctx);
+    } else if (payload === null || typeof payload === 'string') {
+      const headers = Object.fromEntries(
+        kept.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
+      );
+      await keepAnswer(request.ctx, { status: reply.statusCode, headers, body: payload });
+    }
+    return payload;
+  });
+}
+
+/**
+ * Claims the request's key, or answers with what the first request was answered. `contentHash` stands for the body.
+ * Returns true when the answer has been sent.
+ */
+export async function applyIdempotencyKey(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  contentHash: string,
+): Promise<boolean> {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined || (request.method !== 'POST' && request.method !== 'PATCH')) return false;
+  if (request.ctx.caller.userId === null) return false;
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(key)) {
+    throw invalidField('Idempotency-Key', 'format', 'is 1 to 200 printable characters without blanks');
+  }
+  const hash = sha256(`${request.method} ${request.url} ${contentHash}`);
+  const before = await claimIdempotencyKey(request.ctx, key, hash);
+  if (!before) {
+    request.ctx.idempotencyKey = key;
+    return false;
+  }
+  reply.code(before.status).headers({ ...before.headers, 'idempotent-replayed': 'true' });
+  await reply.send(before.body);
+  return true;
+}

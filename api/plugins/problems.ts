@@ -1,0 +1,116 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type ErrorCode, EstateError, errorCodes, type FieldError } from '../../platform/errors.ts';
+import type { App } from '../types.ts';
+
+/** Turns every failure into problem details (RFC 9457); what is not expected is logged and answered without detail. */
+export function registerProblems(app: App): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const known = toEstateError(error);
+    if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
+    return sendProblem(request, reply, known);
+  });
+  const offered: { method: string; pattern: RegExp }[] = [];
+  app.addHook('onRoute', (route) => {
+    const pattern = new RegExp(
+      `^${route.url
+        .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+        .replace(/:\w+/g, '[^/]+')
+        .replace(/\\\*/g, '.*')}/?$`,
+    );
+    for (const method of [route.method].flat()) offered.push({ method, pattern });
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]!;
+    const methods = offered.filter((route) => route.pattern.test(path)).map((route) => route.method);
+    const error =
+      methods.length > 0
+        ? new EstateError('method_not_allowed', `${request.method} is not offered here.`, {
+            headers: { allow: [...new Set(methods)].join(', ') },
+          })
+        : new EstateError('not_found', 'There is nothing at this address.');
+    return sendProblem(request, reply, error);
+  });
+}
+
+/** Answers with the problem document of an expected error. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
+  for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
+  return reply
+    .code(error.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(problemOf(error, request.id));
+}
+
+/** The members of the problem document. */
+export function problemOf(error: EstateError, requestId: string): Record<string, unknown> {
+  return {
+    type: `urn:estate:problem:${error.code}`,
+    title: errorCodes[error.code].title,
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.errors ? { errors: error.errors } : {}),
+    ...error.extra,
+  };
+}
+
+const frameworkCodes: Record<string, ErrorCode> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_EMPTY_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'bad_body',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'bad_body',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_body',
+  FST_REQ_FILE_TOO_LARGE: 'payload_too_large',
+  FST_FILES_LIMIT: 'bad_body',
+  FST_PARTS_LIMIT: 'bad_body',
+  FST_FIELDS_LIMIT: 'bad_body',
+  FST_INVALID_MULTIPART_CONTENT_TYPE: 'unsupported_media_type',
+};
+
+function toEstateError(error: FastifyError): EstateError {
+  if (error instanceof EstateError) return error;
+  if (error.validation) {
+    const errors = error.validation.map((fault) => fieldError(fault as never));
+    const first = errors[0]!;
+    return new EstateError('validation_failed', `${first.field}: ${first.message}`, { errors });
+  }
+  const code = frameworkCodes[error.code];
+  if (code) return new EstateError(code, error.message);
+  if (error instanceof SyntaxError && error.statusCode === 400)
+    return new EstateError('bad_body', error.message);
+  if (error.statusCode === 400) return new EstateError('bad_body', 'The request cannot be parsed.');
+  return new EstateError('internal', 'Something went wrong on our side; the log holds the request id.', {
+    cause: error,
+  });
+}
+
+interface AjvFault {
+  keyword: string;
+  instancePath: string;
+  params: Record<string, unknown>;
+  message?: string;
+}
+
+function fieldError(fault: AjvFault): FieldError {
+  const path = fault.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (fault.keyword === 'additionalProperties') {
+    const field = [...path, String(fault.params.additionalProperty)].join('.');
+    return { field, code: 'unknown_field', message: 'is not a known field' };
+  }
+  if (fault.keyword === 'required') {
+    const field = [...path, String(fault.params.missingProperty)].join('.');
+    return { field, code: 'required', message: 'is required' };
+  }
+  const message =
+    fault.keyword === 'const' || fault.keyword === 'anyOf' || fault.keyword === 'enum'
+      ? 'is not one of the allowed values'
+      : (fault.message ?? 'is not valid');
+  return { field: path.join('.') || 'body', code: fault.keyword, message };
+}

@@ -1,0 +1,24 @@
+import Ajv, { type Options } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { App } from '../types.ts';
+
+const options: Options = {
+  allErrors: true,
+  useDefaults: true,
+  removeAdditional: false,
+  strict: false,
+  allowUnionTypes: true,
+};
+
+/**
+ * Request checks: bodies as they are sent, never converted; query and path values converted from text.
+ * Every fault is reported, not only the first; the number of faults is bounded by the body's size limit.
+ */
+export function registerValidation(app: App): void {
+  const exact = new Ajv.default({ ...options });
+  const fromText = new Ajv.default({ ...options, coerceTypes: 'array' });
+  for (const ajv of [exact, fromText]) addFormats.default(ajv, { mode: 'full' });
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    (httpPart === 'body' ? exact : fromText).compile(schema as object),
+  );
+}

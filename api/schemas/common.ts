@@ -1,0 +1,79 @@
+import Type, { type TSchema } from 'typebox';
+
+/** Optional text is null, never missing, in answers. */
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const Uuid = Type.String({ format: 'uuid' });
+/** RFC 3339 in UTC with milliseconds. */
+export const Timestamp = Type.String({
+  format: 'date-time',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+});
+export const DateOnly = Type.String({ format: 'date' });
+export const Position = Type.String({
+  pattern: '^[0-9]{1,19}$',
+  description: 'A place in the change feed; grows in commit order',
+});
+export const Color = Type.String({ pattern: '^#[0-9a-fA-F]{6}$' });
+/** A JSON object whose members depend on the metamodel. */
+export const OpenObject = Type.Record(Type.String(), Type.Unknown());
+
+export const closed = { additionalProperties: false } as const;
+
+export const IdParams = Type.Object({ id: Uuid }, closed);
+
+/** The query parameters of every list; `sorts` are its documented sort fields. */
+export function listQuery<T extends Record<string, TSchema>>(sorts: string[], defaultSort: string, more: T) {
+  return Type.Object(
+    {
+      page: Type.Integer({ minimum: 1, default: 1, description: 'From 1; not together with `cursor`' }),
+      page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+      sort_by: Type.Optional(
+        Type.String({ maxLength: 120, description: `One of ${sorts.join(', ')}; default ${defaultSort}` }),
+      ),
+      sort_dir: Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
+      search: Type.Optional(Type.String({ maxLength: 200 })),
+      cursor: Type.Optional(
+        Type.String({
+          maxLength: 1000,
+          description:
+            'Empty to start; then the `next_cursor` of the answer before. Every row that is there throughout is shown exactly once, whatever is written meanwhile. No `total` is counted.',
+        }),
+      ),
+      fields: Type.Optional(
+        Type.String({ maxLength: 1000, description: 'Comma-separated members to which the items are cut' }),
+      ),
+      ...more,
+    },
+    closed,
+  );
+}
+
+/** The answer of a list: a page with `total`, or a cursor's page with `next_cursor`. */
+export function listAnswer(item: TSchema) {
+  return Type.Object(
+    {
+      items: Type.Array(item),
+      total: Type.Optional(Type.Integer({ minimum: 0 })),
+      page: Type.Optional(Type.Integer({ minimum: 1 })),
+      page_size: Type.Integer({ minimum: 1 }),
+      next_cursor: Type.Optional(Nullable(Type.String())),
+    },
+    closed,
+  );
+}
+
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String(),
+    request_id: Type.String(),
+    errors: Type.Optional(
+      Type.Array(Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() }, closed)),
+    ),
+  },
+  { $id: 'Problem', additionalProperties: true, description: 'Problem details, RFC 9457' },
+);

@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { SessionSnapshot } from '../domain/access/access.sessions.ts';
+import type { AppPermission } from '../domain/access/permissions.data.ts';
+import type { Ctx } from '../domain/context.ts';
+
+/** What a route may demand: nothing, any valid token, one application permission, or one of several. */
+export type RoutePermission = 'public' | 'login' | AppPermission | AppPermission[];
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    ctx: Ctx;
+    /** Versions of all topics as they were after the request arrived. */
+    topics: SessionSnapshot['topics'];
+  }
+  interface FastifyContextConfig {
+    permission?: RoutePermission;
+    /** How the permission reads in the API's description where more than it is decided in the command. */
+    permissionNote?: string;
+    /** Bodies that are not parsed beforehand (uploads) take no part in the generic idempotency check. */
+    ownIdempotency?: boolean;
+  }
+}
+
+export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger>;

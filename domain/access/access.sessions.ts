@@ -1,0 +1,105 @@
+import { coalesce } from '../../platform/coalesce.ts';
+import type { Db } from '../../platform/database.ts';
+import type { Caller } from '../context.ts';
+import type { AppPermission } from './permissions.data.ts';
+
+/** The claims of an access token that a session is looked up by. */
+export interface TokenClaims {
+  sub: string;
+  jti: string;
+  /** The user's token version when the token was made. */
+  tv: number;
+  /** Seconds since 1970. */
+  exp: number;
+  iat: number;
+}
+
+interface SessionRow {
+  id: string;
+  email: string;
+  display_name: string;
+  role: string;
+  token_version: number;
+  permissions: Record<string, boolean>;
+  is_archived: boolean;
+}
+
+export interface SessionSnapshot {
+  /** The caller, or undefined when the token is revoked, stale or its user inactive. */
+  caller: Caller | undefined;
+  /** Versions of all topics, read in the same query. */
+  topics: ReadonlyMap<string, number>;
+}
+
+/** Reads who a token stands for, and the topics' versions, as they are after the call was made. */
+export interface SessionReader {
+  read(claims: TokenClaims | null): Promise<SessionSnapshot>;
+}
+
+interface Answer {
+  users: Map<string, SessionRow>;
+  revoked: Set<string>;
+  topics: Map<string, number>;
+}
+
+/**
+ * One query serves all requests that arrive while the one before is under way; nothing is kept between
+ * queries, so a logout, a role change or a write counts for every request sent after its answer.
+ */
+export function createSessionReader(db: Db): SessionReader {
+  const read = coalesce<TokenClaims | null, Answer>(async (keys) => {
+    const claims = keys.filter((key) => key !== null);
+    const { rows } = await db.raw(
+      `select
+         (select jsonb_object_agg(topic, version) from topic_versions) as topics,
+         (select jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
+             'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
+             'is_archived', r.is_archived))
+          from users u join roles r on r.key = u.role
+          where u.id = any(?::uuid[]) and u.is_active) as users,
+         (select jsonb_agg(jti) from revoked_tokens where jti = any(?::uuid[])) as revoked`,
+      [[...new Set(claims.map((claim) => claim.sub))], [...new Set(claims.map((claim) => claim.jti))]],
+    );
+    const { topics, users, revoked } = rows[0];
+    return {
+      topics: new Map(Object.entries((topics ?? {}) as Record<string, number>)),
+      users: new Map(((users ?? []) as SessionRow[]).map((user) => [user.id, user])),
+      revoked: new Set((revoked ?? []) as string[]),
+    };
+  });
+
+  return {
+    async read(claims) {
+      const { topics, users, revoked } = await read(claims);
+      const user = claims ? users.get(claims.sub) : undefined;
+      if (
+        !claims ||
+        !user ||
+        user.is_archived ||
+        user.token_version !== claims.tv ||
+        revoked.has(claims.jti)
+      ) {
+        return { caller: undefined, topics };
+      }
+      return { caller: callerOf(user, claims), topics };
+    },
+  };
+}
+
+function callerOf(user: SessionRow, claims: TokenClaims): Caller {
+  return {
+    userId: user.id,
+    email: user.email,
+    displayName: user.display_name,
+    role: user.role,
+    permissions: permissionSet(user.permissions),
+    tokenId: claims.jti,
+    tokenExpiresAt: new Date(claims.exp * 1000),
+  };
+}
+
+/** A role's stored permission map as a set; `'*'` for the wildcard. */
+export function permissionSet(map: Record<string, boolean>): ReadonlySet<AppPermission> | '*' {
+  if (map['*']) return '*';
+  return new Set(Object.keys(map).filter((key) => map[key]) as AppPermission[]);
+}

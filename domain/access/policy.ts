@@ -1,0 +1,60 @@
+import { EstateError } from '../../platform/errors.ts';
+import type { Caller, Ctx } from '../context.ts';
+import type { AppPermission, CardPermission } from './permissions.data.ts';
+
+/** Whether the caller holds the application permission. */
+export function may(caller: Caller, permission: AppPermission): boolean {
+  return caller.permissions === '*' || caller.permissions.has(permission);
+}
+
+/** The refusal that names the missing permission. */
+export function forbidden(permission: string): EstateError {
+  return new EstateError('forbidden', `You need the permission ${permission}.`, {
+    extra: { permission },
+  });
+}
+
+/** @throws EstateError `forbidden` naming the permission. */
+export function requirePermission(caller: Caller, permission: AppPermission): void {
+  if (!may(caller, permission)) throw forbidden(permission);
+}
+
+export interface CardRight {
+  app: AppPermission;
+  card: CardPermission;
+}
+
+/**
+ * The card rights that stakeholder roles give on one card.
+ * `roles` are the keys of the roles that the caller holds on the card, `type` is the card's type.
+ */
+export function cardRights(ctx: Ctx, type: string, roles: string[]): Set<string> {
+  const held = new Set<string>();
+  for (const definition of ctx.metamodel.cardTypes.get(type)?.stakeholderRoles ?? []) {
+    if (roles.includes(definition.key)) for (const key of definition.permissions) held.add(key);
+  }
+  return held;
+}
+
+/** A card as far as deciding about it goes. */
+export interface CardForPolicy {
+  id: string;
+  type: string;
+  /** Keys of the stakeholder roles that the caller holds on it. */
+  myRoles: string[];
+}
+
+/** Whether the application permission, or a stakeholder role on the card, allows it. */
+export function mayOnCard(ctx: Ctx, right: CardRight, card: CardForPolicy): boolean {
+  return may(ctx.caller, right.app) || cardRights(ctx, card.type, card.myRoles).has(right.card);
+}
+
+/** @throws EstateError `forbidden` naming the application permission. */
+export function requireOnCard(ctx: Ctx, right: CardRight, card: CardForPolicy): void {
+  if (!mayOnCard(ctx, right, card)) throw forbidden(right.app);
+}
+
+/** Whether the caller sees the card's cost values: by permission, or by any stakeholder role on the card. */
+export function seesCosts(ctx: Ctx, card: CardForPolicy): boolean {
+  return may(ctx.caller, 'costs.view') || card.myRoles.length > 0;
+}

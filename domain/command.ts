@@ -1,0 +1,105 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '../platform/database.ts';
+import type { Ctx } from './context.ts';
+import { type EventDraft, eventTypes } from './events/events.types.ts';
+import type { Metamodel } from './metamodel/metamodel.compile.ts';
+import { METAMODEL_TOPIC } from './metamodel/metamodel.store.ts';
+
+/** What a command's body works with: one transaction, and the events and topics it leaves behind. */
+export interface Work {
+  sql: Knex.Transaction;
+  /** The metamodel in force; it cannot change before the transaction ends. */
+  metamodel: Metamodel;
+  /** Notes an event, to be written as the transaction's last act. */
+  emit(event: EventDraft): void;
+  /** Notes a topic whose version rises with the commit. */
+  raise(topic: string): void;
+}
+
+export interface CommandOptions {
+  /** Roll back at the end: the answer is the same, nothing is written. */
+  dryRun?: boolean;
+}
+
+// Commands that rely on the metamodel share this lock; a change of the metamodel takes it alone.
+const METAMODEL_LOCK = 7203003;
+
+class RolledBack<T> extends Error {
+  readonly result: T;
+  constructor(result: T) {
+    super('rolled back as asked');
+    this.result = result;
+  }
+}
+
+/**
+ * Runs one command: a transaction in which `work` reads with locks, decides and writes, and which ends by
+ * recording its events and raising its topics under the feed's lock. Sets `ctx.position`.
+ */
+export async function command<T>(
+  ctx: Ctx,
+  work: (work: Work) => Promise<T>,
+  options: CommandOptions = {},
+): Promise<T> {
+  let position: number | undefined;
+  try {
+    const result = await inTransaction(ctx.db, async (sql) => {
+      const { rows } = await sql.raw(
+        `select pg_advisory_xact_lock_shared(${METAMODEL_LOCK}),
+                coalesce((select version from topic_versions where topic = ?), 0) as version`,
+        [METAMODEL_TOPIC],
+      );
+      const version = Number(rows[0].version);
+      const metamodel =
+        ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
+      const events: EventDraft[] = [];
+      const topics = new Set<string>();
+      const answer = await work({
+        sql,
+        metamodel,
+        emit: (event) => void events.push(event),
+        raise: (topic) => void topics.add(topic),
+      });
+      if (options.dryRun) throw new RolledBack(answer);
+      if (ctx.idempotencyKey && ctx.caller.userId) {
+        await sql('idempotency_keys')
+          .where({ user_id: ctx.caller.userId, key: ctx.idempotencyKey })
+          .update({ carried_out: true });
+      }
+      position = await recordEvents(sql, ctx, events, topics);
+      return answer;
+    });
+    if (position !== undefined) ctx.position = position;
+    return result;
+  } catch (error) {
+    if (error instanceof RolledBack) return error.result as T;
+    throw error;
+  }
+}
+
+/**
+ * Writes events and raises topics; must be the transaction's last statement, since it takes the feed's lock.
+ * @returns the feed position after it, or undefined when there was nothing to record.
+ */
+export async function recordEvents(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  events: EventDraft[],
+  topics: Iterable<string>,
+): Promise<number | undefined> {
+  const raised = [...topics];
+  if (events.length === 0 && raised.length === 0) return undefined;
+  const rows = events.map((event) => ({
+    user_id: ctx.caller.userId,
+    request_id: ctx.requestId,
+    job_id: ctx.jobId,
+    origin: ctx.origin,
+    scope: eventTypes[event.event_type],
+    ...event,
+  }));
+  const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[]) as position', [
+    JSON.stringify(rows),
+    raised,
+  ]);
+  return Number(answer[0].position);
+}

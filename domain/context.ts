@@ -1,0 +1,59 @@
+import type { Db } from '../platform/database.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { AppPermission } from './access/permissions.data.ts';
+import type { Metamodel } from './metamodel/metamodel.compile.ts';
+import type { MetamodelStore } from './metamodel/metamodel.store.ts';
+
+/** Who acts, and with which application permissions. */
+export interface Caller {
+  /** Null for the service itself (schedules, clean-up). */
+  userId: string | null;
+  email: string | null;
+  displayName: string;
+  role: string;
+  permissions: ReadonlySet<AppPermission> | '*';
+  /** The id of the presented token, to revoke it. */
+  tokenId: string | null;
+  /** When the presented token ends. */
+  tokenExpiresAt: Date | null;
+}
+
+/** What every command and query is called with: one per request or job. */
+export interface Ctx {
+  db: Db;
+  log: Logger;
+  caller: Caller;
+  requestId: string;
+  origin: 'api' | 'job' | 'system';
+  jobId: string | null;
+  metamodels: MetamodelStore;
+  /** The metamodel as it stood when the request or job began. */
+  metamodel: Metamodel;
+  /** The feed position of the last write made through this context. */
+  position: number | undefined;
+  /** ETags of an `If-Match` header; a command refuses with 412 when none fits. */
+  ifMatch: string[] | undefined;
+  /** The request's `Idempotency-Key`: the command that commits first marks it as carried out. */
+  idempotencyKey: string | undefined;
+}
+
+/** Whoever has not logged in. */
+export const anonymousCaller: Caller = {
+  userId: null,
+  email: null,
+  displayName: 'Anonymous',
+  role: 'anonymous',
+  permissions: new Set(),
+  tokenId: null,
+  tokenExpiresAt: null,
+};
+
+export const systemCaller: Caller = {
+  userId: null,
+  email: null,
+  displayName: 'Estate',
+  role: 'system',
+  permissions: '*',
+  tokenId: null,
+  tokenExpiresAt: null,
+};

@@ -1,0 +1,42 @@
+import type { BlobStore } from '../platform/blobs.ts';
+import type { Config } from '../platform/config.ts';
+import type { SecretBox } from '../platform/crypto.ts';
+import type { Db } from '../platform/database.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { SessionReader } from './access/access.sessions.ts';
+import type { Caller, Ctx } from './context.ts';
+import type { MetamodelStore } from './metamodel/metamodel.store.ts';
+
+/** What a process is made of; built once in its main file and passed down. */
+export interface Services {
+  config: Config;
+  log: Logger;
+  db: Db;
+  blobs: BlobStore;
+  secrets: SecretBox;
+  metamodels: MetamodelStore;
+  sessions: SessionReader;
+}
+
+/** The context of a job, a schedule or a start-up task. */
+export async function createContext(
+  services: Services,
+  caller: Caller,
+  more: { requestId: string; origin: Ctx['origin']; jobId?: string | null },
+): Promise<Ctx> {
+  const { topics } = await services.sessions.read(null);
+  const version = topics.get('metamodel') ?? 0;
+  return {
+    db: services.db,
+    log: services.log,
+    caller,
+    requestId: more.requestId,
+    origin: more.origin,
+    jobId: more.jobId ?? null,
+    metamodels: services.metamodels,
+    metamodel: await services.metamodels.at(version, services.db),
+    position: undefined,
+    ifMatch: undefined,
+    idempotencyKey: undefined,
+  };
+}
