@@ -1,9 +1,11 @@
 import type { Services } from '../domain/services.ts';
+import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
 import type { App } from './types.ts';
+import { registerUserRoutes } from './users/users.routes.ts';
 
 /** Registers one group's schemas and operations. */
 export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
 
 /** Every group, in the order of the API's description. */
-export const routeGroups: RouteGroup[] = [registerMetamodelRoutes];
+export const routeGroups: RouteGroup[] = [registerAuthRoutes, registerMetamodelRoutes, registerUserRoutes];

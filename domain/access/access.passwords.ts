@@ -1,0 +1,35 @@
+import { type FieldError, invalidField } from '../../platform/errors.ts';
+import { commonPasswords } from './common-passwords.data.ts';
+
+/** Characters, counted as code points. */
+const MIN = 12;
+const MAX = 200;
+
+/**
+ * What is wrong with a new password, if anything: 12 to 200 characters, none of the common ones, more than a
+ * few different characters, and not the account's own name.
+ */
+export function passwordFault(password: string, email: string): FieldError | undefined {
+  const field = 'password';
+  const length = [...password].length;
+  if (length < MIN)
+    return { field, code: 'too_short', message: `has ${length} characters; at least ${MIN} are needed` };
+  if (length > MAX)
+    return { field, code: 'too_long', message: `has ${length} characters; at most ${MAX} are allowed` };
+  const plain = password.toLowerCase().replace(/\s+/g, '');
+  if (commonPasswords.has(plain))
+    return { field, code: 'too_common', message: 'is one of the passwords that are guessed first' };
+  if (new Set(plain).size < 5)
+    return { field, code: 'too_simple', message: 'has fewer than five different characters' };
+  const name = email.toLowerCase();
+  if (plain === name || plain === name.split('@')[0]) {
+    return { field, code: 'too_simple', message: 'is the name of the account' };
+  }
+  return undefined;
+}
+
+/** @throws EstateError `validation_failed` naming `password`. */
+export function requireGoodPassword(password: string, email: string): void {
+  const fault = passwordFault(password, email);
+  if (fault) throw invalidField(fault.field, fault.code, fault.message);
+}

@@ -1,0 +1,61 @@
+/** Every kind of event with who may see it: the inventory's viewers, the audit log's, or one user. */
+export const eventTypes = {
+  'card.created': 'inventory',
+  'card.updated': 'inventory',
+  'card.archived': 'inventory',
+  'card.restored': 'inventory',
+  'card.deleted': 'inventory',
+  'card.approval_status.approve': 'inventory',
+  'card.approval_status.reject': 'inventory',
+  'card.approval_status.reset': 'inventory',
+  'relation.created': 'inventory',
+  'relation.updated': 'inventory',
+  'relation.deleted': 'inventory',
+  'stakeholder.added': 'inventory',
+  'stakeholder.removed': 'inventory',
+  'tag.added': 'inventory',
+  'tag.removed': 'inventory',
+  'auth.registered': 'audit',
+  'auth.login': 'audit',
+  'auth.login_failed': 'audit',
+  'auth.locked': 'audit',
+  'auth.logout': 'audit',
+  'auth.token_refreshed': 'audit',
+  'auth.ticket_created': 'audit',
+  'auth.password_changed': 'audit',
+  'user.created': 'audit',
+  'user.updated': 'audit',
+  'role.permissions_changed': 'audit',
+  'import.started': 'audit',
+  'export.started': 'audit',
+  'export.streamed': 'audit',
+  'file.downloaded': 'audit',
+  'job.cancelled': 'audit',
+  'job.retried': 'audit',
+  'schedule.changed': 'audit',
+} as const;
+
+export type EventType = keyof typeof eventTypes;
+
+export interface Change {
+  old: unknown;
+  new: unknown;
+}
+
+/** One event to be recorded; who, when and where from is added by the command. */
+export interface EventDraft {
+  event_type: EventType;
+  card_id?: string | null;
+  card_type?: string | null;
+  /** The other end's card of a relation, in whose history the event shows as well. */
+  peer_card_id?: string | null;
+  peer_card_type?: string | null;
+  relation_id?: string | null;
+  relation_type?: string | null;
+  batch_id?: string | null;
+  /** For events before login, where the caller is not yet known. */
+  user_id?: string | null;
+  /** Keys in `data.changes` (or `data.attributes`) whose values are costs. */
+  cost_keys?: string[] | null;
+  data: Record<string, unknown>;
+}

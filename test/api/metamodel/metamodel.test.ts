@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp();
+});
+afterAll(() => t.close());
+
+describe('metamodel', () => {
+  it('lists the 13 card types in order, with roles, and cut to fields', async () => {
+    const viewer = await t.as('viewer');
+    const all = await viewer.get('/api/v1/metamodel/types');
+    expect(all.status).toBe(200);
+    expect(all.body.total).toBe(13);
+    expect(all.body.items[0].key).toBe('Objective');
+    const application = all.body.items.find((type: { key: string }) => type.key === 'Application');
+    expect(application.stakeholder_roles.map((role: { key: string }) => role.key)).toEqual([
+      'responsible',
+      'observer',
+      'technical_application_owner',
+      'business_application_owner',
+    ]);
+    const keys = await viewer.get('/api/v1/metamodel/types?fields=key&page_size=2&sort_by=key');
+    expect(keys.body.items).toEqual([{ key: 'Application' }, { key: 'BusinessCapability' }]);
+  });
+
+  it('lists the 45 relation types, and those of one card type', async () => {
+    const viewer = await t.as('viewer');
+    const all = await viewer.get('/api/v1/metamodel/relation-types?page_size=200');
+    expect(all.body.total).toBe(45);
+    const some = await viewer.get('/api/v1/metamodel/relation-types?type_key=Provider');
+    expect(some.body.items.map((type: { key: string }) => type.key)).toEqual([
+      'relProviderToInitiative',
+      'relProviderToApp',
+      'relProviderToITC',
+    ]);
+  });
+
+  it('walks a list by cursor and refuses a cursor of another order', async () => {
+    const viewer = await t.as('viewer');
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page = await viewer.get(`/api/v1/metamodel/types?page_size=5&fields=key&cursor=${cursor}`);
+      expect(page.status).toBe(200);
+      seen.push(...page.body.items.map((type: { key: string }) => type.key));
+      if (cursor === '') {
+        const other = await viewer.get(
+          `/api/v1/metamodel/types?sort_dir=desc&cursor=${page.body.next_cursor}`,
+        );
+        expect([other.status, other.body.code]).toEqual([422, 'cursor_mismatch']);
+      }
+      cursor = page.body.next_cursor;
+    }
+    expect(new Set(seen).size).toBe(13);
+    expect(seen).toHaveLength(13);
+  });
+
+  it('answers 304 to a known ETag, 404 to an unknown key, 422 to bad parameters, 401 without a token', async () => {
+    const viewer = await t.as('viewer');
+    const first = await viewer.get('/api/v1/metamodel/types/Application');
+    const again = await viewer.get('/api/v1/metamodel/types/Application', {
+      'if-none-match': first.headers.etag!,
+    });
+    expect([again.status, again.text]).toEqual([304, '']);
+    const unknown = await viewer.get('/api/v1/metamodel/types/Nothing');
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
+    const bad = await viewer.get('/api/v1/metamodel/types?page_size=201&sortby=key');
+    expect(bad.status).toBe(422);
+    expect(bad.body.errors.map((fault: { field: string }) => fault.field).sort()).toEqual([
+      'page_size',
+      'sortby',
+    ]);
+    const none = await t.anonymous.get('/api/v1/metamodel/types');
+    expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer realm="estate"']);
+    const method = await viewer.delete('/api/v1/metamodel/types');
+    expect([method.status, method.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+});

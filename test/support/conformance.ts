@@ -1,0 +1,70 @@
+import Ajv from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+interface MediaType {
+  schema?: object;
+}
+interface OpenApiOperation {
+  operationId: string;
+  responses: Record<string, { content?: Record<string, MediaType> }>;
+}
+export interface OpenApiDocument {
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: { schemas: Record<string, object> };
+}
+
+/** Checks answers against the OpenAPI document that the service itself gives out. */
+export interface Conformance {
+  /** @throws Error that says where the answer departs from its description. */
+  check(method: string, url: string, status: number, contentType: string | undefined, body: string): void;
+}
+
+export function createConformance(document: OpenApiDocument): Conformance {
+  const ajv = new Ajv.default({ strict: false, allErrors: true });
+  addFormats.default(ajv, { mode: 'full' });
+  ajv.addSchema({ $id: 'document', ...document });
+  const paths = Object.entries(document.paths).map(([path, operations]) => ({
+    path,
+    operations,
+    // literal parts before parameters, so that /cards/counts is not taken for /cards/{id}
+    weight: path.split('/').filter((part) => part.includes('{')).length,
+    pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  }));
+  paths.sort((a, b) => a.weight - b.weight);
+  const pointer = (...parts: string[]) =>
+    parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+
+  return {
+    check(method, url, status, contentType, body) {
+      const pathname = url.split('?')[0]!;
+      const found = paths.find(
+        (entry) => entry.pattern.test(pathname) && method.toLowerCase() in entry.operations,
+      );
+      if (!found) {
+        if (status === 404 || status === 405) return;
+        throw new Error(`${method} ${pathname} answered ${status} but is not described`);
+      }
+      if (status === 304) return;
+      const { responses } = found.operations[method.toLowerCase()]!;
+      const response = responses[String(status)];
+      const where = `${method} ${found.path} -> ${status}`;
+      if (!response) throw new Error(`${where} is not described: ${body.slice(0, 500)}`);
+      const media = (contentType ?? '').split(';')[0]!.trim();
+      if (!response.content) {
+        if (body !== '') throw new Error(`${where} is described as empty but holds ${body.slice(0, 200)}`);
+        return;
+      }
+      const described = response.content[media];
+      if (!described) throw new Error(`${where} has the undescribed media type "${media}"`);
+      if (!media.endsWith('json') || !described.schema) return;
+      const ref = `document#/${pointer('paths', found.path, method.toLowerCase(), 'responses', String(status), 'content', media, 'schema')}`;
+      const validate = ajv.getSchema(ref) ?? ajv.compile({ $ref: ref });
+      if (!validate(JSON.parse(body))) {
+        const faults = (validate.errors ?? [])
+          .slice(0, 5)
+          .map((fault) => `${fault.instancePath} ${fault.message} ${JSON.stringify(fault.params)}`);
+        throw new Error(`${where} departs from its schema: ${faults.join('; ')}\n${body.slice(0, 1000)}`);
+      }
+    },
+  };
+}

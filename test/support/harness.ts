@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { InjectOptions } from 'fastify';
+import { createApp } from '../../api/app.ts';
+import type { App } from '../../api/types.ts';
+import { createSessionReader } from '../../domain/access/access.sessions.ts';
+import { type Caller, type Ctx, systemCaller } from '../../domain/context.ts';
+import { createMetamodelStore } from '../../domain/metamodel/metamodel.store.ts';
+import { createContext, type Services } from '../../domain/services.ts';
+import { createDiskBlobStore } from '../../platform/blobs.ts';
+import { readConfig } from '../../platform/config.ts';
+import { createSecretBox } from '../../platform/crypto.ts';
+import { openDatabase } from '../../platform/database.ts';
+import { createLogger } from '../../platform/logging.ts';
+import { createConformance, type OpenApiDocument } from './conformance.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface TestAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** The parsed body, where it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
+  body: any;
+  text: string;
+  raw: Buffer;
+}
+
+/** A client that logs in as one user and checks every answer against the service's own description. */
+export interface TestClient {
+  userId: string;
+  email: string;
+  token: string;
+  request(options: InjectOptions & { url: string }): Promise<TestAnswer>;
+  get(url: string, headers?: Record<string, string>): Promise<TestAnswer>;
+  post(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  patch(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  put(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  delete(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+}
+
+export interface TestServices {
+  services: Services;
+  /** A context for calling commands and queries directly; the service itself acts unless a caller is given. */
+  ctx(caller?: Caller): Promise<Ctx>;
+  close(): Promise<void>;
+}
+
+export interface TestApp extends TestServices {
+  app: App;
+  /** A client for a user of the role; the same user each time for the same role and name. */
+  as(role: string, name?: string): Promise<TestClient>;
+  /** A client without a token. */
+  anonymous: TestClient;
+}
+
+/** Services on a database of the test's own. */
+export async function createTestServices(env: Record<string, string> = {}): Promise<TestServices> {
+  const database = await createTestDatabase();
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-data-'));
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    DATA_DIR: folder,
+    SECRET_KEY: 'a secret key for tests, thirty-two characters or more',
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
+    ...(process.env.REDIS_URL ? { REDIS_URL: process.env.REDIS_URL } : {}),
+    ...env,
+  });
+  const db = openDatabase({ url: database.url, name: 'test', poolMax: 10 });
+  const services: Services = {
+    config,
+    log: createLogger(config.logLevel, 'test'),
+    db,
+    blobs: createDiskBlobStore(path.join(folder, 'files')),
+    secrets: createSecretBox(config.secretKeys),
+    metamodels: createMetamodelStore(),
+    sessions: createSessionReader(db),
+  };
+  return {
+    services,
+    ctx: (caller = systemCaller) =>
+      createContext(services, caller, { requestId: randomUUID(), origin: 'system' }),
+    async close() {
+      await db.destroy();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The application that ships, on a database of the test's own. */
+export async function createTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const base = await createTestServices(env);
+  const app = await createApp(base.services);
+  await app.ready();
+  const conformance = createConformance(app.swagger() as unknown as OpenApiDocument);
+  const clients = new Map<string, Promise<TestClient>>();
+
+  const client = (userId: string, email: string, token: string): TestClient => {
+    const request: TestClient['request'] = async (options) => {
+      const response = await app.inject({
+        ...options,
+        headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...options.headers },
+      });
+      const contentType = response.headers['content-type'] as string | undefined;
+      conformance.check(
+        options.method ?? 'GET',
+        options.url,
+        response.statusCode,
+        contentType,
+        response.body,
+      );
+      return {
+        status: response.statusCode,
+        headers: response.headers as Record<string, string>,
+        text: response.body,
+        raw: response.rawPayload,
+        body: contentType?.includes('json') && response.body ? JSON.parse(response.body) : undefined,
+      };
+    };
+    const send =
+      (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE') =>
+      (url: string, body?: unknown, headers: Record<string, string> = {}) =>
+        request({
+          method,
+          url,
+          headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+          ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+        });
+    return {
+      userId,
+      email,
+      token,
+      request,
+      get: (url, headers = {}) => request({ method: 'GET', url, headers }),
+      post: send('POST'),
+      patch: send('PATCH'),
+      put: send('PUT'),
+      delete: send('DELETE'),
+    };
+  };
+
+  const make = async (role: string, name: string): Promise<TestClient> => {
+    const email = `${name}@estate.example`;
+    const [user] = await base.services
+      .db('users')
+      .insert({ email, display_name: name, role })
+      .returning(['id', 'token_version']);
+    const token = app.jwt.sign({ sub: user.id, role, tv: user.token_version, jti: randomUUID() });
+    return client(user.id, email, await token);
+  };
+
+  return {
+    ...base,
+    app,
+    anonymous: client('', '', ''),
+    as(role, name = role) {
+      const key = `${role}/${name}`;
+      if (!clients.has(key)) clients.set(key, make(role, name));
+      return clients.get(key)!;
+    },
+    async close() {
+      await app.close();
+      await base.close();
+    },
+  };
+}
