@@ -55,7 +55,11 @@ export interface EventDraft {
   batch_id?: string | null;
   /** For events before login, where the caller is not yet known. */
   user_id?: string | null;
-  /** Keys in `data.changes` (or `data.attributes`) whose values are costs. */
+  /** Keys of `data.changes` (such as `attributes.costTotalAnnual`) whose values are costs. */
   cost_keys?: string[] | null;
+  /**
+   * Holds what was written as `changes: {field: {old, new}}`, also for created (old is null) and deleted (new is
+   * null) objects; attributes as `attributes.<key>`, lifecycle as `lifecycle.<phase>`.
+   */
   data: Record<string, unknown>;
 }

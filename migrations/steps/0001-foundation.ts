@@ -54,7 +54,7 @@ export async function up(knex: Knex): Promise<void> {
       job_id uuid,
       request_id text,
       origin text,
-      -- paths of data.changes (or data.attributes) whose values are costs, to be cut for those without costs.view
+      -- keys of data.changes whose values are costs
       cost_keys text[],
       data jsonb not null default '{}'
     );
@@ -62,6 +62,12 @@ export async function up(knex: Knex): Promise<void> {
     create index events_peer_card on events (peer_card_id, position desc) where peer_card_id is not null;
     create index events_at on events (at);
     create index events_user on events (user_id, position desc) where user_id is not null;
+
+    -- An event's data without its cost values.
+    create function cut_costs(data jsonb, cost_keys text[]) returns jsonb
+      language sql immutable parallel safe
+      return case when data -> 'changes' is null then data
+             else jsonb_set(data, '{changes}', (data -> 'changes') - cost_keys) end;
 
     -- Events of one transaction: a JSON array of event rows, and the topics to raise.
     -- Answers the position of the last event (or of the newest one when there was none).

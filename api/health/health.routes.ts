@@ -1,0 +1,81 @@
+import Type from 'typebox';
+import { readiness } from '../../domain/health.ts';
+import type { Services } from '../../domain/services.ts';
+import { appVersion } from '../../domain/version.ts';
+import { operation } from '../operation.ts';
+import { closed } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Health';
+
+/** Version, liveness and readiness, apart from each other. */
+export function registerHealthRoutes(app: App, services: Services): void {
+  operation(app, {
+    method: 'GET',
+    url: '/api/health',
+    id: 'readHealth',
+    tag,
+    summary: 'Read the version',
+    permission: 'public',
+    answers: {
+      200: {
+        description: 'The service runs',
+        schema: Type.Object({ status: Type.Literal('ok'), version: Type.String() }, closed),
+        example: { status: 'ok', version: appVersion },
+      },
+    },
+    handler: async () => ({ status: 'ok', version: appVersion }),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/health/live',
+    id: 'readLiveness',
+    tag,
+    summary: 'Whether the process lives; a restart helps when it does not answer',
+    permission: 'public',
+    answers: {
+      200: {
+        description: 'It lives',
+        schema: Type.Object({ status: Type.Literal('ok') }, closed),
+        example: { status: 'ok' },
+      },
+    },
+    handler: async () => ({ status: 'ok' }),
+  });
+
+  const Ready = Type.Object(
+    {
+      status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
+      checks: Type.Record(Type.String(), Type.String()),
+    },
+    closed,
+  );
+  operation(app, {
+    method: 'GET',
+    url: '/api/health/ready',
+    id: 'readReadiness',
+    tag,
+    summary: 'Whether requests can be served',
+    permission: 'public',
+    answers: {
+      200: {
+        description: 'Ready',
+        schema: Ready,
+        example: { status: 'ready', checks: { database: 'ok' } },
+      },
+      503: {
+        description: 'Not ready; each check says why',
+        schema: Ready,
+        example: { status: 'not_ready', checks: { database: 'not reachable' } },
+      },
+    },
+    handler: async ({ reply }) => {
+      const { ready, checks } = await readiness(services);
+      return reply
+        .code(ready ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send({ status: ready ? 'ready' : 'not_ready', checks });
+    },
+  });
+}

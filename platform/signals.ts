@@ -1,0 +1,82 @@
+import pg from 'pg';
+import type { Logger } from './logging.ts';
+
+type Listener = (payload: string) => void;
+
+/** News between processes over PostgreSQL's LISTEN/NOTIFY: a hint to look, never the thing itself. */
+export interface Signals {
+  /**
+   * Calls `listener` on every notification, and once with an empty payload after each (re)connection, since
+   * notifications in between are lost. Returns the function that ends it.
+   */
+  on(channel: string, listener: Listener): () => void;
+  close(): Promise<void>;
+}
+
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+
+/** One connection for all channels of the process, made again by itself for as long as it is wanted. */
+export function createSignals({ url, log }: { url: string; log: Logger }): Signals {
+  const listeners = new Map<string, Set<Listener>>();
+  let client: pg.Client | undefined;
+  let closed = false;
+  let retry = FIRST_RETRY_MS;
+  let timer: NodeJS.Timeout | undefined;
+
+  const tell = (channel: string, payload: string) => {
+    for (const listener of listeners.get(channel) ?? []) listener(payload);
+  };
+
+  const connect = async () => {
+    const fresh = new pg.Client({ connectionString: url, application_name: 'estate signals', keepAlive: true });
+    let lost = false;
+    const lose = (error?: Error) => {
+      if (lost) return;
+      lost = true;
+      if (client === fresh) client = undefined;
+      fresh.end().catch(() => undefined);
+      if (closed) return;
+      log.warn({ err: error }, 'the connection for signals was lost; connecting again');
+      timer = setTimeout(connect, retry);
+      retry = Math.min(retry * 2, LAST_RETRY_MS);
+    };
+    fresh.on('error', lose);
+    fresh.on('end', () => lose());
+    fresh.on('notification', ({ channel, payload }) => tell(channel, payload ?? ''));
+    try {
+      await fresh.connect();
+      for (const channel of listeners.keys()) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`);
+      if (closed) return await fresh.end();
+      client = fresh;
+      retry = FIRST_RETRY_MS;
+      for (const channel of listeners.keys()) {
+        // a channel added while connecting
+        await fresh.query(`listen ${pg.escapeIdentifier(channel)}`);
+        tell(channel, '');
+      }
+    } catch (error) {
+      lose(error as Error);
+    }
+  };
+  void connect();
+
+  return {
+    on(channel, listener) {
+      const set = listeners.get(channel) ?? new Set();
+      listeners.set(channel, set.add(listener));
+      if (set.size === 1) {
+        client?.query(`listen ${pg.escapeIdentifier(channel)}`).then(
+          () => tell(channel, ''),
+          () => undefined,
+        );
+      }
+      return () => void set.delete(listener);
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}
