@@ -16,6 +16,14 @@ test('the lockfile names packages, not the addresses they were fetched from', ()
   expect(addresses).toEqual([]);
 });
 
+test("the lockfile holds every platform's packages, or npm ci would refuse it", () => {
+  const locked = new Set(Object.keys(lock.packages).map((name) => name.split('node_modules/').at(-1)));
+  const wanted = Object.values(lock.packages).flatMap(({ optionalDependencies }) =>
+    Object.keys(optionalDependencies ?? {}),
+  );
+  expect(wanted.filter((name) => !locked.has(name))).toEqual([]);
+});
+
 test('dependencies are pinned exactly, prereleases above all', () => {
   const specs: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };
   const loose = Object.entries(specs).filter(

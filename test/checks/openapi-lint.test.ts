@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { lintOpenApi } from './openapi-lint.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'estate-openapi-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const operation = {
+  operationId: 'getHealth',
+  summary: 'Health',
+  description: 'Says whether the service lives.',
+  tags: ['Health'],
+  security: [],
+  responses: {
+    '200': {
+      description: 'It lives.',
+      content: {
+        'application/json': {
+          schema: { type: 'object', required: ['status'], properties: { status: { type: 'string' } } },
+          example: { status: 'ok' },
+        },
+      },
+    },
+    '429': { description: 'Too many requests.' },
+  },
+};
+
+function lint(name: string, get: object) {
+  const file = path.join(folder, name);
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sample',
+      version: '1.0.0',
+      description: 'A document to try the linters on.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'The maintainers' },
+    },
+    servers: [{ url: '/' }],
+    tags: [{ name: 'Health', description: 'Whether it lives.' }],
+    paths: { '/api/health': { get } },
+  };
+  writeFileSync(file, JSON.stringify(document));
+  return lintOpenApi(file);
+}
+
+test('a sound document passes both linters', async () => {
+  expect(await lint('good.json', operation)).toEqual([]);
+});
+
+test('what is only a warning for a linter is a finding', async () => {
+  const findings = await lint('bad.json', {
+    ...operation,
+    description: undefined,
+    responses: { '200': { ...operation.responses['200'] } },
+    tags: ['Unknown'],
+  });
+  const found = findings.map(({ linter, rule, at }) => `${linter} ${rule} ${at}`);
+  expect(found).toContain('redocly operation-4xx-response #/paths/~1api~1health/get/responses');
+  expect(found).toContain('spectral operation-description #/paths/~1api~1health/get');
+  expect(found).toContain('spectral operation-tag-defined #/paths/~1api~1health/get/tags/0');
+});
+
+test('an example that does not fit its schema is a finding of both', async () => {
+  const broken = structuredClone(operation);
+  broken.responses['200'].content['application/json'].example.status = 5 as unknown as string;
+  const linters = (await lint('example.json', broken)).map(({ linter }) => linter);
+  expect(new Set(linters)).toEqual(new Set(['redocly', 'spectral']));
+});
+
+test('a missing document is said to be missing', async () => {
+  await expect(lintOpenApi(path.join(folder, 'none.json'))).rejects.toThrow(/does not exist: write it with/);
+});
