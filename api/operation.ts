@@ -37,6 +37,8 @@ export interface OperationSpec<P extends TSchema, Q extends TSchema, B extends T
   errors?: ErrorCode[];
   bodyLimit?: number;
   ownIdempotency?: boolean;
+  /** Whether a single-use ticket in the query may stand in for the header. */
+  ticket?: boolean;
   handler(input: {
     ctx: Ctx;
     params: Static<P>;
@@ -111,6 +113,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       permission: spec.permission,
       ...(spec.permissionNote ? { permissionNote: spec.permissionNote } : {}),
       ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
+      ...(spec.ticket ? { ticket: true } : {}),
     },
     schema: {
       operationId: spec.id,

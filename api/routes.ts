@@ -1,5 +1,7 @@
 import type { Services } from '../domain/services.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
+import { registerEventRoutes } from './events/events.routes.ts';
+import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
@@ -8,4 +10,10 @@ import { registerUserRoutes } from './users/users.routes.ts';
 export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
 
 /** Every group, in the order of the API's description. */
-export const routeGroups: RouteGroup[] = [registerAuthRoutes, registerMetamodelRoutes, registerUserRoutes];
+export const routeGroups: RouteGroup[] = [
+  registerAuthRoutes,
+  registerMetamodelRoutes,
+  registerUserRoutes,
+  registerEventRoutes,
+  registerHealthRoutes,
+];

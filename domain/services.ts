@@ -1,8 +1,10 @@
 import type { BlobStore } from '../platform/blobs.ts';
+import type { Cache } from '../platform/cache.ts';
 import type { Config } from '../platform/config.ts';
 import type { SecretBox } from '../platform/crypto.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { Signals } from '../platform/signals.ts';
 import type { SessionReader } from './access/access.sessions.ts';
 import type { Caller, Ctx } from './context.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
@@ -16,6 +18,8 @@ export interface Services {
   secrets: SecretBox;
   metamodels: MetamodelStore;
   sessions: SessionReader;
+  cache: Cache;
+  signals: Signals;
 }
 
 /** The context of a job, a schedule or a start-up task. */

@@ -3,6 +3,7 @@ import type { TokenClaims } from '../../domain/access/access.sessions.ts';
 import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
 import { forbidden, may } from '../../domain/access/policy.ts';
 import { anonymousCaller, type Caller } from '../../domain/context.ts';
+import { redeemTicket } from '../../domain/events/tickets.ts';
 import type { Services } from '../../domain/services.ts';
 import { deriveKey, keyId } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
@@ -58,7 +59,16 @@ export async function registerAccess(app: App, services: Services): Promise<void
   app.addHook('onRequest', async (request) => {
     const permission = request.routeOptions.config.permission;
     const token = bearer(request.headers.authorization);
-    const claims = token === undefined ? undefined : await verify(() => request.jwtVerify<TokenClaims>());
+    const ticket = request.routeOptions.config.ticket
+      ? (request.query as { ticket?: unknown } | undefined)?.ticket
+      : undefined;
+    const claims =
+      token !== undefined
+        ? await verify(() => request.jwtVerify<TokenClaims>())
+        : typeof ticket === 'string'
+          ? await redeemTicket(services.db, ticket)
+          : undefined;
+    request.claims = claims;
     const { caller, topics } = await services.sessions.read(claims ?? null);
     request.topics = topics;
     request.ctx = {

@@ -10,10 +10,12 @@ import { type Caller, type Ctx, systemCaller } from '../../domain/context.ts';
 import { createMetamodelStore } from '../../domain/metamodel/metamodel.store.ts';
 import { createContext, type Services } from '../../domain/services.ts';
 import { createDiskBlobStore } from '../../platform/blobs.ts';
+import { createMemoryCache, createRedisCache } from '../../platform/cache.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createSecretBox } from '../../platform/crypto.ts';
 import { openDatabase } from '../../platform/database.ts';
 import { createLogger } from '../../platform/logging.ts';
+import { createSignals } from '../../platform/signals.ts';
 import { createConformance, type OpenApiDocument } from './conformance.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -68,20 +70,25 @@ export async function createTestServices(env: Record<string, string> = {}): Prom
     ...env,
   });
   const db = openDatabase({ url: database.url, name: 'test', poolMax: 10 });
+  const log = createLogger(config.logLevel, 'test');
   const services: Services = {
     config,
-    log: createLogger(config.logLevel, 'test'),
+    log,
     db,
     blobs: createDiskBlobStore(path.join(folder, 'files')),
     secrets: createSecretBox(config.secretKeys),
     metamodels: createMetamodelStore(),
     sessions: createSessionReader(db),
+    cache: config.redisUrl ? createRedisCache(config.redisUrl, log) : createMemoryCache(),
+    signals: createSignals({ url: database.url, log }),
   };
   return {
     services,
     ctx: (caller = systemCaller) =>
       createContext(services, caller, { requestId: randomUUID(), origin: 'system' }),
     async close() {
+      await services.signals.close();
+      await services.cache.close();
       await db.destroy();
       await database.drop();
       await rm(folder, { recursive: true, force: true });

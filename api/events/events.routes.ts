@@ -1,0 +1,131 @@
+import Type from 'typebox';
+import { readChanges } from '../../domain/events/changes.ts';
+import { listAuditEvents } from '../../domain/events/events.queries.ts';
+import { createTicket, TICKET_SECONDS } from '../../domain/events/tickets.ts';
+import type { Services } from '../../domain/services.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { AuditEventSchema, ChangesSchema } from '../schemas/events.ts';
+import type { App } from '../types.ts';
+import { createStreams } from './stream.open.ts';
+
+const tag = 'Events';
+const Names = (description: string) => Type.Optional(Type.String({ maxLength: 2000, description }));
+
+const names = (text: string | undefined) =>
+  text === undefined
+    ? undefined
+    : text
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean);
+
+/** The audit log, the change feed and the live stream. */
+export function registerEventRoutes(app: App, services: Services): void {
+  app.addSchema(AuditEventSchema);
+  app.addSchema(ChangesSchema);
+  const streams = createStreams(services);
+  app.addHook('preClose', async () => streams.close());
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/events',
+    id: 'listEvents',
+    tag,
+    summary: 'List the audit log, newest first',
+    permission: 'admin.events',
+    query: listQuery(['position'], 'position', {
+      card_id: Type.Optional(Uuid),
+      user_id: Type.Optional(Uuid),
+      event_type: Names('Comma-separated event types'),
+      since: Type.Optional(Type.String({ format: 'date-time' })),
+      until: Type.Optional(Type.String({ format: 'date-time' })),
+    }),
+    answers: { 200: { description: 'Events', schema: listAnswer(Type.Ref('AuditEvent#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listAuditEvents(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/changes',
+    id: 'readChanges',
+    tag,
+    summary: 'Read the change feed after a position, in commit order',
+    description:
+      'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to go on from.',
+    permission: 'inventory.view',
+    query: Type.Object(
+      {
+        after: Type.Optional(
+          Type.String({
+            maxLength: 20,
+            description: 'A position, or `now`; absent: from the oldest event kept',
+          }),
+        ),
+        limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
+        type: Names('Comma-separated card types'),
+        card_id: Type.Optional(Uuid),
+        event_type: Names('Comma-separated event types'),
+      },
+      closed,
+    ),
+    answers: { 200: { description: 'Changes', schema: Type.Ref('Changes#') } },
+    errors: ['position_expired'],
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await readChanges(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/events/ticket',
+    id: 'createStreamTicket',
+    tag,
+    summary: 'Get a single-use ticket that opens the stream without a header',
+    permission: 'inventory.view',
+    answers: {
+      201: {
+        description: 'The ticket',
+        schema: Type.Object(
+          { ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) },
+          closed,
+        ),
+        example: { ticket: 'd2VsbCBtZXQgYnkgbW9vbmxpZ2h0', expires_in: TICKET_SECONDS },
+      },
+    },
+    handler: async ({ ctx, request, reply }) =>
+      reply.code(201).send({ ticket: await createTicket(ctx, request.claims!), expires_in: TICKET_SECONDS }),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/events/stream',
+    id: 'streamEvents',
+    tag,
+    summary: 'Follow changes live as server-sent events',
+    description:
+      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs and have no id.',
+    permission: 'inventory.view',
+    ticket: true,
+    query: Type.Object(
+      {
+        ticket: Type.Optional(Type.String({ maxLength: 200, description: 'In place of the header' })),
+        events: Names('Comma-separated event types or their first parts, such as card,relation.created'),
+        types: Names('Comma-separated card types'),
+      },
+      closed,
+    ),
+    answers: {
+      200: { description: 'Server-sent events', schema: Type.String(), mediaType: 'text/event-stream' },
+    },
+    errors: ['position_expired'],
+    handler: async ({ query, request, reply }) => {
+      const events = names(query.events);
+      const types = names(query.types);
+      await streams.open(request, reply, request.claims!, {
+        ...(events ? { events } : {}),
+        ...(types ? { types } : {}),
+      });
+      return reply;
+    },
+  });
+}

@@ -1,0 +1,78 @@
+import type { ServerResponse } from 'node:http';
+import type { TokenClaims } from '../../domain/access/access.sessions.ts';
+import { may } from '../../domain/access/policy.ts';
+import type { Caller } from '../../domain/context.ts';
+import type { FeedRow } from '../../domain/events/feed.read.ts';
+import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
+import type { Services } from '../../domain/services.ts';
+import { writeOrCut } from './stream.hub.ts';
+
+/** What a client asked to be told of. */
+export interface StreamFilter {
+  /** First parts of event types (`card`, `relation`) or whole ones (`card.created`); absent: all. */
+  events?: string[];
+  /** Card types; absent: all. */
+  types?: string[];
+}
+
+/** One open stream. */
+export interface Subscriber {
+  userId: string;
+  seesAllCosts(): boolean;
+  /** Whether the event is for this stream: visible to its user and asked for. */
+  wants(row: FeedRow, metamodel: Metamodel): boolean;
+  /** Whether news of this kind about the user's own things were asked for. */
+  asksFor(eventType: string): boolean;
+  send(frame: Buffer): void;
+  beat(): void;
+  /** Looks again at who the user is; ends the stream when the token no longer counts. */
+  refresh(): Promise<void>;
+  end(): void;
+}
+
+const HEARTBEAT = Buffer.from(': heartbeat\n\n');
+
+export function createSubscriber(
+  services: Services,
+  response: ServerResponse,
+  claims: TokenClaims,
+  first: Caller,
+  filter: StreamFilter,
+): Subscriber {
+  let caller = first;
+  const asksFor = (eventType: string) =>
+    !filter.events || filter.events.some((kind) => eventType === kind || eventType.startsWith(`${kind}.`));
+  const end = () => {
+    clearTimeout(expiry);
+    if (!response.destroyed) response.end();
+  };
+  const expiry = setTimeout(end, Math.min(claims.exp * 1000 - Date.now(), 2 ** 31 - 1));
+  response.on('close', () => clearTimeout(expiry));
+
+  return {
+    userId: claims.sub,
+    seesAllCosts: () => may(caller, 'costs.view'),
+    asksFor,
+    wants(row, metamodel) {
+      if (!asksFor(row.event_type)) return false;
+      if (row.scope === 'user') return row.recipient_id === claims.sub;
+      if (row.scope !== 'inventory' || !may(caller, 'inventory.view')) return false;
+      if (row.relation_id !== null && !may(caller, 'relations.view')) return false;
+      const types = [row.card_type, row.peer_card_type].filter((type) => type !== null);
+      if (types.some((type) => metamodel.cardTypes.get(type)?.is_hidden)) return false;
+      return !filter.types || types.some((type) => filter.types!.includes(type));
+    },
+    send(frame) {
+      if (!writeOrCut(response, frame)) end();
+    },
+    beat() {
+      if (!writeOrCut(response, HEARTBEAT)) end();
+    },
+    async refresh() {
+      const { caller: now } = await services.sessions.read(claims);
+      if (now) caller = now;
+      else end();
+    },
+    end,
+  };
+}

@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
+
+export const AuditEventSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    position: Position,
+    event_type: Type.String(),
+    scope: Type.Union([Type.Literal('inventory'), Type.Literal('audit'), Type.Literal('user')]),
+    card_id: Nullable(Uuid),
+    card_name: Nullable(Type.String()),
+    peer_card_id: Nullable(Uuid),
+    relation_id: Nullable(Uuid),
+    data: OpenObject,
+    user_id: Nullable(Uuid),
+    user_display_name: Nullable(Type.String()),
+    request_id: Nullable(Type.String()),
+    job_id: Nullable(Uuid),
+    origin: Nullable(Type.String()),
+    created_at: Timestamp,
+  }),
+  { $id: 'AuditEvent', ...closed },
+);
+
+export const ChangesSchema = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object(
+        {
+          position: Position,
+          event_type: Type.String(),
+          card_id: Nullable(Uuid),
+          peer_card_id: Nullable(Uuid),
+          relation_id: Nullable(Uuid),
+          at: Timestamp,
+          actor: Nullable(Type.Object({ id: Uuid, display_name: Type.String() }, closed)),
+          data: OpenObject,
+        },
+        closed,
+      ),
+    ),
+    next: Position,
+    has_more: Type.Boolean(),
+  },
+  { $id: 'Changes', ...closed },
+);
