@@ -30,7 +30,7 @@ const expected: Record<keyof Static<typeof Schema>, string> = {
   DATA_DIR: 'the path of a folder',
   DATABASE_URL: 'an address that begins with postgres:// or postgresql://',
   REDIS_URL: 'an address that begins with redis:// or rediss://',
-  SECRET_KEY: 'at least 32 characters (several keys, newest first, are separated by commas)',
+  SECRET_KEY: 'at least 32 characters (for a rotation: several keys, newest first, separated by blanks)',
   ADMIN_EMAIL: 'an e-mail address',
   ADMIN_PASSWORD: 'a password of 12 to 200 characters',
   DEMO: 'true or false',
@@ -102,7 +102,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function secretKeys(given: string | undefined, embedded: boolean, dataDir: string): string[] {
   if (given) {
-    const keys = given.split(',').map((key) => key.trim());
+    const keys = given.split(/\s+/);
     if (keys.some((key) => key.length < 32)) {
       throw new StartupError(`SECRET_KEY is not valid: expected ${expected.SECRET_KEY}.`);
     }

@@ -64,7 +64,7 @@ export async function createTestServices(env: Record<string, string> = {}): Prom
   const config = readConfig({
     DATABASE_URL: database.url,
     DATA_DIR: folder,
-    SECRET_KEY: 'a secret key for tests, thirty-two characters or more',
+    SECRET_KEY: 'a-secret-key-for-tests-of-32-characters-or-more',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
     ...(process.env.REDIS_URL ? { REDIS_URL: process.env.REDIS_URL } : {}),
     ...env,
