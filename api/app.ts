@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import createFastify from 'fastify';
+import createFastify, { LogController } from 'fastify';
 import type { Services } from '../domain/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 export async function createApp(services: Services): Promise<App> {
   const app = createFastify({
     loggerInstance: services.log as never,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 2 * MIB,
     forceCloseConnections: true,
     requestTimeout: 0,
@@ -35,12 +35,12 @@ export async function createApp(services: Services): Promise<App> {
     reply.header('x-content-type-options', 'nosniff');
   });
   await registerAccess(app, services);
-  registerConditional(app);
-  registerIdempotency(app);
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.ctx?.position !== undefined) reply.header('x-position', String(request.ctx.position));
     return payload;
   });
+  registerConditional(app);
+  registerIdempotency(app);
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(
       {

@@ -54,7 +54,11 @@ export function createMemoryCache(limitBytes = MEMORY_LIMIT_BYTES): Cache {
 
 /** A cache on Redis. When Redis is away reads miss and writes are let go; callers compute. */
 export function createRedisCache(url: string, log: Logger): Cache {
-  const redis = new Redis(url, { keyPrefix: 'estate:cache:', maxRetriesPerRequest: 1, enableOfflineQueue: false });
+  const redis = new Redis(url, {
+    keyPrefix: 'estate:cache:',
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+  });
   let reported = false;
   redis.on('error', (error: Error) => {
     if (!reported) log.warn({ err: error }, 'the cache on Redis is away; results are computed each time');

@@ -29,7 +29,11 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
   };
 
   const connect = async () => {
-    const fresh = new pg.Client({ connectionString: url, application_name: 'estate signals', keepAlive: true });
+    const fresh = new pg.Client({
+      connectionString: url,
+      application_name: 'estate signals',
+      keepAlive: true,
+    });
     let lost = false;
     const lose = (error?: Error) => {
       if (lost) return;

@@ -62,6 +62,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
     const ticket = request.routeOptions.config.ticket
       ? (request.query as { ticket?: unknown } | undefined)?.ticket
       : undefined;
+
     const claims =
       token !== undefined
         ? await verify(() => request.jwtVerify<TokenClaims>())
@@ -85,7 +86,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
       idempotencyKey: undefined,
     };
     if (permission === undefined || permission === 'public') return;
-    if (token === undefined)
+    if (token === undefined && typeof ticket !== 'string')
       throw new EstateError('unauthorized', 'Send an access token as Bearer authorization.');
     if (!caller)
       throw new EstateError('unauthorized', 'The access token is not valid, has expired or was revoked.');

@@ -11,7 +11,7 @@ export function registerIdempotency(app: App): void {
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.ownIdempotency) return;
     const body = request.body === undefined ? '' : JSON.stringify(request.body);
-    await applyIdempotencyKey(request, reply, sha256(body));
+    if (await applyIdempotencyKey(request, reply, sha256(body))) return reply;
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const key = request.ctx?.idempotencyKey;

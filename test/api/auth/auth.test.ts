@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../../api/app.ts';
+import { issueSetupToken } from '../../../domain/access/access.register.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+const password = 'a quiet horse on the hill';
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp();
+});
+afterAll(() => t.close());
+
+const auditTypes = async () =>
+  (await t.services
+    .db('events')
+    .where({ scope: 'audit' })
+    .orderBy('position')
+    .pluck('event_type')) as string[];
+
+describe('registration', () => {
+  it('lets the first user in only with the set-up token, and makes them administrator', async () => {
+    const account = { email: 'first@estate.example', display_name: 'First', password };
+    const without = await t.anonymous.post('/api/v1/auth/register', account);
+    expect([without.status, without.body.errors[0].field]).toEqual([422, 'setup_token']);
+    const wrong = await t.anonymous.post('/api/v1/auth/register', { ...account, setup_token: 'guess' });
+    expect(wrong.status).toBe(422);
+    const setup_token = await issueSetupToken(t.services.db);
+    const done = await t.anonymous.post('/api/v1/auth/register', { ...account, setup_token });
+    expect(done.status).toBe(200);
+    const me = await t.anonymous.get('/api/v1/auth/me', {
+      authorization: `Bearer ${done.body.access_token}`,
+    });
+    expect(me.body).toMatchObject({ email: account.email, role: 'admin', permissions: { '*': true } });
+    expect(await issueSetupToken(t.services.db)).toBeUndefined();
+  });
+
+  it('makes later users members, refuses a taken address in any case, and weak passwords', async () => {
+    const account = { email: 'second@estate.example', display_name: 'Second', password };
+    const done = await t.anonymous.post('/api/v1/auth/register', account, {});
+    expect(done.status).toBe(200);
+    const me = await t.anonymous.get('/api/v1/auth/me', {
+      authorization: `Bearer ${done.body.access_token}`,
+    });
+    expect(me.body.role).toBe('member');
+    expect(me.body.permissions['inventory.view']).toBe(true);
+    expect(me.body.permissions['admin.users']).toBe(false);
+    await t.services.db('throttles').delete();
+    const taken = await t.anonymous.post('/api/v1/auth/register', {
+      ...account,
+      email: 'SECOND@estate.example',
+    });
+    expect([taken.status, taken.body.code]).toEqual([409, 'email_taken']);
+    for (const weak of ['short', 'Password1234', 'aaaaaaaaaaaaaa', 'third@estate.example', 'x'.repeat(201)]) {
+      await t.services.db('throttles').delete();
+      const answer = await t.anonymous.post('/api/v1/auth/register', {
+        email: 'third@estate.example',
+        display_name: 'Third',
+        password: weak,
+      });
+      expect([answer.status, answer.body.errors[0].field]).toEqual([422, 'password']);
+    }
+  });
+
+  it('can be closed', async () => {
+    await t.services.db('throttles').delete();
+    await t.services.db('settings').insert({ key: 'registration', value: { enabled: false } });
+    const closed = await t.anonymous.post('/api/v1/auth/register', {
+      email: 'n@e.example',
+      display_name: 'N',
+      password,
+    });
+    expect([closed.status, closed.body.code]).toEqual([403, 'registration_closed']);
+    await t.services.db('settings').where({ key: 'registration' }).delete();
+  });
+});
+
+describe('login', () => {
+  const attempt = (email: string, word: string, address = '10.0.0.1') =>
+    t.anonymous.request({
+      method: 'POST',
+      url: '/api/v1/auth/login',
+      remoteAddress: address,
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify({ email, password: word }),
+    });
+
+  it('answers a token for the right password and alike for wrong and unknown', async () => {
+    const right = await attempt('SECOND@estate.example', password);
+    expect(right.status).toBe(200);
+    const wrong = await attempt('second@estate.example', 'not the password at all');
+    const unknown = await attempt('nobody@estate.example', 'not the password at all');
+    for (const answer of [wrong, unknown]) {
+      expect(answer.status).toBe(401);
+      expect({ ...answer.body, request_id: '' }).toEqual({ ...wrong.body, request_id: '' });
+    }
+  });
+
+  it('locks after five wrong passwords, also for the right one, and tells the audit log', async () => {
+    await t.services.db('throttles').delete();
+    await attempt('second@estate.example', password);
+    for (let n = 0; n < 5; n += 1)
+      expect((await attempt('second@estate.example', `wrong ${n}`, `10.0.1.${n}`)).status).toBe(401);
+    const locked = await attempt('second@estate.example', password, '10.0.1.9');
+    expect([locked.status, locked.body.code]).toEqual([401, 'invalid_credentials']);
+    expect(await auditTypes()).toContain('auth.locked');
+    await t.services.db('users').update({ locked_until: t.services.db.raw(`now() - interval '1 second'`) });
+    expect((await attempt('second@estate.example', password, '10.0.1.9')).status).toBe(200);
+  });
+
+  it('throttles by address and by account name, known or not', async () => {
+    await t.services.db('throttles').delete();
+    let last = await attempt('ghost-0@estate.example', 'x', '10.0.2.1');
+    for (let n = 1; n <= 10; n += 1) last = await attempt(`ghost-${n}@estate.example`, 'x', '10.0.2.1');
+    expect([last.status, last.body.code]).toEqual([429, 'too_many_requests']);
+    expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
+    for (let n = 0; n <= 10; n += 1) last = await attempt('same-ghost@estate.example', 'x', `10.0.3.${n}`);
+    expect(last.status).toBe(429);
+    await t.services.db('throttles').delete();
+  });
+});
+
+describe('tokens', () => {
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const login = async () =>
+    (await t.anonymous.post('/api/v1/auth/login', { email: 'second@estate.example', password })).body
+      .access_token;
+
+  it('refuses missing, malformed, altered, foreign and expired tokens with 401', async () => {
+    const token: string = await login();
+    const [head, body] = token.split('.');
+    const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+    const expired = await t.app.jwt.sign(
+      {
+        sub: '00000000-0000-4000-8000-000000000000',
+        tv: 1,
+        jti: '00000000-0000-4000-8000-000000000000',
+        role: 'admin',
+      },
+      { expiresIn: -10 } as never,
+    );
+    for (const bad of ['x', `${head}.${body}.`, `${none}.${body}.`, `${token.slice(0, -4)}AAAA`, expired]) {
+      const answer = await t.anonymous.get('/api/v1/auth/me', bearer(bad));
+      expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+    }
+    expect((await t.anonymous.get('/api/v1/auth/me', { authorization: 'Basic eDp5' })).status).toBe(401);
+  });
+
+  it('ends a token at logout only, while a refreshed one stays', async () => {
+    const token = await login();
+    const fresh = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token));
+    expect(fresh.status).toBe(200);
+    expect((await t.anonymous.post('/api/v1/auth/logout', undefined, bearer(token))).body).toEqual({
+      ok: true,
+    });
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
+    expect((await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token))).status).toBe(401);
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(fresh.body.access_token))).status).toBe(200);
+  });
+
+  it('ends all tokens at a password change, a role change and a deactivation', async () => {
+    const admin = await t.as('admin');
+    const me = await t.services.db('users').where({ email: 'second@estate.example' }).first('id');
+    const url = `/api/v1/users/${me.id}`;
+    const first = await login();
+    const changed = await t.anonymous.patch(
+      url,
+      { password: 'another quiet horse', current_password: password },
+      bearer(first),
+    );
+    expect(changed.status).toBe(200);
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(first))).status).toBe(401);
+    const again = (
+      await t.anonymous.post('/api/v1/auth/login', {
+        email: 'second@estate.example',
+        password: 'another quiet horse',
+      })
+    ).body.access_token;
+    expect((await admin.patch(url, { role: 'viewer' })).body.role).toBe('viewer');
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(again))).status).toBe(401);
+    const third = (
+      await t.anonymous.post('/api/v1/auth/login', {
+        email: 'second@estate.example',
+        password: 'another quiet horse',
+      })
+    ).body.access_token;
+    expect((await admin.patch(url, { is_active: false })).status).toBe(200);
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(third))).status).toBe(401);
+    expect(await auditTypes()).toContain('auth.password_changed');
+  });
+
+  it('takes tokens of an older key until the key is dropped', async () => {
+    const { token } = await t.as('viewer');
+    const old = t.services.config.secretKeys[0]!;
+    const fresh = 'a-newer-secret-key-of-32-characters-or-more';
+    for (const [secretKeys, status] of [
+      [[fresh, old], 200],
+      [[fresh], 401],
+    ] as const) {
+      const app = await createApp({
+        ...t.services,
+        config: { ...t.services.config, secretKeys: [...secretKeys] },
+      });
+      const answer = await app.inject({ url: '/api/v1/auth/me', headers: bearer(token) });
+      expect(answer.statusCode).toBe(status);
+      await app.close();
+    }
+  });
+});
+
+describe('users', () => {
+  it('lets a user change the own name, and nobody else without the right', async () => {
+    const member = await t.as('member');
+    const viewer = await t.as('viewer');
+    const own = await member.patch(`/api/v1/users/${member.userId}`, { display_name: 'Mel' });
+    expect([own.status, own.body.display_name]).toEqual([200, 'Mel']);
+    const other = await viewer.patch(`/api/v1/users/${member.userId}`, { display_name: 'Nel' });
+    expect([other.status, other.body.permission]).toEqual([403, 'admin.users']);
+    const role = await member.patch(`/api/v1/users/${member.userId}`, { role: 'admin' });
+    expect(role.status).toBe(403);
+    const wrong = await member.patch(`/api/v1/users/${member.userId}`, {
+      password: 'another good one',
+      current_password: 'no',
+    });
+    expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'current_password']);
+    const unknown = await member.patch(`/api/v1/users/${member.userId}`, { nickname: 'M' });
+    expect([unknown.status, unknown.body.errors[0]]).toMatchObject([
+      422,
+      { field: 'nickname', code: 'unknown_field' },
+    ]);
+    expect((await viewer.get('/api/v1/users/not-an-id')).status).toBe(422);
+    expect((await viewer.get('/api/v1/users/00000000-0000-4000-8000-000000000000')).status).toBe(404);
+  });
+
+  it('keeps the last active administrator', async () => {
+    const admin = await t.as('admin');
+    await t.services
+      .db('users')
+      .where({ role: 'admin' })
+      .whereNot({ id: admin.userId })
+      .update({ role: 'member' });
+    const refused = await admin.patch(`/api/v1/users/${admin.userId}`, { role: 'member' });
+    expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+  });
+
+  it('lists users and roles, and the permission catalogue', async () => {
+    const viewer = await t.as('viewer');
+    const users = await viewer.get('/api/v1/users?search=MEL&fields=display_name,role');
+    expect(users.body.items).toEqual([{ display_name: 'Mel', role: 'member' }]);
+    const roles = await viewer.get('/api/v1/roles');
+    expect(roles.body.items.map((role: { key: string }) => role.key)).toEqual([
+      'admin',
+      'bpm_admin',
+      'member',
+      'viewer',
+    ]);
+    expect((await viewer.get('/api/v1/roles/member')).body.is_default).toBe(true);
+    const catalogue = await viewer.get('/api/v1/roles/permissions-schema');
+    expect(
+      Object.values(catalogue.body).flatMap((group) =>
+        Object.keys((group as { permissions: object }).permissions),
+      ),
+    ).toHaveLength(74);
+  });
+});
+
+describe('idempotency', () => {
+  it('gives the first answer again, and refuses the key for another body', async () => {
+    const member = await t.as('member');
+    const url = `/api/v1/users/${member.userId}`;
+    const key = { 'idempotency-key': 'one-and-only' };
+    const first = await member.patch(url, { display_name: 'Mila' }, key);
+    const replay = await member.patch(url, { display_name: 'Mila' }, key);
+    expect(replay.status).toBe(200);
+    expect(replay.text).toBe(first.text);
+    expect(replay.headers['idempotent-replayed']).toBe('true');
+    expect(replay.headers['x-position']).toBe(first.headers['x-position']);
+    const other = await member.patch(url, { display_name: 'Mina' }, key);
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+  });
+});

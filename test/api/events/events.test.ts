@@ -1,0 +1,290 @@
+// @redis
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import type { EventDraft } from '../../../domain/events/events.types.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+let t: TestApp;
+let port: number;
+beforeAll(async () => {
+  t = await createTestApp();
+  await t.app.listen({ port: 0, host: '127.0.0.1' });
+  port = (t.app.server.address() as AddressInfo).port;
+});
+afterAll(() => t.close());
+
+const card = '00000000-0000-7000-8000-00000000000a';
+const draft = (more: Partial<EventDraft> = {}): EventDraft => ({
+  event_type: 'card.updated',
+  card_id: card,
+  card_type: 'Application',
+  data: { id: card, type: 'Application', name: 'A', changes: { name: { old: 'A', new: 'B' } } },
+  ...more,
+});
+const emit = async (...drafts: EventDraft[]) => {
+  const ctx = await t.ctx();
+  await command(ctx, async (work) => {
+    for (const event of drafts) work.emit(event);
+  });
+  return ctx.position!;
+};
+
+interface Frame {
+  id?: string;
+  event?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: frames of many kinds
+  data?: any;
+}
+
+/** Reads a stream until `count` frames (besides comments) came, or it ends. */
+function follow(path: string, headers: Record<string, string>) {
+  const frames: Frame[] = [];
+  let wake: () => void = () => {};
+  let ended = false;
+  let status = 0;
+  const request = http.get({ port, host: '127.0.0.1', path, headers }, (response) => {
+    status = response.statusCode!;
+    let text = '';
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      text += chunk;
+      const parts = text.split('\n\n');
+      text = parts.pop()!;
+      for (const part of parts) {
+        const lines = part.split('\n').filter((line) => !line.startsWith(':') && !line.startsWith('retry'));
+        if (lines.length === 0) continue;
+        const get = (name: string) =>
+          lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+        const data = get('data');
+        frames.push({
+          id: get('id'),
+          event: get('event'),
+          data: data === undefined ? undefined : JSON.parse(data),
+        });
+      }
+      wake();
+    });
+    response.on('close', () => {
+      ended = true;
+      wake();
+    });
+  });
+  request.on('error', () => {
+    ended = true;
+    wake();
+  });
+  const until = async (done: () => boolean) => {
+    while (!done() && !ended) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  return {
+    frames,
+    status: () => status,
+    until: (count: number) => until(() => frames.length >= count),
+    ended: () => until(() => false),
+    close: () => request.destroy(),
+  };
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe('changes', () => {
+  it('walks the feed in order, tells the newest position, and refuses what it cannot serve', async () => {
+    const viewer = await t.as('viewer');
+    const now = await viewer.get('/api/v1/changes?after=now');
+    const start = now.body.next;
+    expect(now.body.items).toEqual([]);
+    for (let n = 0; n < 5; n += 1) await emit(draft());
+    const first = await viewer.get(`/api/v1/changes?after=${start}&limit=2`);
+    expect([first.body.items.length, first.body.has_more]).toEqual([2, true]);
+    const rest = await viewer.get(`/api/v1/changes?after=${first.body.next}`);
+    expect([rest.body.items.length, rest.body.has_more]).toEqual([3, false]);
+    const none = await viewer.get(`/api/v1/changes?after=${rest.body.next}&type=Provider`);
+    expect(none.body).toEqual({ items: [], next: rest.body.next, has_more: false });
+    expect((await viewer.get('/api/v1/changes?after=abc')).status).toBe(422);
+    expect((await viewer.get('/api/v1/changes?after=999999999999')).body.errors[0].code).toBe(
+      'position_unknown',
+    );
+    expect((await viewer.get('/api/v1/changes?limit=10001')).status).toBe(422);
+    await t.services.db('settings').insert({ key: 'events.purged_through', value: '2' });
+    const gone = await viewer.get('/api/v1/changes?after=1');
+    expect([gone.status, gone.body.code, gone.body.oldest]).toEqual([410, 'position_expired', '2']);
+    await t.services.db('settings').where({ key: 'events.purged_through' }).delete();
+  });
+
+  it('never skips an event whose transaction commits late, and waits for none', async () => {
+    const viewer = await t.as('viewer');
+    const start = (await viewer.get('/api/v1/changes?after=now')).body.next;
+    // a transaction that has written and stays open meanwhile
+    const slow = await t.services.db.transaction();
+    await slow('settings').insert({ key: 'slow', value: '1' });
+    const seen: string[] = [];
+    let after = start;
+    const poll = async () => {
+      const page = await viewer.get(`/api/v1/changes?after=${after}`);
+      seen.push(...page.body.items.map((item: { position: string }) => item.position));
+      after = page.body.next;
+    };
+    let writing = true;
+    const poller = (async () => {
+      while (writing) await poll();
+    })();
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, writer) => {
+        for (let n = 0; n < 20; n += 1) {
+          await emit(draft({ data: { id: card, type: 'Application', name: `${writer}/${n}`, changes: {} } }));
+        }
+      }),
+    );
+    writing = false;
+    await poller;
+    await slow.rollback();
+    await poll();
+    expect(new Set(seen).size).toBe(160);
+    expect(seen).toHaveLength(160);
+    expect(seen).toEqual(seen.toSorted((a, b) => Number(a) - Number(b)));
+  });
+
+  it('cuts costs for those who may not see them, and hides the audit log', async () => {
+    const viewer = await t.as('viewer');
+    const member = await t.as('member');
+    const start = (await viewer.get('/api/v1/changes?after=now')).body.next;
+    await emit(
+      draft({
+        cost_keys: ['attributes.costTotalAnnual'],
+        data: {
+          id: card,
+          changes: { 'attributes.costTotalAnnual': { old: 1, new: 777 }, name: { old: 'A', new: 'B' } },
+        },
+      }),
+      { event_type: 'auth.logout', data: {} },
+    );
+    const cut = await viewer.get(`/api/v1/changes?after=${start}`);
+    expect(cut.body.items).toHaveLength(1);
+    expect(cut.text).not.toContain('777');
+    expect(cut.body.items[0].data.changes.name.new).toBe('B');
+    expect((await member.get(`/api/v1/changes?after=${start}`)).text).toContain('777');
+  });
+});
+
+describe('audit list', () => {
+  it('is for those who may read it, filtered and paged', async () => {
+    const admin = await t.as('admin');
+    await emit({ event_type: 'auth.logout', data: {} });
+    const list = await admin.get('/api/v1/events?event_type=auth.logout&page_size=1');
+    expect([list.status, list.body.items.length]).toEqual([200, 1]);
+    const refused = await (await t.as('member')).get('/api/v1/events');
+    expect([refused.status, refused.body.permission]).toEqual([403, 'admin.events']);
+  });
+});
+
+describe('stream', () => {
+  it('resumes after the last id with nothing lost or repeated, while writers go on', async () => {
+    const { token } = await t.as('viewer');
+    const first = follow('/api/v1/events/stream', bearer(token));
+    await first.until(1);
+    const begin = first.frames[0]!.id!;
+    const writer = (async () => {
+      for (let n = 0; n < 120; n += 1) await emit(draft());
+    })();
+    await first.until(20);
+    const ids = first.frames.slice(1, 16).map((frame) => frame.id!);
+    first.close();
+    const second = follow('/api/v1/events/stream', { ...bearer(token), 'last-event-id': ids.at(-1)! });
+    await second.until(40);
+    ids.push(...second.frames.slice(1, 31).map((frame) => frame.id!));
+    second.close();
+    await writer;
+    const third = follow('/api/v1/events/stream', { ...bearer(token), 'last-event-id': ids.at(-1)! });
+    await third.until(1 + 120 - ids.length);
+    ids.push(...third.frames.slice(1).map((frame) => frame.id!));
+    third.close();
+    const stored = await t.services
+      .db('events')
+      .where('position', '>', Number(begin))
+      .where({ scope: 'inventory' })
+      .orderBy('position')
+      .pluck('position');
+    expect(ids).toEqual(stored.map(String));
+  });
+
+  it('shows only what was asked for and may be seen, costs cut', async () => {
+    const { token } = await t.as('viewer');
+    const stream = follow('/api/v1/events/stream?events=card&types=Application', bearer(token));
+    await stream.until(1);
+    await emit(
+      draft({ card_type: 'Provider' }),
+      { ...draft(), event_type: 'relation.created', relation_id: card },
+      { event_type: 'auth.logout', data: {} },
+      draft({ cost_keys: ['attributes.x'], data: { changes: { 'attributes.x': { old: null, new: 4242 } } } }),
+    );
+    await stream.until(2);
+    stream.close();
+    expect(stream.frames[1]!.event).toBe('card.updated');
+    expect(stream.frames[1]!.data.data).toEqual({ changes: {} });
+  });
+
+  it('opens by a ticket once', async () => {
+    const viewer = await t.as('viewer');
+    const made = await viewer.post('/api/v1/events/ticket');
+    expect([made.status, made.body.expires_in]).toEqual([201, 30]);
+    const stream = follow(`/api/v1/events/stream?ticket=${made.body.ticket}`, {});
+    await stream.until(1);
+    expect([stream.status(), stream.frames]).toMatchObject([200, [{ event: 'stream.ready' }]]);
+    stream.close();
+    const again = follow(`/api/v1/events/stream?ticket=${made.body.ticket}`, {});
+    await again.ended();
+    expect(again.status()).toBe(401);
+  });
+
+  it('ends when the token expires, and when it is revoked', async () => {
+    const user = await t.as('viewer', 'leaver');
+    const jti = '00000000-0000-4000-8000-0000000000ff';
+    const short = await t.app.jwt.sign({ sub: user.userId, role: 'viewer', tv: 1, jti }, {
+      expiresIn: 1,
+    } as never);
+    const expiring = follow('/api/v1/events/stream', bearer(short));
+    await expiring.ended();
+    expect(expiring.frames[0]!.event).toBe('stream.ready');
+    const revoked = follow('/api/v1/events/stream', bearer(user.token));
+    await revoked.until(1);
+    const open = follow('/api/v1/events/stream', bearer((await t.as('viewer')).token));
+    await open.until(1);
+    await user.post('/api/v1/auth/logout');
+    await revoked.ended();
+    await emit(draft());
+    await open.until(2);
+    expect(open.frames).toHaveLength(2);
+    open.close();
+  });
+
+  it('refuses a position that is no longer kept, and callers without the right', async () => {
+    const viewer = await t.as('viewer');
+    await t.services.db('settings').insert({ key: 'events.purged_through', value: '5' });
+    const expired = await viewer.get('/api/v1/events/stream', { 'last-event-id': '3' });
+    expect(expired.status).toBe(410);
+    await t.services.db('settings').where({ key: 'events.purged_through' }).delete();
+    expect((await t.anonymous.get('/api/v1/events/stream')).status).toBe(401);
+  });
+
+  it('cuts off a client that does not read, without harm to the others', async () => {
+    const { token } = await t.as('viewer');
+    const good = follow('/api/v1/events/stream', bearer(token));
+    await good.until(1);
+    const lazy = await new Promise<http.IncomingMessage>((resolve) => {
+      http.get({ port, host: '127.0.0.1', path: '/api/v1/events/stream', headers: bearer(token) }, resolve);
+    });
+    lazy.pause();
+    const big = 'x'.repeat(200_000);
+    let sent = 0;
+    // the kernel's buffers take some megabytes before anything piles up here
+    for (; sent < 100; sent += 1) await emit(draft({ data: { big } }));
+    await good.until(1 + sent);
+    expect(good.frames).toHaveLength(1 + sent);
+    good.close();
+    const cut = new Promise<void>((resolve) => lazy.on('close', resolve).on('error', () => resolve()));
+    lazy.resume();
+    await cut;
+  });
+});
