@@ -3,6 +3,7 @@ import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
+import { registerReportRoutes } from './reports/reports.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
 
@@ -14,6 +15,7 @@ export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
   registerMetamodelRoutes,
   registerUserRoutes,
+  registerReportRoutes,
   registerEventRoutes,
   registerHealthRoutes,
 ];

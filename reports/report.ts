@@ -1,0 +1,100 @@
+import type { Ctx } from '../domain/context.ts';
+import type { JsonText } from '../domain/lists/lists.types.ts';
+import type { Cache } from '../platform/cache.ts';
+import { sha256 } from '../platform/crypto.ts';
+import type { Sql } from '../platform/database.ts';
+
+/** One report, declared once. */
+export interface Report<P> {
+  name: string;
+  /** Which topics its numbers depend on. */
+  dependsOn(topic: string): boolean;
+  /** What besides topics and parameters tells answers apart: rights of the caller, the date. */
+  variant(ctx: Ctx): string;
+  /** Computes the answer from one snapshot; it holds the `position` that the snapshot saw. */
+  compute(sql: Sql, ctx: Ctx, params: P): Promise<JsonText>;
+}
+
+export interface ReportAnswer {
+  text: JsonText;
+  etag: string;
+}
+
+/** Computes reports, or gives what was computed from the same state before. */
+export interface ReportRunner {
+  /**
+   * @param topics the topics' versions, read after the request arrived: the answer is at least as new.
+   */
+  run<P>(ctx: Ctx, topics: ReadonlyMap<string, number>, report: Report<P>, params: P): Promise<ReportAnswer>;
+}
+
+const KEEP_SECONDS = 24 * 60 * 60;
+/** Answers of the process's own, so that a repeated question costs no round trip. */
+const NEAREST = 200;
+
+/**
+ * A report's cache key holds the versions of all topics it depends on, so nothing ever needs to be removed and
+ * no answer is ever stale. Of those who ask at once, one computes and the others wait, in all processes together.
+ * @param shared whether other processes see the same cache.
+ */
+export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
+  const nearest = new Map<string, JsonText>();
+  const running = new Map<string, Promise<JsonText>>();
+
+  const remember = (key: string, text: JsonText) => {
+    nearest.set(key, text);
+    if (nearest.size > NEAREST) nearest.delete(nearest.keys().next().value!);
+  };
+
+  const computeOnce = async <P>(key: string, ctx: Ctx, report: Report<P>, params: P): Promise<JsonText> => {
+    const kept = await cache.get(key);
+    if (kept !== undefined) return kept;
+    if (!shared) return await computeAndKeep(key, ctx, report, params);
+    return await ctx.db.transaction(async (lock) => {
+      // held until the answer is stored; whoever waited finds it in the cache
+      await lock.raw('select pg_advisory_xact_lock(7203005, hashtext(?))', [key]);
+      return (await cache.get(key)) ?? (await computeAndKeep(key, ctx, report, params));
+    });
+  };
+
+  const computeAndKeep = async <P>(
+    key: string,
+    ctx: Ctx,
+    report: Report<P>,
+    params: P,
+  ): Promise<JsonText> => {
+    const text = await ctx.db.transaction((sql) => report.compute(sql, ctx, params), {
+      isolationLevel: 'repeatable read',
+      readOnly: true,
+    });
+    await cache.set(key, text, KEEP_SECONDS);
+    return text;
+  };
+
+  return {
+    async run(ctx, topics, report, params) {
+      const versions: string[] = [];
+      for (const [topic, version] of topics)
+        if (report.dependsOn(topic)) versions.push(`${topic}=${version}`);
+      const hash = sha256(JSON.stringify([report.name, report.variant(ctx), params, versions.sort()])).slice(
+        0,
+        40,
+      );
+      const key = `report:${report.name}:${hash}`;
+      const etag = `"${hash}"`;
+      const near = nearest.get(key);
+      if (near !== undefined) return { text: near, etag };
+      let work = running.get(key);
+      if (!work) {
+        work = computeOnce(key, ctx, report, params)
+          .then((text) => {
+            remember(key, text);
+            return text;
+          })
+          .finally(() => running.delete(key));
+        running.set(key, work);
+      }
+      return { text: await work, etag };
+    },
+  };
+}
