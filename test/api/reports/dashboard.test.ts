@@ -1,0 +1,98 @@
+// @redis
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { takeKpiSnapshot } from '../../../reports/kpis/kpis.snapshots.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp();
+});
+afterAll(() => t.close());
+
+const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+
+async function addCards(rows: Record<string, unknown>[]): Promise<void> {
+  await command(await t.ctx(), async ({ sql, raise }) => {
+    await sql('cards').insert(
+      rows.map((row) => ({
+        type: 'Application',
+        ...row,
+        lifecycle: row.lifecycle ? JSON.stringify(row.lifecycle) : null,
+      })),
+    );
+    raise('cards:Application');
+  });
+}
+
+describe('dashboard', () => {
+  it('counts active cards of visible types by type, approval, quality and phase', async () => {
+    await addCards([
+      { name: 'a', data_quality: 0, lifecycle: { plan: day(10) } },
+      {
+        name: 'b',
+        data_quality: 24.9,
+        lifecycle: { plan: day(-9), phaseIn: day(-5), active: day(-1), endOfLife: day(9) },
+      },
+      {
+        name: 'c',
+        data_quality: 25,
+        approval_status: 'APPROVED',
+        lifecycle: { active: day(-9), endOfLife: day(0) },
+      },
+      { name: 'd', data_quality: 75, approval_status: 'BROKEN', lifecycle: {} },
+      { name: 'e', data_quality: 100, type: 'Provider' },
+      { name: 'f', data_quality: 100, status: 'ARCHIVED' },
+    ]);
+    const viewer = await t.as('viewer');
+    const { status, body } = await viewer.get('/api/v1/reports/dashboard');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      total_cards: 5,
+      avg_data_quality: 45,
+      approval_statuses: { DRAFT: 3, APPROVED: 1, BROKEN: 1 },
+      data_quality_distribution: { '0-25': 2, '25-50': 1, '50-75': 0, '75-100': 2 },
+      lifecycle_distribution: { plan: 1, phaseIn: 0, active: 1, phaseOut: 0, endOfLife: 1, none: 2 },
+      trends: { snapshot_available: false, total_cards: { current: 5, previous: null, delta_pct: null } },
+    });
+    expect(body.by_type).toMatchObject({ Application: 4, Provider: 1, Objective: 0 });
+  });
+
+  it('answers 304 while nothing changed, and shows a change at once', async () => {
+    const viewer = await t.as('viewer');
+    const first = await viewer.get('/api/v1/reports/dashboard');
+    const again = await viewer.get('/api/v1/reports/dashboard', { 'if-none-match': first.headers.etag! });
+    expect(again.status).toBe(304);
+    await addCards([{ name: 'g' }]);
+    const after = await viewer.get('/api/v1/reports/dashboard', { 'if-none-match': first.headers.etag! });
+    expect([after.status, after.body.total_cards]).toEqual([200, first.body.total_cards + 1]);
+  });
+
+  it('is refused without the permission', async () => {
+    await t.services.db('roles').insert({ key: 'nothing', label: 'Nothing' });
+    const nobody = await t.as('nothing');
+    const refused = await nobody.get('/api/v1/reports/dashboard');
+    expect([refused.status, refused.body.permission]).toEqual([403, 'reports.ea_dashboard']);
+  });
+
+  it('compares with the snapshot of 30 days ago and serves the series', async () => {
+    const ctx = await t.ctx();
+    const slot = new Date(Date.now() - 31 * 86_400_000);
+    expect(await takeKpiSnapshot(ctx, slot)).toBe(true);
+    expect(await takeKpiSnapshot(ctx, slot)).toBe(false);
+    await t.services.db('cards').where({ name: 'g' }).update({ approval_status: 'APPROVED' });
+    await addCards([{ name: 'h' }, { name: 'i' }]);
+    const viewer = await t.as('viewer');
+    const { body } = await viewer.get('/api/v1/reports/dashboard');
+    expect(body.trends).toMatchObject({
+      comparison_days: 31,
+      snapshot_available: true,
+      total_cards: { current: 8, previous: 6, delta_abs: 2, delta_pct: 33.3 },
+      approved_count: { current: 2, previous: 1, delta_abs: 1, delta_pct: 100 },
+      broken_count: { current: 1, previous: 1, delta_abs: 0, delta_pct: 0 },
+    });
+    const series = await viewer.get('/api/v1/reports/kpis');
+    expect(series.body.items).toMatchObject([{ slot: slot.toISOString(), metrics: { total_cards: 6 } }]);
+    expect((await viewer.get(`/api/v1/reports/kpis?to=${slot.toISOString()}`)).body.total).toBe(0);
+  });
+});
