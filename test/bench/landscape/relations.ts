@@ -1,0 +1,153 @@
+import type { RelationTypeSeed } from '../../../domain/metamodel/metamodel.types.ts';
+import { relationTypeSeeds } from '../../../domain/metamodel/relation-types.data.ts';
+import { type HubPlan, nonHubs, planHubs } from './hubs.ts';
+import { mix, mulberry32, pick, type Random, strideOf } from './random.ts';
+import { externalId, type Shape, shapeOf } from './shape.ts';
+
+/** A relation as an import row. */
+export interface BenchRelation {
+  type: string;
+  source_external_id: string;
+  target_external_id: string;
+  description?: string;
+  attributes: Record<string, unknown>;
+}
+
+export interface BenchRelationsOptions {
+  /** Size of the landscape whose cards they relate. */
+  cards: number;
+  relations: number;
+  seed: number;
+}
+
+/** Shares of the relations between ordinary cards; what does not fit goes to the first. */
+const weights: [type: string, weight: number][] = [
+  ['relAppToITC', 30],
+  ['relAppToInterface', 13],
+  ['relAppToBC', 14],
+  ['relOrgToApp', 9],
+  ['relAppToDataObj', 8],
+  ['relProcessToApp', 6],
+  ['relInterfaceToDataObj', 4],
+  ['relInterfaceToITC', 3],
+  ['relProcessToBC', 3],
+  ['relITCToTechCat', 3],
+  ['relProviderToITC', 2],
+  ['relProviderToApp', 2],
+  ['relInitiativeToApp', 2],
+  ['relPlatformToApp', 1],
+  ['relBizCtxToBC', 1],
+  ['relObjectiveToBC', 0.5],
+];
+
+const typesByKey = new Map(relationTypeSeeds.map((type) => [type.key, type]));
+
+function attributesOf(type: RelationTypeSeed, random: Random): Record<string, unknown> {
+  const attributes: Record<string, unknown> = {};
+  for (const { key, type: kind, options } of type.attributes_schema) {
+    if (kind === 'single_select') attributes[key] = pick(random, options!).key;
+    else if (kind === 'boolean') attributes[key] = random() < 0.5;
+    else attributes[key] = Math.round(10 ** (2 + random() * 3) * 100) / 100;
+  }
+  return attributes;
+}
+
+interface Pair {
+  type: string;
+  /** Places within the source's and the target's types. */
+  source: number;
+  target: number;
+}
+
+/** The relations of the hubs, each with partners that are no hubs and lie far apart. */
+function* hubPairs(shape: Shape, plans: HubPlan[], seed: number): Generator<Pair> {
+  for (const { type, side, at, degree } of plans) {
+    const relationType = typesByKey.get(type)!;
+    const partners = nonHubs(
+      shape.of(side === 'source' ? relationType.target_type_key : relationType.source_type_key),
+    );
+    const stride = strideOf(partners.count);
+    const start = mix(seed, at, degree, 11) % partners.count;
+    for (let n = 0; n < degree; n += 1) {
+      const partner = partners.at((start + n * stride) % partners.count);
+      yield side === 'source' ? { type, source: at, target: partner } : { type, source: partner, target: at };
+    }
+  }
+}
+
+/**
+ * Relations of one type between ordinary cards. The sources are walked in rounds over ever fewer of them, which
+ * gives a few of them many relations and most of them few; a source meets another target in each round.
+ */
+function* ordinaryPairs(shape: Shape, type: string, count: number, seed: number): Generator<Pair> {
+  const { source_type_key, target_type_key } = typesByKey.get(type)!;
+  const sources = nonHubs(shape.of(source_type_key));
+  const targets = nonHubs(shape.of(target_type_key));
+  const sourceStride = strideOf(sources.count);
+  const targetStride = strideOf(targets.count);
+  let made = 0;
+  for (let round = 0; made < count; round += 1) {
+    const inRound = roundSize(sources.count, round);
+    for (let n = 0; n < inRound && made < count; n += 1) {
+      const source = (n * sourceStride) % sources.count;
+      const target =
+        ((mix(seed, source, type.length, 13) % targets.count) + round * targetStride) % targets.count;
+      yield { type, source: sources.at(source), target: targets.at(target) };
+      made += 1;
+    }
+  }
+}
+
+/** The n-th round takes a share of 1/n of the sources, an eighth at least. */
+const roundSize = (sources: number, round: number): number =>
+  Math.max(1, Math.floor(sources / Math.min(round + 1, 8)));
+
+/** The most relations that `ordinaryPairs` can make of one type without a repetition. */
+function capacity(shape: Shape, type: string): number {
+  const { source_type_key, target_type_key } = typesByKey.get(type)!;
+  const sources = nonHubs(shape.of(source_type_key)).count;
+  const rounds = nonHubs(shape.of(target_type_key)).count;
+  let sum = 0;
+  for (let round = 0; round < Math.min(rounds, 8); round += 1) sum += roundSize(sources, round);
+  return sum + Math.max(0, rounds - 8) * roundSize(sources, 8);
+}
+
+function* pairs(shape: Shape, relations: number, seed: number): Generator<Pair> {
+  const plans = planHubs(shape, relations, seed);
+  const ofHubs = plans.reduce((sum, plan) => sum + plan.degree, 0);
+  yield* hubPairs(shape, plans, seed);
+  const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
+  const [main, ...others] = weights;
+  let left = relations - ofHubs;
+  const share = left / total;
+  for (const [type, weight] of others) {
+    const count = Math.min(Math.floor(share * weight), capacity(shape, type));
+    yield* ordinaryPairs(shape, type, count, seed);
+    left -= count;
+  }
+  if (left > capacity(shape, main![0]))
+    throw new RangeError(`${relations} relations are too many for the cards`);
+  yield* ordinaryPairs(shape, main![0], left, seed);
+}
+
+/**
+ * The relations of the bench landscape, one by one and none twice: the same for the same sizes and seed. One
+ * card has a sixtieth of them (5,000 of 300,000), one card in a hundred over a hundred.
+ */
+export function* benchRelations({ cards, relations, seed }: BenchRelationsOptions): Generator<BenchRelation> {
+  const shape = shapeOf(cards);
+  let number = 0;
+  for (const { type, source, target } of pairs(shape, relations, seed)) {
+    const relationType = typesByKey.get(type)!;
+    const random = mulberry32(mix(seed, number, 17));
+    number += 1;
+    const relation: BenchRelation = {
+      type,
+      source_external_id: externalId(shape.of(relationType.source_type_key), source),
+      target_external_id: externalId(shape.of(relationType.target_type_key), target),
+      attributes: attributesOf(relationType, random),
+    };
+    if (random() < 0.1) relation.description = `Agreed in ticket ${Math.floor(random() * 90_000) + 10_000}.`;
+    yield relation;
+  }
+}

@@ -1,0 +1,117 @@
+/** One card type's part of the landscape. */
+interface Share {
+  type: string;
+  prefix: string;
+  /** Of all cards. */
+  share: number;
+  /** Shares of the levels of the tree, roots first; adds up to 1. */
+  levels: number[];
+}
+
+/** 40 % applications, 20 % components, 10 % each interfaces and capabilities, the rest over the other types. */
+const shares: Share[] = [
+  { type: 'Organization', prefix: 'ORG', share: 0.025, levels: [0.04, 0.26, 0.7] },
+  { type: 'BusinessCapability', prefix: 'CAP', share: 0.1, levels: [0.004, 0.036, 0.16, 0.3, 0.5] },
+  { type: 'BusinessContext', prefix: 'CTX', share: 0.015, levels: [1] },
+  { type: 'BusinessProcess', prefix: 'PRC', share: 0.05, levels: [0.02, 0.18, 0.8] },
+  { type: 'Objective', prefix: 'OBJ', share: 0.008, levels: [1] },
+  { type: 'Platform', prefix: 'PLT', share: 0.005, levels: [1] },
+  { type: 'Initiative', prefix: 'INI', share: 0.025, levels: [0.4, 0.6] },
+  { type: 'Application', prefix: 'APP', share: 0.4, levels: [0.85, 0.15] },
+  { type: 'Interface', prefix: 'IFC', share: 0.1, levels: [1] },
+  { type: 'DataObject', prefix: 'DAT', share: 0.05, levels: [0.5, 0.5] },
+  { type: 'TechCategory', prefix: 'TEC', share: 0.007, levels: [0.2, 0.8] },
+  { type: 'ITComponent', prefix: 'ITC', share: 0.2, levels: [0.7, 0.3] },
+  { type: 'Provider', prefix: 'PRV', share: 0.015, levels: [1] },
+];
+
+/** Where a type's cards stand in the landscape, and how they nest. */
+export interface TypeShape {
+  type: string;
+  prefix: string;
+  /** Number of the first card. */
+  first: number;
+  count: number;
+  /** How many cards stand on each level, roots first. */
+  levels: number[];
+}
+
+export interface Shape {
+  cards: number;
+  types: TypeShape[];
+  of(type: string): TypeShape;
+}
+
+/** Splits a whole into whole parts by their shares; each part gets at least one while there are enough. */
+function split(whole: number, parts: number[]): number[] {
+  let left = whole;
+  let leftShares = parts.reduce((sum, share) => sum + share, 0);
+  return parts.map((share, at) => {
+    const wanted = Math.round((left * share) / leftShares);
+    const part = Math.max(Math.min(1, left), Math.min(wanted, left - (parts.length - 1 - at)));
+    left -= part;
+    leftShares -= share;
+    return part;
+  });
+}
+
+/** Below this size some types have no card but a hub, and the skew of the relations is lost. */
+export const FEWEST = 1_000;
+
+/** The layout of a landscape with so many cards; needs at least `FEWEST`. */
+export function shapeOf(cards: number): Shape {
+  if (cards < FEWEST) throw new RangeError(`a landscape needs at least ${FEWEST} cards, not ${cards}`);
+  const counts = split(
+    cards,
+    shares.map(({ share }) => share),
+  );
+  let first = 0;
+  const types = shares.map(({ type, prefix, levels }, at) => {
+    const count = counts[at]!;
+    const shape: TypeShape = {
+      type,
+      prefix,
+      first,
+      count,
+      levels: split(count, levels).filter((n) => n > 0),
+    };
+    first += count;
+    return shape;
+  });
+  const byType = new Map(types.map((shape) => [shape.type, shape]));
+  return { cards, types, of: (type) => byType.get(type)! };
+}
+
+export const externalId = (shape: TypeShape, at: number): string =>
+  `${shape.prefix}-${String(at + 1).padStart(5, '0')}`;
+
+/** Level (from 0) of the card that stands at a place within its type, and its parent's place. */
+export function placeInTree(
+  shape: TypeShape,
+  at: number,
+): { level: number; parent: number | undefined; leaf: boolean } {
+  let start = 0;
+  let level = 0;
+  while (at >= start + shape.levels[level]!) {
+    start += shape.levels[level]!;
+    level += 1;
+  }
+  const size = shape.levels[level]!;
+  const above = shape.levels[level - 1];
+  const below = shape.levels[level + 1];
+  const within = at - start;
+  return {
+    level,
+    parent: above === undefined ? undefined : start - above + Math.floor((within * above) / size),
+    // the first child of a card, if it has one, lies at the rounded-up place
+    leaf: below === undefined || Math.floor((Math.ceil((within * below) / size) * size) / below) !== within,
+  };
+}
+
+/** How many cards have no children. */
+export function leavesOf(shape: Shape): number {
+  const parents = shape.types.flatMap(({ levels }) =>
+    levels.slice(1).map((size, at) => Math.min(size, levels[at]!)),
+  );
+  return shape.cards - parents.reduce((sum, count) => sum + count, 0);
+}
