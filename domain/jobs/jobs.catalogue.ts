@@ -1,0 +1,15 @@
+import type { JobDefinition } from './jobs.define.ts';
+import { exportJob } from './kinds/export.ts';
+import { housekeepingJob } from './kinds/housekeeping.ts';
+import { importJob } from './kinds/import.ts';
+import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
+
+/** Every kind of job. */
+export const jobCatalogue: readonly JobDefinition[] = [
+  importJob,
+  exportJob,
+  kpiSnapshotJob,
+  housekeepingJob,
+] as unknown as JobDefinition[];
+
+export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -1,0 +1,41 @@
+import type { Static, TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** `bulk` for imports, exports and other long work, `routine` for short work that must not wait behind it. */
+export type JobQueue = 'bulk' | 'routine';
+
+export const jobQueues: readonly JobQueue[] = ['bulk', 'routine'];
+
+/** One kind of job, declared once. */
+export interface JobDefinition<P extends TSchema = TSchema> {
+  /** Stored in the row; never renamed once released. */
+  kind: string;
+  queue: JobQueue;
+  /** Checked when the job is asked for, and again when a worker picks it up. Ids, not objects. */
+  payload: P;
+  /**
+   * How often the job may run before an unexpected error makes it fail. Killed workers and lost databases don't
+   * count, and an EstateError ends the job at once, since running it again would meet the same refusal.
+   */
+  attempts: number;
+  /** Days for which a finished job stays readable. */
+  retentionDays: number;
+  /** Whether a run goes on from the last checkpoint; else every run begins anew. */
+  resumable: boolean;
+}
+
+export function defineJob<P extends TSchema>(definition: JobDefinition<P>): JobDefinition<P> {
+  return definition;
+}
+
+/**
+ * The payload as its schema says.
+ * @throws Error naming the first fault: a payload comes from our own code, never unchecked from a client.
+ */
+export function checkPayload<P extends TSchema>(definition: JobDefinition<P>, payload: unknown): Static<P> {
+  const fault = Value.Errors(definition.payload, payload)[0];
+  if (fault) {
+    throw new Error(`the payload of a ${definition.kind} job: ${fault.instancePath || '/'} ${fault.message}`);
+  }
+  return payload as Static<P>;
+}
