@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchArgs {
+  cards: number;
+  relations: number;
+  seed: number;
+  /** Names of the scenarios to run; empty for all. */
+  only: string[];
+}
+
+const whole = (name: string, text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new RangeError(`--${name} takes a whole number, not ${text}`);
+  return value;
+};
+
+/** Reads `--cards`, `--relations` (three a card by default), `--seed` and `--only` (may be repeated). */
+export function parseBenchArgs(argv: string[]): BenchArgs {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      cards: { type: 'string', default: '100000' },
+      relations: { type: 'string' },
+      seed: { type: 'string', default: '42' },
+      only: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const cards = whole('cards', values.cards);
+  return {
+    cards,
+    relations: values.relations === undefined ? cards * 3 : whole('relations', values.relations),
+    seed: whole('seed', values.seed),
+    only: values.only,
+  };
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { importFile } from './harness/api.ts';
+import { type BenchArgs, parseBenchArgs } from './harness/args.ts';
+import { connect, measureU } from './harness/database.ts';
+import { formatRows, type Row } from './harness/rows.ts';
+import type { Context, LandscapeLoad, Scenario } from './harness/scenario.ts';
+import { type Service, startService } from './harness/service.ts';
+import { prepareWorkspace } from './harness/workspace.ts';
+import { type LandscapeFiles, writeLandscape } from './landscape/csv.ts';
+import { landscape } from './scenarios/landscape.ts';
+
+/** In the order in which they run; the first that needs the landscape pays for loading it. */
+const scenarios: Scenario[] = [landscape];
+
+const log = (text: string) => console.log(`# ${text}`);
+
+/** The value of the first call, for all calls. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+async function loadInto(service: Service, files: LandscapeFiles): Promise<LandscapeLoad> {
+  log('importing cards');
+  const start = performance.now();
+  await importFile(service.api, 'cards', files.cardsFile);
+  const between = performance.now();
+  log('importing relations');
+  await importFile(service.api, 'relations', files.relationsFile);
+  return { cardsMs: between - start, relationsMs: performance.now() - between };
+}
+
+/** Runs the scenarios; one that throws fails the bench, but not the ones after it. */
+async function runAll(chosen: Scenario[], context: Context): Promise<{ rows: Row[]; broken: string[] }> {
+  const rows: Row[] = [];
+  const broken: string[] = [];
+  for (const scenario of chosen) {
+    log(scenario.name);
+    try {
+      rows.push(...(await scenario.run(context)));
+    } catch (error) {
+      broken.push(
+        `${scenario.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
+    }
+  }
+  return { rows, broken };
+}
+
+function chooseScenarios({ only }: BenchArgs): Scenario[] {
+  const unknown = only.filter((name) => !scenarios.some((scenario) => scenario.name === name));
+  if (unknown.length > 0) {
+    const known = scenarios.map((scenario) => scenario.name).join(', ');
+    throw new RangeError(`There is no scenario ${unknown.join(', ')}; there are ${known}.`);
+  }
+  return scenarios.filter((scenario) => only.length === 0 || only.includes(scenario.name));
+}
+
+async function bench(args: BenchArgs): Promise<boolean> {
+  const chosen = chooseScenarios(args);
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-files-'));
+  try {
+    log(`writing ${args.cards} cards and ${args.relations} relations, seed ${args.seed}`);
+    const files = await writeLandscape({ out: folder, ...args });
+    log('starting the service');
+    await using resources = new AsyncDisposableStack();
+    const service = resources.adopt(await startService(), (started) => started.stop());
+    const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
+    await prepareWorkspace(client);
+    const loadLandscape = once(() => loadInto(service, files));
+    const unit = once(async () => {
+      await loadLandscape();
+      return await measureU(client);
+    });
+    const { rows, broken } = await runAll(chosen, { args, service, client, files, loadLandscape, unit, log });
+    if (rows.length > 0) console.log(formatRows(rows));
+    for (const text of broken) console.log(`FAIL ${text}`);
+    return broken.length === 0 && rows.every((row) => row.ok);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+// leaving in order lets the processes that were started end too
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+process.exitCode = (await bench(parseBenchArgs(process.argv.slice(2)))) ? 0 : 1;
