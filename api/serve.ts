@@ -1,0 +1,37 @@
+import type { AddressInfo } from 'node:net';
+import type { Services } from '../domain/services.ts';
+import { StartupError } from '../platform/startup.ts';
+import { createApp } from './app.ts';
+
+export interface Served {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  address: string;
+  /** Ends streams, waits for running requests and closes. */
+  close(): Promise<void>;
+}
+
+/** Serves the API. @throws StartupError when the port cannot be had. */
+export async function serve(services: Services): Promise<Served> {
+  const { host, port } = services.config;
+  const app = await createApp(services);
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    throw portError(error as NodeJS.ErrnoException, host, port);
+  }
+  const bound = app.server.address() as AddressInfo;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return { address: `http://${name}:${bound.port}`, close: () => app.close() };
+}
+
+function portError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} is in use: stop the other program or choose another with PORT.`,
+    EACCES: `Port ${port} may not be used by this user: choose one above 1023 with PORT.`,
+    EADDRNOTAVAIL: `${host} is no address of this machine: choose another with HOST.`,
+    ENOTFOUND: `${host} is no known host name: choose another with HOST.`,
+  };
+  const reason = reasons[error.code ?? ''];
+  return reason ? new StartupError(reason) : error;
+}

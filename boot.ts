@@ -1,0 +1,105 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createFirstAdministrator, issueSetupToken } from './domain/access/access.register.ts';
+import { createSessionReader } from './domain/access/access.sessions.ts';
+import { systemCaller } from './domain/context.ts';
+import { createMetamodelStore } from './domain/metamodel/metamodel.store.ts';
+import { createContext, type Services } from './domain/services.ts';
+import { prepareDatabase } from './migrations/prepare.ts';
+import { createDiskBlobStore } from './platform/blobs.ts';
+import { createMemoryCache, createRedisCache } from './platform/cache.ts';
+import { readConfig } from './platform/config.ts';
+import { createSecretBox } from './platform/crypto.ts';
+import { openDatabase } from './platform/database.ts';
+import { openEmbeddedPostgres } from './platform/embedded-postgres/embedded-postgres.ts';
+import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
+import { createLogger } from './platform/logging.ts';
+import { createSignals } from './platform/signals.ts';
+
+export interface Booted {
+  services: Services;
+  lifecycle: Lifecycle;
+}
+
+/**
+ * What every process does first: settings, database (its own or a given one), schema, and the services that all
+ * code is handed. Everything opened is registered to be closed again.
+ * @param exclusive whether no second process of this kind may use the data folder.
+ * @throws StartupError with one sentence for the user.
+ */
+export async function boot(processName: string, { exclusive }: { exclusive: boolean }): Promise<Booted> {
+  const config = readConfig(process.env);
+  const log = createLogger(config.logLevel, processName);
+  const lifecycle = createLifecycle({ log });
+  lifecycle.installSignalHandlers();
+  let databaseUrl = config.databaseUrl;
+  if (databaseUrl === undefined) {
+    const server = await openEmbeddedPostgres({ dataDir: config.dataDir, log, exclusive });
+    lifecycle.onClose('embedded PostgreSQL', () => server.stop());
+    databaseUrl = server.url;
+  }
+  const db = openDatabase({ url: databaseUrl, name: `estate ${processName}` });
+  lifecycle.onClose('database connections', () => db.destroy());
+  const applied = await prepareDatabase(db);
+  if (applied.length > 0) log.info({ steps: applied }, 'the schema was brought up to date');
+
+  const cache = config.redisUrl ? createRedisCache(config.redisUrl, log) : createMemoryCache();
+  lifecycle.onClose('cache', () => cache.close());
+  const signals = createSignals({ url: databaseUrl, log });
+  lifecycle.onClose('signals', () => signals.close());
+  const services: Services = {
+    config: { ...config, databaseUrl },
+    log,
+    db,
+    blobs: createDiskBlobStore(path.join(config.dataDir, 'files')),
+    secrets: createSecretBox(config.secretKeys),
+    metamodels: createMetamodelStore(),
+    sessions: createSessionReader(db),
+    cache,
+    signals,
+  };
+  return { services, lifecycle };
+}
+
+export interface FirstAdministrator {
+  email: string;
+  /** Only where it was made up here. */
+  password?: string;
+}
+
+/**
+ * Sees to the first administrator of a workspace without users: the given one, in the embedded default one with
+ * a made-up password that is kept in the data folder, else a set-up token in the log.
+ * @returns who was made now.
+ */
+export async function welcomeFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
+  const { config, log } = services;
+  const ctx = await createContext(services, systemCaller, { requestId: randomUUID(), origin: 'system' });
+  if (config.adminEmail && config.adminPassword) {
+    const made = await createFirstAdministrator(ctx, config.adminEmail, config.adminPassword);
+    return made ? { email: config.adminEmail } : undefined;
+  }
+  if (config.embedded) {
+    const email = 'admin@estate.local';
+    const password = keptPassword(path.join(config.dataDir, 'first-administrator.txt'), email);
+    return (await createFirstAdministrator(ctx, email, password)) ? { email, password } : undefined;
+  }
+  const token = await issueSetupToken(services.db);
+  if (token !== undefined) {
+    log.warn(
+      { setup: token },
+      'there is no user yet: register the first administrator with this setup_token',
+    );
+  }
+  return undefined;
+}
+
+/** Written before the account is made, so that a crash in between never leaves an unknown password. */
+function keptPassword(file: string, email: string): string {
+  if (!existsSync(file)) {
+    const password = randomBytes(15).toString('base64url');
+    writeFileSync(file, `${email}\n${password}\n`, { mode: 0o600 });
+  }
+  return readFileSync(file, 'utf8').split('\n')[1]!;
+}
