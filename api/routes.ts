@@ -1,5 +1,6 @@
 import type { Services } from '../domain/services.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
+import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
@@ -14,6 +15,7 @@ export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
 export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
   registerMetamodelRoutes,
+  registerCardReadRoutes,
   registerUserRoutes,
   registerReportRoutes,
   registerEventRoutes,

@@ -10,6 +10,7 @@ export const errorCodes = {
   cardinality_exceeded: { status: 409, title: 'The relation type allows no further relation' },
   children_present: { status: 409, title: 'The card has children' },
   conflict: { status: 409, title: 'The request conflicts with the present state' },
+  cursor_expired: { status: 422, title: 'The cursor is no longer kept' },
   cursor_mismatch: { status: 422, title: 'The cursor belongs to another list' },
   duplicate_relation: { status: 409, title: 'The relation exists already' },
   email_taken: { status: 409, title: 'The e-mail address is in use' },

@@ -1,43 +1,40 @@
-import { sha256 } from '../../platform/crypto.ts';
-import type { Sql } from '../../platform/database.ts';
-import { EstateError, invalidField } from '../../platform/errors.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from './lists.types.ts';
+import { type Sql, sqlState } from '../../platform/database.ts';
+import { invalidField } from '../../platform/errors.ts';
+import { boundOf, decodeCursor, encodeCursor, malformedCursor } from './lists.cursor.ts';
+import { freezeOrder, readFrozen } from './lists.frozen.ts';
+import { clause, likeText, orderBy, orderOf, projection } from './lists.sql.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListOptions,
+  ListParams,
+  ListSpec,
+  Order,
+} from './lists.types.ts';
 
-interface Order {
-  key: string;
-  field: SortField;
-  dir: 'asc' | 'desc';
-}
-
-/** The requested order. @throws EstateError naming `sort_by` when the list does not offer it. */
-export function orderOf(spec: ListSpec, params: ListParams): Order {
-  const key = params.sort_by ?? spec.defaultSort;
-  const field = spec.sorts[key];
-  if (!field) {
-    throw invalidField('sort_by', 'unknown_sort', `is none of ${Object.keys(spec.sorts).join(', ')}`);
-  }
-  return { key, field, dir: params.sort_dir ?? (key === spec.defaultSort ? spec.defaultDir : 'asc') };
-}
-
-/** The item as a JSON expression, cut to the requested members. @throws EstateError naming an unknown one. */
-export function projection(members: Record<string, string>, fields: string | undefined): string {
-  const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !(name in members));
-  if (unknown !== undefined)
-    throw invalidField('fields', 'unknown_field', `"${unknown}" is no member of the items`);
-  return `json_build_object(${names.map((name) => `'${name}', ${members[name]}`).join(', ')})`;
+/** A list with all that its request decided. */
+export interface List {
+  sql: Sql;
+  spec: ListSpec;
+  where: Condition[];
+  order: Order;
+  item: Fragment;
+  params: ListParams;
+  options: ListOptions;
 }
 
 /**
- * Runs a list over small tables: by page with `total`, or by cursor. Ties are broken by id.
- * A cursor walks along the row's id, or an immutable sort field, so that a row that is there throughout is
- * shown exactly once whatever is written meanwhile.
+ * Runs a list: by page with `total`, or by cursor. Ties are broken by id. Under a cursor a row that is there
+ * throughout is shown exactly once whatever is written meanwhile: it walks along a sort field that never
+ * changes, or along an order that is frozen with the first page.
  */
 export async function runList(
   sql: Sql,
   spec: ListSpec,
   conditions: Condition[],
   params: ListParams,
+  options: ListOptions = {},
 ): Promise<JsonText> {
   const where = [...conditions];
   if (params.search) {
@@ -46,119 +43,160 @@ export async function runList(
   }
   const order = orderOf(spec, params);
   const item = projection(spec.members, params.fields);
-  return params.cursor === undefined
-    ? await byPage(sql, spec, where, params, order, item)
-    : await byCursor(sql, spec, where, params, order, item);
+  const list: List = { sql, spec, where, order, item, params, options };
+  return params.cursor === undefined ? await byPage(list) : await byCursor(list);
 }
 
-/** The text as a LIKE pattern's literal part, folded like the indexed text. */
-export function likeText(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[\\%_]/g, '\\$&');
+/**
+ * One page. The page's ids are found first, from an index where there is one; only their rows are projected.
+ * Pages beyond the middle are walked to from the end.
+ */
+export async function byPage(list: List): Promise<JsonText> {
+  const { page, page_size: size } = list.params;
+  const total = list.options.total ? await list.options.total() : await count(list);
+  const offset = (page - 1) * size;
+  const items = offset >= total ? '[]' : await readPage(list, offset, Math.min(size, total - offset), total);
+  return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;
 }
 
-function clause(conditions: Condition[]): Condition {
-  if (conditions.length === 0) return { sql: '', bindings: [] };
+/** How many rows the conditions let through. */
+export async function count(list: Pick<List, 'sql' | 'spec' | 'where'>): Promise<number> {
+  const w = clause(list.where);
+  const { rows } = await list.sql.raw(
+    `select count(*) as total from ${list.spec.from}${w.sql}`,
+    w.bindings as never,
+  );
+  return rows[0].total;
+}
+
+async function readPage(list: List, offset: number, size: number, total: number): Promise<string> {
+  const { spec, order, item } = list;
+  const w = clause(list.where);
+  const fromEnd = offset > total / 2;
+  const walk = fromEnd ? reversed(order) : order;
+  const { rows } = await list.sql.raw(
+    `select coalesce(json_agg(item), '[]')::text as items from (
+       select ${item.sql} as item
+       from (select ${spec.id} as page_id, ${order.field.sql} as page_sort from ${spec.from}${w.sql}
+             order by ${walkBy(walk, order.field.sql, spec.id)} limit ? offset ?) page, ${spec.from}
+       where ${spec.id} = page_id
+       order by ${orderBy(order, 'page_sort', 'page_id')}) as rows`,
+    [...item.bindings, ...w.bindings, size, fromEnd ? total - offset - size : offset] as never,
+  );
+  return rows[0].items;
+}
+
+interface Walk extends Order {
+  nulls: '' | ' nulls first' | ' nulls last';
+}
+
+function reversed(order: Order): Walk {
   return {
-    sql: ` where ${conditions.map((condition) => `(${condition.sql})`).join(' and ')}`,
-    bindings: conditions.flatMap((condition) => condition.bindings),
+    ...order,
+    dir: order.dir === 'asc' ? 'desc' : 'asc',
+    nulls: order.field.immutable ? '' : ' nulls first',
   };
 }
 
-async function byPage(
-  sql: Sql,
-  spec: ListSpec,
-  where: Condition[],
-  params: ListParams,
-  order: Order,
-  item: string,
-): Promise<JsonText> {
-  const w = clause(where);
-  const { rows } = await sql.raw(
-    `select (select count(*) from ${spec.from}${w.sql}) as total,
-            coalesce((select json_agg(item) from (
-              select ${item} as item from ${spec.from}${w.sql}
-              order by ${order.field.sql} ${order.dir} nulls last, ${spec.id} ${order.dir}
-              limit ? offset ?) page), '[]')::text as items`,
-    [...w.bindings, ...w.bindings, params.page_size, (params.page - 1) * params.page_size] as never,
-  );
-  const { total, items } = rows[0];
-  return `{"items":${items},"total":${total},"page":${params.page},"page_size":${params.page_size}}`;
+function walkBy(order: Order | Walk, sort: string, id: string): string {
+  return 'nulls' in order
+    ? `${sort} ${order.dir}${order.nulls}, ${id} ${order.dir}`
+    : orderBy(order, sort, id);
 }
 
-async function byCursor(
-  sql: Sql,
-  spec: ListSpec,
-  where: Condition[],
-  params: ListParams,
-  order: Order,
-  item: string,
-): Promise<JsonText> {
-  if (!order.field.immutable) {
-    const offered = Object.keys(spec.sorts).filter((key) => spec.sorts[key]!.immutable);
-    if (params.sort_by !== undefined) {
-      throw invalidField(
-        'sort_by',
-        'not_with_cursor',
-        `a cursor walks along ${offered.join(' or ')} only, since other values may change on the way`,
-      );
-    }
-    const key = offered[0]!;
-    order = { key, field: spec.sorts[key]!, dir: params.sort_dir ?? 'asc' };
+/** One page of a traversal; see {@link runList}. */
+export async function byCursor(list: List): Promise<JsonText> {
+  const { spec, order, params } = list;
+  const bound = boundOf(spec, order, list.where);
+  const place = params.cursor ? decodeCursor(params.cursor, bound, spec, order) : undefined;
+  if (place?.kind === 'frozen') {
+    return await frozenPage(list, bound, place.snapshot, place.offset);
   }
-  const bound = sha256(
-    JSON.stringify([spec.name, order.key, order.dir, where.map((part) => [part.sql, part.bindings])]),
-  ).slice(0, 16);
-  const from = params.cursor ? decodeCursor(params.cursor, bound) : undefined;
-  const conditions = [...where];
-  if (from) {
-    conditions.push({
+  if (!order.field.immutable) return await firstFrozenPage(list, bound);
+
+  const where = [...list.where];
+  if (place) {
+    where.push({
       sql: `(${order.field.sql}, ${spec.id}) ${order.dir === 'asc' ? '>' : '<'} (?::${order.field.type}, ?::${spec.idType})`,
-      bindings: [from.value, from.id],
+      bindings: [place.value, place.id],
     });
   }
-  const w = clause(conditions);
-  const { rows } = await sql.raw(
-    `select ${item}::text as item, (${order.field.sql})::text as value, ${spec.id}::text as id from ${spec.from}${w.sql}
-     order by ${order.field.sql} ${order.dir}, ${spec.id} ${order.dir} limit ?`,
-    [...w.bindings, params.page_size + 1] as never,
+  const w = clause(where);
+  const read = list.sql.raw(
+    `select ${list.item.sql}::text as item, (${order.field.sql})::text as value, ${spec.id}::text as id
+     from ${spec.from}${w.sql}
+     order by ${orderBy(order, order.field.sql, spec.id)} limit ?`,
+    [...list.item.bindings, ...w.bindings, params.page_size + 1] as never,
   );
+  const { rows } = await read.catch((error: unknown) => {
+    // only a cursor that was tampered with holds a value that its type does not take
+    throw place && sqlState(error)?.startsWith('22') ? malformedCursor() : error;
+  });
   const page = rows.slice(0, params.page_size) as { item: string; value: string; id: string }[];
   const last = page.at(-1);
-  const next = rows.length > params.page_size && last ? encodeCursor(bound, last.value, last.id) : null;
-  return `{"items":[${page.map((row) => row.item).join(',')}],"page_size":${params.page_size},"next_cursor":${JSON.stringify(next)}}`;
+  const next =
+    rows.length > params.page_size && last
+      ? encodeCursor(bound, { kind: 'row', value: last.value, id: last.id })
+      : null;
+  return cursorPage(
+    page.map((row) => row.item),
+    params.page_size,
+    next,
+  );
 }
 
-/** A cursor is opaque to clients; it names its list, filter and order by a hash. */
-export function encodeCursor(bound: string, value: string, id: string): string {
-  return Buffer.from(JSON.stringify([bound, value, id])).toString('base64url');
+function cursorPage(items: string[], pageSize: number, next: string | null): JsonText {
+  return `{"items":[${items.join(',')}],"page_size":${pageSize},"next_cursor":${JSON.stringify(next)}}`;
 }
 
-/** @throws EstateError for a text that is no cursor, `cursor_mismatch` for one of another list, filter or order. */
-export function decodeCursor(cursor: string, bound: string): { value: string; id: string } {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-  } catch {
-    parts = undefined;
-  }
-  if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string')) {
-    throw invalidField('cursor', 'malformed', 'is not a cursor of this service');
-  }
-  const [hash, value, id] = parts as [string, string, string];
-  if (hash !== bound) {
-    throw new EstateError(
-      'cursor_mismatch',
-      'The cursor belongs to another list, filter or order; start again with cursor=.',
-      {
-        errors: [
-          { field: 'cursor', code: 'cursor_mismatch', message: 'belongs to another list, filter or order' },
-        ],
-      },
+async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
+  const { spec, order, params } = list;
+  const w = clause(list.where);
+  const by = orderBy(order, order.field.sql, spec.id);
+  const frozen = await freezeOrder(
+    list.sql,
+    {
+      sql: `select ${spec.id}::text as id, row_number() over (order by ${by}) as n from ${spec.from}${w.sql}`,
+      bindings: w.bindings,
+    },
+    { owner: list.options.owner ?? null, pageSize: params.page_size },
+  );
+  const next = frozen.snapshot
+    ? encodeCursor(bound, { kind: 'frozen', snapshot: frozen.snapshot, offset: params.page_size })
+    : null;
+  return cursorPage(await itemsOf(list, frozen.first), params.page_size, next);
+}
+
+/** A later page of a frozen order; what has left the list meanwhile is passed over. */
+async function frozenPage(list: List, bound: string, snapshot: string, from: number): Promise<JsonText> {
+  const pageSize = list.params.page_size;
+  for (let offset = from; ; offset += pageSize) {
+    const slice = await readFrozen(
+      list.sql,
+      { snapshot, offset },
+      { owner: list.options.owner ?? null, pageSize },
     );
+    const items = await itemsOf(list, slice.ids);
+    if (items.length === 0 && slice.more) continue;
+    const next = slice.more
+      ? encodeCursor(bound, { kind: 'frozen', snapshot, offset: offset + pageSize })
+      : null;
+    return cursorPage(items, pageSize, next);
   }
-  return { value, id };
+}
+
+/** The items of the ids that are still in the list, in the order of the ids. */
+export async function itemsOf(
+  list: Pick<List, 'sql' | 'spec' | 'where' | 'item'>,
+  ids: string[],
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { spec } = list;
+  const w = clause([...list.where, { sql: `${spec.id} = any(?::${spec.idType}[])`, bindings: [ids] }]);
+  const { rows } = await list.sql.raw(
+    `select ${spec.id}::text as id, ${list.item.sql}::text as item from ${spec.from}${w.sql}`,
+    [...list.item.bindings, ...w.bindings] as never,
+  );
+  const items = new Map<string, string>(rows.map((row: { id: string; item: string }) => [row.id, row.item]));
+  return ids.flatMap((id) => items.get(id) ?? []);
 }

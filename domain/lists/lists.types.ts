@@ -16,14 +16,20 @@ export interface SortField {
   sql: string;
   /** SQL type of the expression, for reading a cursor's value back. */
   type: 'text' | 'numeric' | 'timestamptz' | 'uuid' | 'boolean' | 'bigint';
-  /** Whether the value of a row never changes, so that a cursor may walk along it. */
+  /** Whether the value of a row is never empty and never changes, so that a cursor may walk along it. */
   immutable?: boolean;
 }
 
-/** A part of a WHERE clause with its bindings. */
-export interface Condition {
+/** A piece of SQL with its bindings. */
+export interface Fragment {
   sql: string;
   bindings: unknown[];
+}
+
+/** A part of a WHERE clause. */
+export interface Condition extends Fragment {
+  /** Follows from the caller's rights, not from the request: a cursor outlives its change. */
+  visibility?: true;
 }
 
 /** What one list is made of. */
@@ -34,14 +40,29 @@ export interface ListSpec {
   from: string;
   /** The row's unique id, such as `c.id`. */
   id: string;
-  idType: 'uuid' | 'text' | 'bigint';
+  idType: 'uuid' | 'text' | 'bigint' | 'timestamptz';
   sorts: Record<string, SortField>;
   defaultSort: string;
   defaultDir: 'asc' | 'desc';
-  /** The members of an item: name to SQL expression. */
-  members: Record<string, string>;
+  /** The members of an item in order: name to SQL expression. */
+  members: Record<string, string | Fragment>;
   /** Folded text expression that `search` looks into; absent: `search` is refused. */
   search?: string;
+}
+
+/** What a caller of a list may know better than the list itself. */
+export interface ListOptions {
+  /** The user whose cursor it is: others cannot go on with it, and each keeps a bounded number. */
+  owner?: string | null;
+  /** Counts the rows that the conditions let through; absent: they are counted with the page. */
+  total?: () => Promise<number>;
+}
+
+/** The order of a list's rows; ties are broken by id. */
+export interface Order {
+  key: string;
+  field: SortField;
+  dir: 'asc' | 'desc';
 }
 
 /** An answer ready to be sent: JSON text that is not parsed again. */

@@ -88,5 +88,22 @@ export async function up(knex: Knex): Promise<void> {
       primary key (card_id, tag_id)
     );
     create index card_tags_tag on card_tags (tag_id, card_id);
+
+    -- Orders frozen for a cursor's traversal along values that may change meanwhile; a crash only ends traversals.
+    create unlogged table list_snapshots (
+      id uuid primary key,
+      owner uuid,
+      total integer not null,
+      used_at timestamptz not null default now()
+    );
+    create index list_snapshots_owner on list_snapshots (owner, used_at desc);
+    create index list_snapshots_used on list_snapshots (used_at);
+
+    create unlogged table list_snapshot_chunks (
+      snapshot_id uuid not null references list_snapshots (id) on delete cascade,
+      chunk integer not null,
+      ids text[] not null,
+      primary key (snapshot_id, chunk)
+    );
   `);
 }

@@ -1,0 +1,228 @@
+import Type from 'typebox';
+import { closed, DateOnly, listAnswer, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+
+export const CardStatus = Type.Union([Type.Literal('ACTIVE'), Type.Literal('ARCHIVED')]);
+export const ApprovalStatus = Type.Union([
+  Type.Literal('DRAFT'),
+  Type.Literal('APPROVED'),
+  Type.Literal('REJECTED'),
+  Type.Literal('BROKEN'),
+]);
+const Phase = Type.Optional(DateOnly);
+export const Lifecycle = Type.Object(
+  { plan: Phase, phaseIn: Phase, active: Phase, phaseOut: Phase, endOfLife: Phase },
+  closed,
+);
+
+const TagRef = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    color: Nullable(Type.String()),
+    group_name: Nullable(Type.String()),
+  },
+  closed,
+);
+
+const StakeholderRef = Type.Object(
+  {
+    id: Uuid,
+    user_id: Uuid,
+    user_display_name: Nullable(Type.String()),
+    user_email: Nullable(Type.String()),
+    role: Type.String(),
+  },
+  closed,
+);
+
+const cardMembers = {
+  id: Uuid,
+  type: Type.String(),
+  subtype: Nullable(Type.String()),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  parent_id: Nullable(Uuid),
+  lifecycle: Nullable(Lifecycle),
+  attributes: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'By field key of the card type; cost fields are left out without `costs.view`',
+  }),
+  status: CardStatus,
+  approval_status: ApprovalStatus,
+  data_quality: Type.Number({ minimum: 0, maximum: 100, description: 'Filled share in per cent' }),
+  external_id: Nullable(Type.String()),
+  alias: Nullable(Type.String()),
+  archived_at: Nullable(Timestamp),
+  created_by: Nullable(Uuid),
+  updated_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  tags: Type.Array(TagRef),
+  stakeholders: Type.Array(StakeholderRef),
+};
+
+export const CardSchema = Type.Object(cardMembers, { $id: 'Card', ...closed });
+
+/** A card as lists show it: cut to the requested `fields`. */
+export const CardItemSchema = Type.Partial(Type.Object(cardMembers), { $id: 'CardItem', ...closed });
+
+const cardRef = { id: Uuid, name: Type.String(), type: Type.String() };
+const CardRef = Type.Object(cardRef, closed);
+const subtypedRef = { ...cardRef, subtype: Nullable(Type.String()) };
+const Count = Type.Integer({ minimum: 0 });
+
+export const CardHierarchySchema = Type.Object(
+  {
+    ancestors: Type.Array(CardRef, { description: 'All of them, the root first' }),
+    children: Type.Array(CardRef),
+    children_total: Count,
+    page: Type.Integer({ minimum: 1 }),
+    page_size: Type.Integer({ minimum: 1 }),
+    level: Type.Integer({ minimum: 1, description: 'A root has level 1' }),
+  },
+  { $id: 'CardHierarchy', ...closed },
+);
+
+export const CardEventSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    position: Type.String(),
+    event_type: Type.String(),
+    data: OpenObject,
+    relation_id: Nullable(Uuid),
+    batch_id: Nullable(Uuid),
+    user_id: Nullable(Uuid),
+    user_display_name: Nullable(Type.String()),
+    origin: Nullable(Type.String()),
+    request_id: Nullable(Type.String()),
+    created_at: Timestamp,
+  }),
+  { $id: 'CardEvent', ...closed },
+);
+
+const Flags = Type.Record(Type.String(), Type.Boolean());
+
+export const CardPermissionsSchema = Type.Object(
+  {
+    app_level: Flags,
+    stakeholder_roles: Type.Array(Type.String()),
+    card_level: Flags,
+    effective: Flags,
+  },
+  { $id: 'CardPermissions', ...closed },
+);
+
+export const CardCountsSchema = Type.Object(
+  { by_type: Type.Array(Type.Object({ type: Type.String(), count: Count }, closed)), total: Count },
+  { $id: 'CardCounts', ...closed },
+);
+
+const Direction = Type.Union([Type.Literal('outgoing'), Type.Literal('incoming')]);
+
+export const ArchiveImpactSchema = Type.Object(
+  {
+    child_count: Count,
+    descendant_count: Count,
+    approved_descendant_count: Count,
+    related_count: Count,
+    grandparent: Nullable(Type.Object(subtypedRef, closed)),
+    children: Type.Array(
+      Type.Object({ ...subtypedRef, descendants_count: Count, approval_status: ApprovalStatus }, closed),
+      { description: 'By name, at most 200; `child_count` counts all' },
+    ),
+    related_cards: Type.Array(
+      Type.Object(
+        {
+          ...subtypedRef,
+          relation_id: Uuid,
+          relation_type_key: Type.String(),
+          relation_label: Type.String(),
+          direction: Direction,
+        },
+        closed,
+      ),
+      { description: 'By name, at most 200; `related_count` counts all' },
+    ),
+  },
+  { $id: 'ArchiveImpact', ...closed },
+);
+
+export const RestoreImpactSchema = Type.Object(
+  {
+    passengers: Type.Array(
+      Type.Object(
+        { ...subtypedRef, role: Type.Union([Type.Literal('child'), Type.Literal('related')]) },
+        closed,
+      ),
+    ),
+  },
+  { $id: 'RestoreImpact', ...closed },
+);
+
+export const RelationSummarySchema = Type.Object(
+  {
+    by_type: Type.Array(
+      Type.Object(
+        {
+          relation_type_key: Type.String(),
+          label: Type.String(),
+          direction: Direction,
+          peer_type_key: Nullable(Type.String()),
+          count: Count,
+        },
+        closed,
+      ),
+    ),
+    hierarchy: Type.Object(
+      {
+        children_count: Count,
+        parent_id: Nullable(Uuid),
+        parent_name: Nullable(Type.String()),
+        parent_type: Nullable(Type.String()),
+      },
+      closed,
+    ),
+  },
+  { $id: 'RelationSummary', ...closed },
+);
+
+const RoleRef = Type.Object(
+  { key: Type.String(), label: Type.String(), color: Type.String(), translations: OpenObject },
+  closed,
+);
+
+export const StakeholderCardsSchema = Type.Object(
+  {
+    items: Type.Array(Type.Ref('Card#')),
+    roles_by_card_id: Type.Record(Type.String(), Type.Array(RoleRef)),
+    total: Count,
+    page: Type.Integer({ minimum: 1 }),
+    page_size: Type.Integer({ minimum: 1 }),
+  },
+  { $id: 'StakeholderCards', ...closed },
+);
+
+export const CardListSchema = listAnswer(Type.Ref('CardItem#'));
+
+/** An example of a card. */
+export const cardExample = {
+  id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
+  type: 'Application',
+  subtype: 'businessApplication',
+  name: 'Claims Desk',
+  description: 'Registers and settles claims.',
+  parent_id: null,
+  lifecycle: { active: '2021-04-01', endOfLife: '2031-12-31' },
+  attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 480000 },
+  status: 'ACTIVE',
+  approval_status: 'DRAFT',
+  data_quality: 54.5,
+  external_id: 'APP-0042',
+  alias: 'CD',
+  archived_at: null,
+  created_by: null,
+  updated_by: null,
+  created_at: '2026-02-03T09:15:00.000Z',
+  updated_at: '2026-02-03T09:15:00.000Z',
+  tags: [],
+  stakeholders: [],
+};
