@@ -91,24 +91,31 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     return { ...child, url };
   };
 
-  const joined: ServiceProcess[] = [];
-  const main = await start('all');
-  const url = main.url!;
-  return {
-    ...main,
-    url,
-    dataDir,
-    databaseUrl: await readDatabaseUrl(dataDir),
-    api: await login(url, admin),
-    async join(kind) {
-      const process = await start(kind);
-      joined.push(process);
-      return process;
-    },
-    async stop() {
-      for (const process of joined) await process.stop();
-      await main.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+  const processes: ServiceProcess[] = [];
+  const stopAll = async () => {
+    // the last one started leaves first, and the owner of the database last
+    for (const process of processes.toReversed()) await process.stop();
+    await rm(folder, { recursive: true, force: true });
   };
+  try {
+    const main = await start('all');
+    processes.push(main);
+    const url = main.url!;
+    return {
+      ...main,
+      url,
+      dataDir,
+      databaseUrl: await readDatabaseUrl(dataDir),
+      api: await login(url, admin),
+      async join(kind) {
+        const process = await start(kind);
+        processes.push(process);
+        return process;
+      },
+      stop: stopAll,
+    };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
 }
