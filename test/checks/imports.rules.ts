@@ -14,10 +14,12 @@ const below: Record<string, string[]> = {
   domain: ['platform'],
   reports: ['platform', 'domain'],
   integrations: ['platform', 'domain'],
-  workers: ['platform', 'domain', 'reports', 'integrations', 'migrations'],
-  api: ['platform', 'domain', 'reports', 'integrations', 'migrations'],
-  migrations: ['platform'],
-  'main.ts': ['platform', 'domain', 'reports', 'integrations', 'workers', 'api', 'migrations'],
+  workers: ['platform', 'domain', 'reports', 'integrations', 'migrations', 'boot.ts'],
+  api: ['platform', 'domain', 'reports', 'integrations', 'migrations', 'boot.ts'],
+  migrations: ['platform', 'boot.ts'],
+  // what every process does first
+  'boot.ts': ['platform', 'domain', 'reports', 'integrations', 'migrations'],
+  'main.ts': ['platform', 'domain', 'reports', 'integrations', 'workers', 'api', 'migrations', 'boot.ts'],
 };
 
 /** Packages that speak to the database or the queue: `api` leaves both to the floors below. */

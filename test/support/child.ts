@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** A process of the service, or a part of it, started by a test. */
+export interface Child {
+  process: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  /** Waits until the output fits. @throws Error with the output when the process ends before. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The exit code (null after a signal) and all output. */
+  ended(): Promise<{ code: number | null; output: string }>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts a TypeScript file with the running Node. */
+export function startChild(
+  file: string,
+  args: string[] = [],
+  env: Record<string, string | undefined> = {},
+  account: { uid?: number; gid?: number } = {},
+): Child {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    ...account,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let wake: (() => void)[] = [];
+  let exit: { code: number | null } | undefined;
+  const changed = () => {
+    const waiting = wake;
+    wake = [];
+    for (const resolve of waiting) resolve();
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      changed();
+    });
+  }
+  child.on('close', (code) => {
+    exit = { code };
+    changed();
+  });
+  const change = () => new Promise<void>((resolve) => wake.push(resolve));
+  return {
+    process: child,
+    output: () => output,
+    async until(pattern) {
+      for (;;) {
+        const found = pattern.exec(output);
+        if (found) return found;
+        if (exit)
+          throw new Error(`the process ended with ${exit.code} before it printed ${pattern}:\n${output}`);
+        await change();
+      }
+    },
+    async ended() {
+      while (!exit) await change();
+      return { code: exit.code, output };
+    },
+    kill: (signal) => void child.kill(signal),
+  };
+}
