@@ -65,6 +65,25 @@ export function violatedConstraint(error: unknown): string | undefined {
   return (error as { constraint?: string } | null)?.constraint;
 }
 
+// admin shutdown, crash shutdown, cannot connect now, too many connections, idle and total time-outs of transactions
+const LOST_STATES = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '25P04']);
+const LOST_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+const LOST_MESSAGES =
+  /connection (terminated|ended)|connection error and is not queryable|timeout (exceeded when trying to connect|expired)|timeout acquiring a connection|client was closed/i;
+
+/** Whether an error says that the connection to PostgreSQL was lost or could not be made, not that a query is wrong. */
+export function isConnectionLoss(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code, syscall } = at as NodeJS.ErrnoException;
+    const state = sqlState(at);
+    if (state && (state.startsWith('08') || LOST_STATES.has(state))) return true;
+    // ENOENT: the server's unix socket, as opposed to a file
+    if (code && LOST_CODES.has(code) && (code !== 'ENOENT' || syscall === 'connect')) return true;
+    if (LOST_MESSAGES.test(at.message)) return true;
+  }
+  return false;
+}
+
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 
 /**

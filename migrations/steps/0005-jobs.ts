@@ -21,8 +21,12 @@ export async function up(knex: Knex): Promise<void> {
       result_file_id uuid,
       error jsonb,
       checkpoint jsonb,
+      -- grows with every run; names the run in the queue
       attempt integer not null default 1,
+      -- runs that ended without a word: killed workers, lost databases
       crashes integer not null default 0,
+      -- runs that ended with an unexpected error
+      failures integer not null default 0,
       cancel_requested boolean not null default false,
       run_after timestamptz not null default now(),
       handed_over_at timestamptz,
