@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { type FeedRow, readFeed } from '../../domain/events/feed.read.ts';
 import type { Services } from '../../domain/services.ts';
 import { eventFrame } from './stream.frames.ts';
@@ -7,8 +6,6 @@ import type { Subscriber } from './stream.subscriber.ts';
 const HEARTBEAT_MS = 15_000;
 const POLL_MS = 2_000;
 const BATCH = 500;
-/** A client that lets this much pile up is cut off; it resumes by its last event id. */
-export const UNSENT_LIMIT_BYTES = 1024 * 1024;
 
 /** Events that change who may see what: streams of those concerned are looked at again before going on. */
 const accessEvents = new Set([
@@ -145,15 +142,4 @@ async function stakeholdersOf(
     }
   }
   return answer;
-}
-
-/** Writes to the client unless it lags too far behind. @returns whether the client was kept. */
-export function writeOrCut(response: ServerResponse, frame: Buffer): boolean {
-  if (response.destroyed) return false;
-  if (response.writableLength + frame.length > UNSENT_LIMIT_BYTES) {
-    response.destroy();
-    return false;
-  }
-  response.write(frame);
-  return true;
 }

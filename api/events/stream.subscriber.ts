@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/context.ts';
 import type { FeedRow } from '../../domain/events/feed.read.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
-import { writeOrCut } from './stream.hub.ts';
+import { writeOrCut } from './stream.write.ts';
 
 /** What a client asked to be told of. */
 export interface StreamFilter {
