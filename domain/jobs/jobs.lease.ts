@@ -79,14 +79,39 @@ export async function claimRun(sql: Sql, run: Run, owner: string): Promise<Claim
   return rows[0];
 }
 
-/** Prolongs the lease. @returns whether it is still held, and whether the job is to stop. */
+/**
+ * Prolongs the lease, unless a transaction of the run itself has the row locked just now: until that ends nobody
+ * else can take the run either.
+ * @returns whether the lease is still held, and whether the job is to stop.
+ */
 export async function renewLease(sql: Sql, lease: Lease): Promise<'held' | 'cancelled' | 'lost'> {
   const { rows } = await sql.raw(
-    `update jobs set lease_until = now() + make_interval(secs => ?) where ${held} returning cancel_requested`,
-    [LEASE_SECONDS, lease.id, lease.owner],
+    `with free as (select id from jobs where ${held} for no key update skip locked),
+          renewed as (
+            update jobs j set lease_until = now() + make_interval(secs => ?) from free where j.id = free.id
+          )
+     select cancel_requested from jobs where ${held}`,
+    [lease.id, lease.owner, LEASE_SECONDS, lease.id, lease.owner],
   );
   if (!rows[0]) return 'lost';
   return rows[0].cancel_requested ? 'cancelled' : 'held';
+}
+
+/** Stores progress where the row is not locked just now; progress is news only. */
+export async function tellProgress(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
+  await sql.raw(
+    `with free as (select id from jobs where ${held} for no key update skip locked)
+     update jobs j set progress = coalesce(?, progress), message = coalesce(?, message),
+       counts = coalesce(?::jsonb, counts)
+     from free where j.id = free.id returning pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
+    [
+      lease.id,
+      lease.owner,
+      fraction(step.progress) as never,
+      (step.message ?? null) as never,
+      json(step.counts) as never,
+    ],
+  );
 }
 
 function requireHeld(row: { cancel_requested: boolean } | undefined): void {

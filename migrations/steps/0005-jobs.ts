@@ -47,6 +47,7 @@ export async function up(knex: Knex): Promise<void> {
     create table job_schedules (
       key text primary key,
       kind text not null,
+      queue text not null,
       payload jsonb not null default '{}',
       cron text not null,
       time_zone text not null default 'UTC',

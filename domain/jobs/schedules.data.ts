@@ -1,0 +1,9 @@
+import { housekeepingJob } from './kinds/housekeeping.ts';
+import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
+import type { BuiltInSchedule } from './schedules.fire.ts';
+
+/** The schedules that every workspace has. */
+export const builtInSchedules: BuiltInSchedule[] = [
+  { key: 'kpi_snapshot', kind: kpiSnapshotJob.kind, queue: kpiSnapshotJob.queue, cron: '0 2 * * *' },
+  { key: 'housekeeping', kind: housekeepingJob.kind, queue: housekeepingJob.queue, cron: '17 * * * *' },
+];

@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Caller, systemCaller } from '../domain/context.ts';
+import { checkPayload } from '../domain/jobs/jobs.define.ts';
+import {
+  type ClaimedRow,
+  claimRun,
+  endRun,
+  finishRun,
+  holdRun,
+  type Lease,
+  requeueRun,
+  storeStep,
+  succeedRun,
+  tellProgress,
+} from '../domain/jobs/jobs.lease.ts';
+import { callerOfJob } from '../domain/jobs/jobs.owner.ts';
+import {
+  JobCancelled,
+  JobInterrupted,
+  JobLeaseLost,
+  type JobProcessor,
+  type JobStep,
+  JobStopped,
+  type RunningJob,
+} from '../domain/jobs/jobs.running.ts';
+import { createContext, type Services } from '../domain/services.ts';
+import { type Db, isConnectionLoss } from '../platform/database.ts';
+import { EstateError } from '../platform/errors.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { QueuedRun } from '../platform/queue/queue.types.ts';
+import { type KeptLease, keepLease } from './lease.ts';
+
+const PROGRESS_MS = 1_000;
+const STORE_RETRY_MS = 500;
+/** How long an outcome is tried to be stored while the database is away; then the lease has long expired. */
+const STORE_LIMIT_MS = 30_000;
+
+export interface Runner {
+  /** Carries out a run that the queue has brought. Never rejects for what happens inside the job. */
+  run(queued: QueuedRun): Promise<void>;
+  /** Looks at once whether a job is to stop; without an id at all of them. */
+  check(id?: string): void;
+  /** Resolves when no run is under way. */
+  idle(): Promise<void>;
+  /** Tells all runs to stop, and gives back those that have not within `graceMs`. */
+  interrupt(graceMs: number): Promise<void>;
+}
+
+interface ActiveRun {
+  lease: Lease;
+  kept: KeptLease;
+  stop: AbortController;
+  ended: Promise<void>;
+}
+
+export interface RunnerOptions {
+  services: Services;
+  /** Connections of their own, so that heartbeats never wait behind the jobs' work. */
+  leases: Db;
+  processors: readonly JobProcessor[];
+}
+
+/** Carries out runs under leases and sees to it that each ends in its row. */
+export function createRunner({ services, leases, processors }: RunnerOptions): Runner {
+  const byKind = new Map(processors.map((processor) => [processor.definition.kind, processor]));
+  const active = new Set<ActiveRun>();
+  let interrupted = false;
+
+  const carryOut = async (row: ClaimedRow, lease: Lease, stop: AbortController, log: Logger) => {
+    const processor = byKind.get(row.kind);
+    if (!processor) {
+      log.warn('this worker does not know the kind of the job; another one may');
+      await store(() => requeueRun(leases, lease, 'crash'));
+      return;
+    }
+    const progress = createProgress(leases, lease);
+    try {
+      const caller = await callerOfJob(services.db, row.owner_id, row.rights);
+      const job = await createRunningJob(services, processor, row, lease, caller, stop.signal, progress.tell);
+      const result = await processor.run({ ...job, ctx: { ...job.ctx, log } }, services);
+      progress.stop();
+      // false where the processor has finished the job itself
+      await store(() => succeedRun(leases, lease, result));
+      log.info('the job has ended');
+    } catch (error) {
+      progress.stop();
+      const reason = error instanceof JobStopped ? error : stop.signal.reason;
+      await endBadly(processor, row, lease, reason ?? error, log);
+    }
+  };
+
+  const endBadly = async (
+    processor: JobProcessor,
+    row: ClaimedRow,
+    lease: Lease,
+    error: unknown,
+    log: Logger,
+  ) => {
+    if (error instanceof JobLeaseLost) {
+      log.warn('the lease of the job was lost; the run has stopped');
+    } else if (error instanceof JobCancelled) {
+      await store(() => endRun(leases, lease, { status: 'cancelled' }));
+      log.info('the job was cancelled');
+    } else if (error instanceof JobInterrupted) {
+      await store(() => requeueRun(leases, lease, 'interrupted'));
+      log.info('the job was interrupted; another worker goes on with it');
+    } else if (isConnectionLoss(error)) {
+      log.warn({ err: error }, 'the job lost its database; it will go on');
+      await store(() => requeueRun(leases, lease, 'crash'));
+    } else if (
+      !(error instanceof EstateError && error.status < 500) &&
+      row.failures + 1 < processor.definition.attempts
+    ) {
+      log.warn({ err: error }, 'the job failed; it will run again');
+      await store(() => requeueRun(leases, lease, 'failure'));
+    } else {
+      log.warn({ err: error }, 'the job failed');
+      await store(() => endRun(leases, lease, { status: 'failed', error: publicError(error, row.id) }));
+    }
+  };
+
+  const run = async (queued: QueuedRun): Promise<void> => {
+    if (interrupted) return;
+    const owner = `${process.pid}/${randomUUID()}`;
+    const row = await claimRun(leases, queued, owner);
+    if (!row) return;
+    const lease = { id: row.id, owner };
+    const log = services.log.child({
+      job: row.id,
+      kind: row.kind,
+      attempt: row.attempt,
+      request: row.request_id,
+    });
+    log.info('the job begins');
+    const stop = new AbortController();
+    const kept = keepLease(leases, lease, log, (reason) => stop.abort(reason));
+    if (interrupted) stop.abort(new JobInterrupted());
+    const entry: ActiveRun = { lease, kept, stop, ended: Promise.resolve() };
+    entry.ended = carryOut(row, lease, stop, log)
+      // the outcome could not be stored: the lease expires and the job runs again
+      .catch((error) => log.error({ err: error }, 'the outcome of the job could not be stored'))
+      .finally(() => {
+        kept.stop();
+        active.delete(entry);
+      });
+    active.add(entry);
+    await entry.ended;
+  };
+
+  return {
+    run,
+    check(id) {
+      for (const entry of active) if (id === undefined || entry.lease.id === id) entry.kept.check();
+    },
+    async idle() {
+      while (active.size > 0) await Promise.all([...active].map(({ ended }) => ended));
+    },
+    async interrupt(graceMs) {
+      interrupted = true;
+      for (const { stop } of active) stop.abort(new JobInterrupted());
+      await Promise.race([
+        Promise.all([...active].map(({ ended }) => ended)),
+        delay(graceMs, undefined, { ref: false }),
+      ]);
+      for (const { lease, kept } of active) {
+        kept.stop();
+        await requeueRun(leases, lease, 'interrupted');
+      }
+    },
+  };
+}
+
+async function createRunningJob(
+  services: Services,
+  { definition }: JobProcessor,
+  row: ClaimedRow,
+  lease: Lease,
+  caller: Caller,
+  signal: AbortSignal,
+  progress: RunningJob['progress'],
+): Promise<RunningJob> {
+  return {
+    id: row.id,
+    kind: row.kind,
+    attempt: row.attempt,
+    payload: checkPayload(definition, row.payload),
+    slot: row.slot,
+    ctx: await createContext(services, caller, {
+      requestId: row.request_id ?? row.id,
+      origin: caller === systemCaller ? 'system' : 'job',
+      jobId: row.id,
+    }),
+    signal,
+    resume: definition.resumable ? row.checkpoint : null,
+    counts: definition.resumable ? (row.counts ?? {}) : {},
+    checkpoint: (work, step) => storeStep(work.sql, lease, step),
+    hold: (work) => holdRun(work, lease),
+    progress,
+    finish: (work, result) => finishRun(work, lease, result),
+  };
+}
+
+/** Progress told at most once a second; the last word of a second wins. */
+function createProgress(db: Db, lease: Lease): { tell: RunningJob['progress']; stop(): void } {
+  let pending: JobStep = {};
+  let timer: NodeJS.Timeout | undefined;
+  let last = Number.NEGATIVE_INFINITY;
+  let stopped = false;
+  const tell = () => {
+    timer = undefined;
+    last = performance.now();
+    const step = pending;
+    pending = {};
+    // news only: a stop is noticed by the heartbeat and by every checkpoint
+    tellProgress(db, lease, step).catch(() => undefined);
+  };
+  return {
+    tell(progress, message, counts) {
+      if (stopped) return;
+      pending = { progress, message: message ?? pending.message, counts: counts ?? pending.counts };
+      timer ??= setTimeout(tell, Math.max(0, last + PROGRESS_MS - performance.now()));
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Stores an outcome, waiting for a database that is away. */
+async function store<T>(write: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + STORE_LIMIT_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isConnectionLoss(error) || performance.now() > deadline) throw error;
+      await delay(STORE_RETRY_MS);
+    }
+  }
+}
+
+/** What the owner is told. Internals stay in the log, found there by the job's id. */
+function publicError(error: unknown, id: string): { code: string; message: string } {
+  if (error instanceof EstateError) return { code: error.code, message: error.message };
+  return { code: 'internal', message: `The job failed unexpectedly; the log tells why under its id ${id}.` };
+}
