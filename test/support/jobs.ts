@@ -1,0 +1,76 @@
+import type { Static, TSchema } from 'typebox';
+import { command } from '../../domain/command.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { JobDefinition } from '../../domain/jobs/jobs.define.ts';
+import { enqueueJob } from '../../domain/jobs/jobs.enqueue.ts';
+import type { Services } from '../../domain/services.ts';
+import { type Child, startChild } from './child.ts';
+import { until } from './until.ts';
+
+export interface JobRow {
+  id: string;
+  status: string;
+  progress: number;
+  message: string | null;
+  counts: Record<string, number> | null;
+  result: Record<string, unknown> | null;
+  error: { code: string; message: string } | null;
+  attempt: number;
+  crashes: number;
+  failures: number;
+  checkpoint: unknown;
+  lease_owner: string | null;
+  result_file_id: string | null;
+}
+
+/** Asks for a job as the owner of the context. @returns its id. */
+export async function ask<P extends TSchema>(
+  ctx: Ctx,
+  definition: JobDefinition<P>,
+  payload: Static<P>,
+): Promise<string> {
+  return (await command(ctx, (work) => enqueueJob(ctx, work, definition, payload))).job_id;
+}
+
+export async function jobRow(services: Services, id: string): Promise<JobRow> {
+  return await services.db('jobs').where({ id }).first();
+}
+
+/** Waits until the job has the status. @throws Error when it ends otherwise. */
+export async function untilStatus(
+  services: Services,
+  id: string,
+  status: string,
+  limitMs?: number,
+): Promise<JobRow> {
+  return await until(
+    `job ${id} to be ${status}`,
+    async () => {
+      const row = await jobRow(services, id);
+      if (row.status === status) return row;
+      if (['succeeded', 'failed', 'cancelled'].includes(row.status)) {
+        throw new Error(`the job is ${row.status}, not ${status}: ${JSON.stringify(row)}`);
+      }
+      return undefined;
+    },
+    limitMs,
+  );
+}
+
+/** A worker process of the test's own on the same database, queue and data folder. */
+export async function startWorkerProcess(services: Services, processorsModule?: string): Promise<Child> {
+  const { config } = services;
+  const child = startChild(
+    'test/support/worker-process.ts',
+    processorsModule === undefined ? [] : [processorsModule],
+    {
+      DATABASE_URL: config.databaseUrl,
+      REDIS_URL: config.redisUrl,
+      DATA_DIR: config.dataDir,
+      SECRET_KEY: config.secretKeys[0],
+      LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
+    },
+  );
+  await child.until(/worker ready/);
+  return child;
+}

@@ -1,0 +1,69 @@
+// @redis
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Child } from '../support/child.ts';
+import { createTestServices, type TestServices } from '../support/harness.ts';
+import { ask, jobRow, startWorkerProcess, untilStatus } from '../support/jobs.ts';
+import { until } from '../support/until.ts';
+import { numbersJob, numbersTable } from './fixtures/numbers.processors.ts';
+
+const fixture = 'test/workers/fixtures/numbers.processors.ts';
+let t: TestServices;
+const children: Child[] = [];
+const start = async () => {
+  const child = await startWorkerProcess(t.services, fixture);
+  children.push(child);
+  return child;
+};
+
+beforeAll(async () => {
+  t = await createTestServices();
+  await t.services.db.raw(numbersTable);
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL');
+    await child.ended();
+  }
+});
+afterAll(() => t.close());
+
+const written = async (id: string) => {
+  const { rows } = await t.services.db.raw(
+    'select count(*)::int as all, count(distinct n)::int as distinct from numbers where job_id = ?',
+    [id],
+  );
+  return rows[0] as { all: number; distinct: number };
+};
+
+it('goes on from the checkpoint however often the worker is killed, and writes nothing twice', async () => {
+  const rows = 4_000;
+  const id = await ask(await t.ctx(), numbersJob, { rows, batch: 20, pauseMs: 2 });
+  for (let kill = 1; kill <= 3; kill += 1) {
+    const worker = await start();
+    const before = (await written(id)).all;
+    await until('the job to go on', async () => (await written(id)).all > before + 200);
+    worker.kill('SIGKILL');
+    await worker.ended();
+    expect((await jobRow(t.services, id)).status).toBe('running');
+  }
+  await start();
+  const row = await untilStatus(t.services, id, 'succeeded');
+  expect(await written(id)).toEqual({ all: rows, distinct: rows });
+  expect(row).toMatchObject({ crashes: 3, failures: 0, progress: 1, counts: { written: rows } });
+}, 150_000);
+
+it('gives a job back at once when its worker is asked to end', async () => {
+  const rows = 100_000;
+  const first = await start();
+  const id = await ask(await t.ctx(), numbersJob, { rows, batch: 50, pauseMs: 5 });
+  await until('the job to run', async () => (await written(id)).all > 100);
+  const second = await start();
+  first.kill('SIGTERM');
+  expect((await first.ended()).code).toBe(0);
+  const before = (await written(id)).all;
+  await until('the other worker to go on', async () => (await written(id)).all > before);
+  const { all, distinct } = await written(id);
+  expect(all).toBe(distinct);
+  expect(await jobRow(t.services, id)).toMatchObject({ crashes: 0, attempt: 2 });
+  second.kill('SIGKILL');
+}, 60_000);
