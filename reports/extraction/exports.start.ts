@@ -1,0 +1,15 @@
+import { command } from '../../domain/command.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
+import { type ExportRequest, exportJob } from '../../domain/jobs/kinds/export.ts';
+import { planExtraction } from './extraction.plan.ts';
+
+/** Checks an export and asks for it as a job. @throws EstateError as {@link planExtraction}. */
+export async function startExport(ctx: Ctx, request: ExportRequest): Promise<StartedJob> {
+  await planExtraction(ctx, request);
+  return await command(ctx, async (work) => {
+    const job = await enqueueJob(ctx, work, exportJob, request);
+    work.emit({ event_type: 'export.started', data: { ...request, export_job_id: job.job_id } });
+    return job;
+  });
+}

@@ -1,0 +1,78 @@
+import { may } from '../../domain/access/policy.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { Snapshot } from '../../platform/snapshot.ts';
+import { type CardSelection, jsonMember, selectedCards } from './extraction.cards.ts';
+import { numbered } from './extraction.sql.ts';
+import type { Cell, Column, Table } from './extraction.types.ts';
+
+const BATCH = 4_000;
+
+const members = {
+  id: 'r.id',
+  type: 'r.type',
+  source_id: 'r.source_id',
+  source_external_id: 's.external_id',
+  source_name: 's.name',
+  source_type: 's.type',
+  target_id: 'r.target_id',
+  target_external_id: 't.external_id',
+  target_name: 't.name',
+  target_type: 't.type',
+  description: 'r.description',
+} as const;
+
+/** The attributes of the relation that the caller may see: costs by permission, or by a role on either end. */
+function attributesOf(ctx: Ctx): { sql: string; bindings: unknown[] } {
+  if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
+  const costs = Object.fromEntries(
+    [...ctx.metamodel.relationTypes.values()]
+      .filter((type) => type.costKeys.length > 0)
+      .map((type) => [type.key, type.costKeys]),
+  );
+  return {
+    sql: `case when exists (select from stakeholders h where h.user_id = ?::uuid and h.card_id in (r.source_id, r.target_id))
+          then r.attributes else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
+    bindings: [ctx.caller.userId, JSON.stringify(costs)],
+  };
+}
+
+/** The relations of which both ends are among the selected cards, as a table. */
+export async function relationTable(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  types: string[],
+  selection: CardSelection,
+  columns: Column[],
+): Promise<Table> {
+  const attributes = attributesOf(ctx);
+  const cards = selectedCards(ctx, selection);
+  const from = `relations r
+    join cards s on s.id = r.source_id join cards t on t.id = r.target_id
+    where r.type = any(?::text[])
+      and s.id in (select c.id from cards c where ${cards.sql}) and t.id in (select c.id from cards c where ${cards.sql})`;
+  const bindings = [types, ...cards.bindings, ...cards.bindings];
+  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(
+    numbered(`select count(*)::int as n from ${from}`),
+    bindings,
+  );
+  const fixed = columns.flatMap(({ header }) => (header in members ? [header as keyof typeof members] : []));
+  const list = [`${attributes.sql} as attributes`, ...fixed.map((name) => members[name])];
+  const rows = snapshot.batches(
+    numbered(`select ${list.join(', ')} from ${from} order by r.id`),
+    [...attributes.bindings, ...bindings],
+    BATCH,
+  );
+  const getters = columns.map(({ header, type }) =>
+    header.startsWith('attributes.')
+      ? jsonMember(0, header.slice('attributes.'.length), type)
+      : (row: unknown[]) => row[1 + fixed.indexOf(header as keyof typeof members)] as Cell,
+  );
+  return { name: 'Relations', columns, total, batches: shaped(rows, getters) };
+}
+
+async function* shaped(
+  batches: AsyncIterable<unknown[][]>,
+  getters: ((row: unknown[]) => Cell)[],
+): AsyncGenerator<Cell[][]> {
+  for await (const rows of batches) yield rows.map((row) => getters.map((get) => get(row)));
+}

@@ -1,0 +1,24 @@
+/** What a column holds; says how writers put it into cells. */
+export type ColumnType = 'text' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi';
+
+export interface Column {
+  /** The name in the header, such as `attributes.timeModel`. */
+  header: string;
+  type: ColumnType;
+}
+
+/** A value of a row; the type is the column's. Several values are an array of texts. */
+export type Cell = string | number | boolean | readonly string[] | null | undefined;
+
+/** One table of an extraction, read once, in batches. */
+export interface Table {
+  /** Name of the sheet or file. */
+  name: string;
+  columns: Column[];
+  /** How many rows there are, for progress. */
+  total: number;
+  batches: AsyncIterable<Cell[][]>;
+}
+
+/** Told after each batch with the number of rows written since. */
+export type OnRows = (rows: number) => void;

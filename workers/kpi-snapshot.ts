@@ -1,0 +1,10 @@
+import { processes } from '../domain/jobs/jobs.running.ts';
+import { kpiSnapshotJob } from '../domain/jobs/kinds/kpi-snapshot.ts';
+import { takeKpiSnapshot } from '../reports/kpis/kpis.snapshots.ts';
+
+/** Stores the key figures under the schedule's slot. */
+export const kpiSnapshotProcessor = processes(kpiSnapshotJob, async (job) => {
+  const slot = job.slot ?? new Date();
+  const stored = await takeKpiSnapshot(job.ctx, slot);
+  return { result: { slot: slot.toISOString(), stored } };
+});
