@@ -33,6 +33,7 @@ export const errorCodes = {
   range_not_satisfiable: { status: 416, title: 'The range cannot be served' },
   registration_closed: { status: 403, title: 'Self-registration is closed' },
   sibling_name_taken: { status: 409, title: 'A sibling has this name' },
+  too_many_descendants: { status: 409, title: 'Too many cards lie below' },
   too_many_requests: { status: 429, title: 'Too many requests' },
   unauthorized: { status: 401, title: 'Login required' },
   unavailable: { status: 503, title: 'The service is not ready' },
