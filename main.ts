@@ -5,24 +5,24 @@ import { startWorkers } from './workers/runtime.ts';
 
 try {
   const { services, lifecycle } = await boot('estate', { exclusive: true });
-  const workers = await startWorkers(services);
-  lifecycle.onClose('workers', (remainingMs) => workers.close(remainingMs));
-  const admin = await welcomeFirstAdministrator(services);
-  const api = await serve(services);
-  lifecycle.onClose('API', () => api.close());
-
   const { config } = services;
-  const lines = [`Estate is ready at ${api.address}   API page: ${api.address}/api/docs`];
+  const admin = await welcomeFirstAdministrator(services);
   if (admin?.password) {
-    lines.push(
-      '',
-      `  Administrator  ${admin.email}`,
-      `  Password       ${admin.password}`,
-      '',
-      `Shown once; it is kept in ${config.dataDir}/first-administrator.txt. Lost it? npm run admin:reset`,
+    // told before anything else can fail, since it is told only once
+    console.info(
+      [
+        `Administrator  ${admin.email}`,
+        `Password       ${admin.password}`,
+        `Shown once; kept in ${config.dataDir}/first-administrator.txt. Lost it? npm run admin:reset`,
+        '',
+      ].join('\n'),
     );
   }
-  console.info(lines.join('\n'));
+  const workers = await startWorkers(services);
+  lifecycle.onClose('workers', (remainingMs) => workers.close(remainingMs));
+  const api = await serve(services);
+  lifecycle.onClose('API', () => api.close());
+  console.info(`Estate is ready at ${api.address}   API page: ${api.address}/api/docs`);
 } catch (error) {
   failStartup(error);
 }
