@@ -1,0 +1,133 @@
+import type { BlobStore } from '../../platform/blobs.ts';
+import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
+import { PURGED_THROUGH } from '../events/changes.ts';
+import { jobCatalogue } from './jobs.catalogue.ts';
+import type { JobCounts } from './jobs.running.ts';
+
+/** Events stay readable at least so long. */
+export const EVENT_DAYS = 400;
+/** Finished jobs of kinds that this program no longer knows. */
+const UNKNOWN_KIND_DAYS = 90;
+/** Contents without a file are taken for abandoned after this time; a running upload or export is younger. */
+const ABANDONED_HOURS = 24;
+/** Rows removed by one statement. */
+const BATCH = 5_000;
+
+/** One thing that is cleaned up: removes a batch and answers how many rows went. */
+type Chore = (sql: Sql) => Promise<number>;
+
+const chores: Record<string, Chore> = {
+  idempotency_keys: expired('idempotency_keys', `created_at < now() - interval '24 hours'`),
+  revoked_tokens: expired('revoked_tokens', 'expires_at < now()'),
+  one_time_tokens: expired('one_time_tokens', 'expires_at < now()'),
+  throttles: expired('throttles', `window_start < now() - interval '1 hour'`),
+  list_snapshots: expired('list_snapshots', `used_at < now() - interval '1 hour'`),
+  jobs: removeJobs,
+  events: removeEvents,
+};
+
+function expired(table: string, condition: string): Chore {
+  return async (sql) => {
+    const { rowCount } = await sql.raw(
+      `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${BATCH})`,
+    );
+    return rowCount as number;
+  };
+}
+
+/** Finished jobs past the days of their kind; their results expire with them. */
+async function removeJobs(sql: Sql): Promise<number> {
+  const kinds = jobCatalogue.map(({ kind }) => kind);
+  const days = jobCatalogue.map(({ retentionDays }) => retentionDays);
+  const { rows } = await sql.raw(
+    `with kept as (select * from unnest(?::text[], ?::int[]) as k(kind, days)),
+     gone as (
+       delete from jobs where id in (
+         select j.id from jobs j left join kept using (kind)
+         where j.finished_at < now() - make_interval(days => coalesce(kept.days, ${UNKNOWN_KIND_DAYS}))
+         limit ${BATCH}
+       ) returning result_file_id
+     ),
+     orphans as (
+       update files set expires_at = now() from gone where files.id = gone.result_file_id
+     )
+     select count(*)::int as n from gone`,
+    [kinds, days],
+  );
+  return rows[0].n;
+}
+
+/** The feed's oldest events, always a piece from its beginning; readers learn where it begins now. */
+async function removeEvents(sql: Sql): Promise<number> {
+  const { rows } = await sql.raw(
+    `with cut as (
+       select coalesce((select min(position) from events where at >= now() - interval '${EVENT_DAYS} days'),
+                       (select max(position) + 1 from events)) as position
+     ),
+     gone as (
+       delete from events where position in (
+         select e.position from events e, cut where e.position < cut.position order by e.position limit ${BATCH}
+       ) returning position
+     ),
+     purged as (
+       insert into settings (key, value) select '${PURGED_THROUGH}', to_jsonb(max(position)) from gone
+       having count(*) > 0
+       on conflict (key) do update set value = excluded.value, updated_at = now()
+     )
+     select count(*)::int as n from gone`,
+  );
+  return rows[0].n;
+}
+
+/** Expired files with their contents. The row goes first: a content without a row is found again below. */
+async function removeFiles(db: Db, blobs: BlobStore): Promise<number> {
+  const { rows } = await db.raw(
+    `delete from files where id in (select id from files where expires_at < now() limit ${BATCH}) returning id`,
+  );
+  for (const { id } of rows) await blobs.remove(id);
+  return rows.length;
+}
+
+/** Contents that no file names and that nobody is still writing. */
+async function removeAbandoned(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<number> {
+  const before = new Date(Date.now() - ABANDONED_HOURS * 3_600_000);
+  let removed = 0;
+  let batch: string[] = [];
+  const flush = async () => {
+    const known = new Set(await db('files').whereIn('id', batch).pluck('id'));
+    for (const id of batch) {
+      if (known.has(id)) continue;
+      await blobs.remove(id);
+      removed += 1;
+    }
+    batch = [];
+  };
+  for await (const id of blobs.olderThan(before)) {
+    signal.throwIfAborted();
+    batch.push(id);
+    if (batch.length >= 500) await flush();
+  }
+  await flush();
+  return removed;
+}
+
+/**
+ * Removes what has expired, batch by batch, so that nothing is locked for long.
+ * @returns how much of each went.
+ */
+export async function cleanUp(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<JobCounts> {
+  const counts: JobCounts = {};
+  const repeat = async (name: string, chore: () => Promise<number>) => {
+    counts[name] = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      const removed = await chore();
+      counts[name] += removed;
+      if (removed < BATCH) return;
+    }
+  };
+  for (const [name, chore] of Object.entries(chores)) await repeat(name, () => inTransaction(db, chore));
+  await repeat('files', () => removeFiles(db, blobs));
+  counts.contents = await removeAbandoned(db, blobs, signal);
+  return counts;
+}
