@@ -23,6 +23,13 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
   let closed = false;
   let retry = FIRST_RETRY_MS;
   let timer: NodeJS.Timeout | undefined;
+  // one statement at a time on the one connection
+  let last: Promise<unknown> = Promise.resolve();
+  const listen = (on: pg.Client, channel: string) => {
+    const listening = last.then(() => on.query(`listen ${pg.escapeIdentifier(channel)}`));
+    last = listening.catch(() => undefined);
+    return listening;
+  };
 
   const tell = (channel: string, payload: string) => {
     for (const listener of listeners.get(channel) ?? []) listener(payload);
@@ -50,13 +57,13 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
     fresh.on('notification', ({ channel, payload }) => tell(channel, payload ?? ''));
     try {
       await fresh.connect();
-      for (const channel of listeners.keys()) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`);
+      for (const channel of listeners.keys()) await listen(fresh, channel);
       if (closed) return await fresh.end();
       client = fresh;
       retry = FIRST_RETRY_MS;
       for (const channel of listeners.keys()) {
         // a channel added while connecting
-        await fresh.query(`listen ${pg.escapeIdentifier(channel)}`);
+        await listen(fresh, channel);
         tell(channel, '');
       }
     } catch (error) {
@@ -69,8 +76,8 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
     on(channel, listener) {
       const set = listeners.get(channel) ?? new Set();
       listeners.set(channel, set.add(listener));
-      if (set.size === 1) {
-        client?.query(`listen ${pg.escapeIdentifier(channel)}`).then(
+      if (set.size === 1 && client) {
+        listen(client, channel).then(
           () => tell(channel, ''),
           () => undefined,
         );
