@@ -1,0 +1,108 @@
+import { EstateError, notFound } from '../../platform/errors.ts';
+import { requirePermission } from '../access/policy.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { jobCatalogue } from './jobs.catalogue.ts';
+import { JOBS_CHANNEL } from './jobs.enqueue.ts';
+import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from './jobs.lease.ts';
+import { seesAllJobs } from './jobs.queries.ts';
+
+interface LockedJob {
+  id: string;
+  kind: string;
+  status: string;
+  owner_id: string | null;
+  cancel_requested: boolean;
+  attempt: number;
+}
+
+/**
+ * Locks a job that the caller may steer: the own ones, others' with `admin.settings`. The lock lets a transaction
+ * pass in which the job is being carried out.
+ */
+async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> {
+  const job: LockedJob | undefined = await sql('jobs')
+    .where({ id })
+    .forNoKeyUpdate()
+    .first('id', 'kind', 'status', 'owner_id', 'cancel_requested', 'attempt');
+  const own = job !== undefined && job.owner_id === ctx.caller.userId;
+  if (!job || (!own && !seesAllJobs(ctx))) throw notFound('job', id);
+  if (!own) requirePermission(ctx.caller, 'admin.settings');
+  return job;
+}
+
+/**
+ * Cancels a job: one that waits at once, one that runs as soon as its worker has noticed, which takes about two
+ * seconds. Cancelling it again meanwhile changes nothing.
+ * @throws EstateError `not_found`, `forbidden`, `job_not_cancellable` when it has ended.
+ */
+export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const job = await lockJob(ctx, work, id);
+    if (job.status !== 'queued' && job.status !== 'running') {
+      throw new EstateError('job_not_cancellable', `The job has ended: it is ${job.status}.`, {
+        extra: { job_status: job.status },
+      });
+    }
+    if (job.cancel_requested) return;
+    const queued = job.status === 'queued';
+    await work
+      .sql('jobs')
+      .where({ id })
+      .update({
+        cancel_requested: true,
+        status: queued ? 'cancelled' : job.status,
+        finished_at: queued ? work.sql.fn.now() : null,
+      });
+    await work.sql.raw('select pg_notify(?, ?), pg_notify(?, ?)', [
+      JOB_CANCEL_CHANNEL,
+      id,
+      JOB_NEWS_CHANNEL,
+      id,
+    ]);
+    work.emit({ event_type: 'job.cancelled', data: { job_id: id, kind: job.kind, was: job.status } });
+  });
+}
+
+/**
+ * Runs a failed or cancelled job again, from its last checkpoint where its kind has them. It still belongs to its
+ * owner and acts with the owner's rights.
+ * @throws EstateError `not_found`, `forbidden`, `job_not_retryable`.
+ */
+export async function retryJob(ctx: Ctx, id: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const job = await lockJob(ctx, work, id);
+    if (job.status !== 'failed' && job.status !== 'cancelled') {
+      throw new EstateError(
+        'job_not_retryable',
+        `Only a failed or cancelled job can be run again; it is ${job.status}.`,
+        {
+          extra: { job_status: job.status },
+        },
+      );
+    }
+    const resumable = jobCatalogue.some(({ kind, resumable }) => kind === job.kind && resumable);
+    await work
+      .sql('jobs')
+      .where({ id })
+      .update({
+        status: 'queued',
+        attempt: job.attempt + 1,
+        failures: 0,
+        cancel_requested: false,
+        run_after: work.sql.fn.now(),
+        handed_over_at: null,
+        started_at: null,
+        finished_at: null,
+        error: null,
+        result: null,
+        result_file_id: null,
+        ...(resumable ? {} : { progress: 0, message: null, counts: null, checkpoint: null }),
+      });
+    await work.sql.raw(`select pg_notify(?, ''), pg_notify(?, ?)`, [JOBS_CHANNEL, JOB_NEWS_CHANNEL, id]);
+    work.emit({
+      event_type: 'job.retried',
+      data: { job_id: id, kind: job.kind, was: job.status, attempt: job.attempt + 1 },
+    });
+  });
+}
