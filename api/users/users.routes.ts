@@ -69,7 +69,7 @@ export function registerUserRoutes(app: App): void {
     ),
     bodyExample: { display_name: 'Ada Lovelace', locale: 'en' },
     answers: { 200: { description: 'The user', schema: Type.Ref('User#') } },
-    errors: ['conflict', 'too_many_requests'],
+    errors: ['conflict', 'precondition_failed', 'too_many_requests'],
     handler: async ({ ctx, params, body, reply }) => {
       await patchUser(ctx, params.id, body);
       return sendJson(reply, await readUser(ctx, params.id));

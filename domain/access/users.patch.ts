@@ -1,11 +1,15 @@
+import { fn } from 'objection';
 import { hashPassword, verifyPassword } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { checkIfMatch } from '../etag.ts';
 import type { Change } from '../events/events.types.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
 import { requirePermission } from './policy.ts';
+import { RoleModel, UserModel } from './users.model.ts';
+import { readUser } from './users.queries.ts';
 
 export interface UserPatch {
   display_name?: string;
@@ -27,7 +31,7 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
   if (!own || patch.role !== undefined || patch.is_active !== undefined) {
     requirePermission(ctx.caller, 'admin.users');
   }
-  const before = await ctx.db('users').where({ id }).first();
+  const before = await UserModel.query(ctx.db).findById(id);
   if (!before) throw notFound('user', id);
   if (patch.display_name !== undefined && patch.display_name.trim() === '') {
     throw invalidField('display_name', 'required', 'must not be blank');
@@ -45,8 +49,9 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
     passwordHash = await hashPassword(patch.password);
   }
   await command(ctx, async ({ sql, emit, raise }) => {
-    const user = await sql('users').where({ id }).forUpdate().first();
+    const user = await UserModel.query(sql).findById(id).forUpdate();
     if (!user) throw notFound('user', id);
+    if (ctx.ifMatch) checkIfMatch(ctx, await readUser(ctx, id, sql));
     const changes: Record<string, Change> = {};
     const values: Record<string, unknown> = {};
     const set = (field: 'display_name' | 'locale' | 'role' | 'is_active', value: unknown) => {
@@ -60,7 +65,7 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
     set('is_active', patch.is_active);
     if (
       values.role !== undefined &&
-      !(await sql('roles').where({ key: values.role, is_archived: false }).first('id'))
+      !(await RoleModel.query(sql).findOne({ key: values.role, is_archived: false }))
     ) {
       throw invalidField('role', 'unknown_role', `there is no active role "${values.role}"`);
     }
@@ -77,12 +82,12 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
     }
     if (Object.keys(values).length === 0) return;
     const revokes = passwordHash !== undefined || values.role !== undefined || values.is_active !== undefined;
-    await sql('users')
-      .where({ id })
-      .update({
+    await UserModel.query(sql)
+      .findById(id)
+      .patch({
         ...values,
         ...(revokes ? { token_version: user.token_version + 1 } : {}),
-        updated_at: sql.fn.now(),
+        updated_at: fn.now(),
       });
     if (Object.keys(changes).length > 0) emit({ event_type: 'user.updated', data: { user_id: id, changes } });
     raise('users');
@@ -90,11 +95,11 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
 }
 
 async function requireAnotherAdministrator(sql: Ctx['db'], id: string): Promise<void> {
-  const others = await sql('users')
+  const others = await UserModel.query(sql)
     .where({ role: 'admin', is_active: true })
     .whereNot({ id })
-    .forUpdate()
-    .select('id');
+    .select('id')
+    .forUpdate();
   if (others.length === 0)
     throw new EstateError('conflict', 'The last active administrator cannot be removed.');
 }

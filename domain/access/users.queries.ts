@@ -1,8 +1,10 @@
+import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { appPermissions, permissionGroups } from './permissions.data.ts';
+import { UserModel } from './users.model.ts';
 
 const userList: ListSpec = {
   name: 'users',
@@ -67,9 +69,9 @@ const roleList: ListSpec = {
   },
 };
 
-async function one(ctx: Ctx, spec: ListSpec, where: Condition): Promise<JsonText | undefined> {
+async function one(sql: Sql, spec: ListSpec, where: Condition): Promise<JsonText | undefined> {
   const members = Object.entries(spec.members).map(([name, sql]) => `'${name}', ${sql}`);
-  const { rows } = await ctx.db.raw(
+  const { rows } = await sql.raw(
     `select json_build_object(${members.join(', ')})::text as item from ${spec.from} where ${where.sql}`,
     where.bindings as never,
   );
@@ -89,9 +91,9 @@ export async function listUsers(
   );
 }
 
-/** One user. @throws EstateError `not_found`. */
-export async function readUser(ctx: Ctx, id: string): Promise<JsonText> {
-  const text = await one(ctx, userList, { sql: 'u.id = ?', bindings: [id] });
+/** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
+export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
+  const text = await one(sql, userList, { sql: 'u.id = ?', bindings: [id] });
   if (!text) throw notFound('user', id);
   return text;
 }
@@ -111,7 +113,7 @@ export async function listRoles(
 
 /** One role. @throws EstateError `not_found`. */
 export async function readRole(ctx: Ctx, key: string): Promise<JsonText> {
-  const text = await one(ctx, roleList, { sql: 'r.key = ?', bindings: [key] });
+  const text = await one(ctx.db, roleList, { sql: 'r.key = ?', bindings: [key] });
   if (!text) throw notFound('role', key);
   return text;
 }
@@ -132,19 +134,18 @@ export function permissionCatalogue(): Record<
 
 /** The caller's own account with the effective permissions. */
 export async function readMe(ctx: Ctx): Promise<Record<string, unknown>> {
-  const row = await ctx
-    .db('users as u')
-    .join('roles as r', 'r.key', 'u.role')
-    .where('u.id', ctx.caller.userId)
-    .first('u.*', 'r.label as role_label', 'r.color as role_color');
+  const row = await UserModel.query(ctx.db)
+    .findById(ctx.caller.userId!)
+    .withGraphFetched('roleRow')
+    .throwIfNotFound();
   const held = ctx.caller.permissions;
   return {
     id: row.id,
     email: row.email,
     display_name: row.display_name,
     role: row.role,
-    role_label: row.role_label,
-    role_color: row.role_color,
+    role_label: row.roleRow!.label,
+    role_color: row.roleRow!.color,
     is_active: row.is_active,
     locale: row.locale,
     permissions:

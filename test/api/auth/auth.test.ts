@@ -215,6 +215,15 @@ describe('users', () => {
     expect([own.status, own.body.display_name]).toEqual([200, 'Mel']);
     const other = await viewer.patch(`/api/v1/users/${member.userId}`, { display_name: 'Nel' });
     expect([other.status, other.body.permission]).toEqual([403, 'admin.users']);
+    const etag = (await member.get(`/api/v1/users/${member.userId}`)).headers.etag!;
+    const fits = await member.patch(`/api/v1/users/${member.userId}`, { locale: 'de' }, { 'if-match': etag });
+    expect(fits.status).toBe(200);
+    const stale = await member.patch(
+      `/api/v1/users/${member.userId}`,
+      { locale: 'fr' },
+      { 'if-match': etag },
+    );
+    expect([stale.status, stale.body.code]).toEqual([412, 'precondition_failed']);
     const role = await member.patch(`/api/v1/users/${member.userId}`, { role: 'admin' });
     expect(role.status).toBe(403);
     const wrong = await member.patch(`/api/v1/users/${member.userId}`, {

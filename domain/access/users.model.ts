@@ -1,0 +1,45 @@
+import { Model, type RelationMappings } from 'objection';
+
+/** A role with its permission map; `{"*": true}` is the wildcard. */
+export class RoleModel extends Model {
+  static override readonly tableName = 'roles';
+
+  declare id: string;
+  declare key: string;
+  declare label: string;
+  declare color: string;
+  declare permissions: Record<string, boolean>;
+  declare is_archived: boolean;
+}
+
+/** A user. Queries are always bound to the caller's transaction or pool: `UserModel.query(sql)`. */
+export class UserModel extends Model {
+  static override readonly tableName = 'users';
+
+  declare id: string;
+  declare email: string;
+  declare display_name: string;
+  /** The role's key. */
+  declare role: string;
+  declare password_hash: string | null;
+  declare is_active: boolean;
+  declare locale: string;
+  declare ui_preferences: Record<string, unknown>;
+  /** Tokens carry it; raising it revokes them all. */
+  declare token_version: number;
+  declare failed_login_attempts: number;
+  declare locked_until: Date | null;
+  declare updated_at: Date;
+  /** Filled by `withGraphFetched('roleRow')`. */
+  declare roleRow?: RoleModel;
+
+  static override get relationMappings(): RelationMappings {
+    return {
+      roleRow: {
+        relation: Model.BelongsToOneRelation,
+        modelClass: RoleModel,
+        join: { from: 'users.role', to: 'roles.key' },
+      },
+    };
+  }
+}
