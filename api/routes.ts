@@ -4,6 +4,7 @@ import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
+import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
@@ -20,4 +21,5 @@ export const routeGroups: RouteGroup[] = [
   registerReportRoutes,
   registerEventRoutes,
   registerHealthRoutes,
+  registerOpenApiRoutes,
 ];

@@ -1,10 +1,24 @@
 import fastifySwagger from '@fastify/swagger';
 import { appVersion } from '../../domain/version.ts';
+import { errorCodesOf, type OperationSpec } from '../operation.spec.ts';
 import type { App } from '../types.ts';
+import type { OpenApiDocument, Schema } from './document.ts';
+import { anywhere, otherResponse, problemExamples } from './errors.ts';
+import { headerComponents } from './headers.ts';
+import { describeOperation } from './operations.ts';
 import { tags } from './tags.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every declared operation by its id. */
+    operations: Map<string, OperationSpec>;
+  }
+}
 
 /** Collects every declared operation into one OpenAPI 3.1 document, `app.swagger()`. */
 export async function registerOpenApi(app: App): Promise<void> {
+  const operations = new Map<string, OperationSpec>();
+  app.decorate('operations', operations);
   await app.register(fastifySwagger, {
     openapi: {
       openapi: '3.1.0',
@@ -14,32 +28,98 @@ export async function registerOpenApi(app: App): Promise<void> {
         summary:
           'Enterprise-architecture repository: inventory, relations, reports, extraction, jobs and events',
         description:
-          'Every list is paged, every error is a problem document (RFC 9457), every write answers its place in the change feed as `X-Position`. `x-permission` names what each operation demands.',
+          'Every list is paged, every error is a problem document (RFC 9457) whose `code` is one of those in `x-error-codes`, every write answers its place in the change feed as `X-Position`. `x-permission` names what each operation demands.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         contact: { name: 'Estate', url: 'https://estate.example' },
       },
       servers: [{ url: '/', description: 'This service' }],
-      tags,
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'The access token that a login answers.',
+          },
+          ticket: {
+            type: 'apiKey',
+            in: 'query',
+            name: 'ticket',
+            description: 'A single-use ticket, for clients that cannot send a header.',
+          },
         },
       },
     },
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
     },
-    transform: ({ schema, url, route }) => {
-      const config = route.config ?? {};
-      const permission = [config.permission ?? 'public'].flat().join(' | ');
-      return {
-        url,
-        schema: {
-          ...(schema as object),
-          security: permission === 'public' ? [] : [{ bearer: [] }],
-          'x-permission': config.permissionNote ? `${permission} / ${config.permissionNote}` : permission,
-        } as never,
-      };
-    },
+    // the scheme's own parameter is then left out of the operation's
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: (route.config?.ticket
+        ? { ...schema, security: [{ ticket: [] }] }
+        : { ...schema }) as typeof schema,
+    }),
+    transformObject: (collected) =>
+      complete(
+        (collected as { openapiObject: unknown }).openapiObject as OpenApiDocument,
+        operations,
+      ) as never,
   });
+}
+
+/** Completes what the framework collected: operations, components and their order. */
+function complete(
+  { openapi, info, servers, paths, components }: OpenApiDocument,
+  operations: ReadonlyMap<string, OperationSpec>,
+): OpenApiDocument {
+  const schemas = components.schemas as Record<string, Schema>;
+  const described = mapValues(paths, (methods, path) =>
+    mapValues(methods, (operation) => {
+      const spec = operations.get(operation.operationId);
+      if (!spec) throw new Error(`${path} is described but was not declared with operation()`);
+      return describeOperation(path, operation, spec, schemas);
+    }),
+  );
+  const tagsUsed = new Set([...operations.values()].map(({ tag }) => tag));
+  return {
+    openapi,
+    info,
+    servers,
+    tags: tags.filter(({ name }) => tagsUsed.has(name)),
+    paths: described,
+    components: {
+      securitySchemes: components.securitySchemes!,
+      ...usedComponents(described, {
+        ...headerComponents(),
+        responses: { Other: otherResponse() },
+        examples: problemExamples([...[...operations.values()].flatMap(errorCodesOf), ...anywhere]),
+        schemas,
+      }),
+    },
+  };
+}
+
+/** The components that the paths refer to, directly or through others, each kind by name. */
+function usedComponents(paths: object, components: OpenApiDocument['components']): typeof components {
+  const used = new Set<string>();
+  const follow = (part: unknown) => {
+    for (const [, kind, name] of JSON.stringify(part).matchAll(/"#\/components\/(\w+)\/([\w.-]+)"/g)) {
+      if (used.has(`${kind}/${name}`)) continue;
+      used.add(`${kind}/${name}`);
+      follow(components[kind!]?.[name!] ?? null);
+    }
+  };
+  follow(paths);
+  return mapValues(components, (kind, kindName) =>
+    Object.fromEntries(
+      Object.entries(kind)
+        .filter(([name]) => used.has(`${kindName}/${name}`))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  );
+}
+
+function mapValues<T, R>(record: Record<string, T>, to: (value: T, key: string) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value, key)]));
 }

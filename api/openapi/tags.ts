@@ -10,4 +10,5 @@ export const tags = [
   { name: 'Events', description: 'Audit log, change feed and live stream' },
   { name: 'Users and roles', description: 'Who may do what' },
   { name: 'Health', description: 'State of the service' },
+  { name: 'API description', description: 'This document and its page' },
 ];

@@ -12,9 +12,10 @@ export const Timestamp = Type.String({
 export const DateOnly = Type.String({ format: 'date' });
 export const Position = Type.String({
   pattern: '^[0-9]{1,19}$',
+  examples: ['48213'],
   description: 'A place in the change feed; grows in commit order',
 });
-export const Color = Type.String({ pattern: '^#[0-9a-fA-F]{6}$' });
+export const Color = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', examples: ['#1976d2'] });
 /** A JSON object whose members depend on the metamodel. */
 export const OpenObject = Type.Record(Type.String(), Type.Unknown());
 
@@ -27,12 +28,14 @@ export function listQuery<T extends Record<string, TSchema>>(sorts: string[], de
   return Type.Object(
     {
       page: Type.Integer({ minimum: 1, default: 1, description: 'From 1; not together with `cursor`' }),
-      page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+      page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items on a page' }),
       sort_by: Type.Optional(
         Type.String({ maxLength: 120, description: `One of ${sorts.join(', ')}; default ${defaultSort}` }),
       ),
-      sort_dir: Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
-      search: Type.Optional(Type.String({ maxLength: 200 })),
+      sort_dir: Type.Optional(
+        Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
+      ),
+      search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
       cursor: Type.Optional(
         Type.String({
           maxLength: 1000,

@@ -6,7 +6,7 @@ interface MediaType {
 }
 interface OpenApiOperation {
   operationId: string;
-  responses: Record<string, { content?: Record<string, MediaType> }>;
+  responses: Record<string, { content?: Record<string, MediaType>; 'x-error-codes'?: string[] }>;
 }
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OpenApiOperation>>;
@@ -57,6 +57,10 @@ export function createConformance(document: OpenApiDocument): Conformance {
       const described = response.content[media];
       if (!described) throw new Error(`${where} has the undescribed media type "${media}"`);
       if (!media.endsWith('json') || !described.schema) return;
+      const codes = response['x-error-codes'];
+      const code = codes && (JSON.parse(body) as { code: string }).code;
+      if (codes && !codes.includes(code!))
+        throw new Error(`${where} has the undescribed code ${code}: ${body}`);
       const ref = `document#/${pointer('paths', found.path, method.toLowerCase(), 'responses', String(status), 'content', media, 'schema')}`;
       const validate = ajv.getSchema(ref) ?? ajv.compile({ $ref: ref });
       if (!validate(JSON.parse(body))) {

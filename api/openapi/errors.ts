@@ -1,0 +1,93 @@
+import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
+import { problemOf } from '../plugins/problems.ts';
+import type { OpenApiResponse } from './document.ts';
+import { type AnswerHeader, answerHeaderRefs } from './headers.ts';
+
+/** A sentence such as the service gives with the code, where the code's title alone would say too little. */
+const details: Partial<Record<ErrorCode, string>> = {
+  bad_body: 'The request cannot be parsed.',
+  forbidden: 'You need the permission inventory.edit.',
+  internal: 'Something went wrong on our side; the log holds the request id.',
+  method_not_allowed: 'PUT is not offered here.',
+  not_found: 'There is no card 0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11.',
+  precondition_failed: 'The resource has changed since you read it; read it again.',
+  unauthorized: 'Send an access token as Bearer authorization.',
+  validation_failed: 'name: is required',
+};
+
+/** Further members of the problem document. */
+const extras: Partial<Record<ErrorCode, Record<string, unknown>>> = {
+  forbidden: { permission: 'inventory.edit' },
+};
+
+const statusHeaders: Record<number, AnswerHeader[]> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+};
+
+/** The error answers of an operation, by status, each naming its codes. */
+export function errorResponses(codes: ErrorCode[]): Record<string, OpenApiResponse> {
+  const byStatus = Map.groupBy(codes, (code) => errorCodes[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [
+      String(status),
+      {
+        description: list.map((code) => `\`${code}\`: ${errorCodes[code].title}`).join('; '),
+        'x-error-codes': list,
+        headers: answerHeaderRefs(['X-Request-Id', ...(statusHeaders[status] ?? [])]),
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            examples: Object.fromEntries(
+              list.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+/** One example of a problem document for each code. */
+export function problemExamples(codes: Iterable<ErrorCode>): Record<string, object> {
+  return Object.fromEntries(
+    [...new Set(codes)].sort().map((code) => {
+      const { status, title } = errorCodes[code];
+      const error = new EstateError(code, details[code] ?? `${title}.`, {
+        extra: extras[code] ?? {},
+        ...(status === 422 ? { errors: [faults[code] ?? defaultFault] } : {}),
+      });
+      return [code, { summary: title, value: problemOf(error, 'nightly-sync-0042') }];
+    }),
+  );
+}
+
+const defaultFault = { field: 'name', code: 'required', message: 'is required' };
+const faults: Partial<Record<ErrorCode, typeof defaultFault>> = {
+  cursor_expired: { field: 'cursor', code: 'cursor_expired', message: 'is no longer kept: start anew' },
+  cursor_mismatch: { field: 'cursor', code: 'cursor_mismatch', message: 'belongs to another list' },
+  parent_cycle: { field: 'parent_id', code: 'parent_cycle', message: 'is a descendant of the card' },
+  use_operation: { field: 'status', code: 'use_operation', message: 'is changed by an operation of its own' },
+};
+
+/** Codes that any operation, or none that is described, may answer. */
+export const anywhere: ErrorCode[] = ['internal', 'method_not_allowed', 'unavailable'];
+
+/** What is answered when nothing that an operation says of itself applies. */
+export function otherResponse(): OpenApiResponse {
+  return {
+    ...errorResponses(anywhere)['500']!,
+    description:
+      'Any other failure, such as a method that is not offered here (405, with `Allow`), a fault of the service (500) or a service that is not ready (503).',
+    'x-error-codes': anywhere,
+    headers: answerHeaderRefs(['Allow', 'Retry-After', 'X-Request-Id']),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(
+          anywhere.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+        ),
+      },
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { etagOf } from '../../domain/etag.ts';
+import { notFound } from '../../platform/errors.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { OpenObject } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+import { createPageFiles } from './page/page.files.ts';
+
+const tag = 'API description';
+
+/** Scripts, styles and requests of this service alone, nothing inline, nothing from elsewhere, no frames. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The API's description, for programs and for people. */
+export function registerOpenApiRoutes(app: App): void {
+  const files = createPageFiles();
+  let description: { text: string; etag: string } | undefined;
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/openapi.json',
+    id: 'readOpenApi',
+    tag,
+    summary: 'Read this description',
+    permission: 'public',
+    answers: {
+      200: {
+        description: 'An OpenAPI 3.1 document',
+        schema: OpenObject,
+        example: { openapi: '3.1.0', info: { title: 'Estate', version: '1.0.0' }, paths: {} },
+      },
+    },
+    handler: async ({ reply }) => {
+      if (!description) {
+        const text = JSON.stringify(app.swagger());
+        description = { text, etag: etagOf(text) };
+      }
+      const { text, etag } = description;
+      return sendJson(reply.header('etag', etag).header('cache-control', 'public, no-cache'), text);
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/docs',
+    id: 'readApiPage',
+    tag,
+    summary: 'Read this description as a page, and try the operations',
+    permission: 'public',
+    headers: ['If-None-Match'],
+    answers: { 200: { description: 'A page', schema: Type.String(), mediaType: 'text/html' } },
+    handler: ({ reply }) => sendFile(reply, 'page.html'),
+  });
+
+  app.get<{ Params: { file: string } }>(
+    '/api/docs/:file',
+    { config: { permission: 'public' }, schema: { hide: true } as never },
+    (request, reply) => sendFile(reply, request.params.file),
+  );
+
+  async function sendFile(reply: FastifyReply, name: string) {
+    const file = await files(name);
+    if (!file) throw notFound('file', name);
+    return reply
+      .header('content-type', file.mediaType)
+      .header('content-security-policy', pagePolicy)
+      .header('referrer-policy', 'no-referrer')
+      .header('cache-control', 'public, no-cache')
+      .header('etag', file.etag)
+      .send(file.content);
+  }
+}

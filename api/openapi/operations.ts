@@ -1,0 +1,176 @@
+import { errorCodesOf, type OperationSpec, type RawBody, takesIdempotencyKey } from '../operation.spec.ts';
+import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
+import { errorResponses } from './errors.ts';
+import { exampleOf } from './examples.ts';
+import { type AnswerHeader, answerHeaderRefs, type RequestHeader, requestHeaderRef } from './headers.ts';
+
+type Schemas = Record<string, Schema>;
+
+/** Completes what the framework collected about an operation with everything that its declaration says. */
+export function describeOperation(
+  path: string,
+  collected: OpenApiOperation,
+  spec: OperationSpec,
+  schemas: Schemas,
+): OpenApiOperation {
+  const codes = errorCodesOf(spec);
+  const conditional = isConditional(spec);
+  const parameters = [
+    ...(collected.parameters ?? []).map((parameter) => described(parameter, path)),
+    ...requestHeadersOf(spec, conditional).map(requestHeaderRef),
+  ];
+  const requestBody = requestBodyOf(collected, spec, schemas);
+  return {
+    tags: [spec.tag],
+    summary: spec.summary,
+    description: descriptionOf(spec),
+    operationId: spec.id,
+    'x-permission': permissionOf(spec),
+    'x-error-codes': codes,
+    security: securityOf(spec),
+    parameters: parameters as OpenApiParameter[],
+    ...(requestBody ? { requestBody } : {}),
+    responses: {
+      ...successes(collected, spec, schemas),
+      ...(conditional ? { 304: notModified } : {}),
+      ...errorResponses(codes),
+      // a client error without a code of its own, for operations that take nothing which could be wrong
+      ...(codes.length === 0 ? { '4XX': other } : {}),
+      default: other,
+    },
+  };
+}
+
+const other = { $ref: '#/components/responses/Other' } as unknown as OpenApiResponse;
+
+const notModified: OpenApiResponse = {
+  description: 'Not changed since the answer whose ETag the client sent',
+  headers: answerHeaderRefs(['ETag', 'X-Request-Id']),
+};
+
+/** The permission in one line: one key, several of which one is needed, and what more is decided. */
+export function permissionOf(spec: OperationSpec): string {
+  const keys = [spec.permission].flat().join(' | ');
+  return spec.permissionNote ? `${keys} / ${spec.permissionNote}` : keys;
+}
+
+function descriptionOf(spec: OperationSpec): string {
+  const needs =
+    spec.permission === 'public'
+      ? 'Public: no token is needed.'
+      : spec.permission === 'login' && !spec.permissionNote
+        ? 'Needs a login.'
+        : `Permission: \`${permissionOf(spec)}\`.`;
+  return [spec.description, needs].filter(Boolean).join('\n\n');
+}
+
+function securityOf(spec: OperationSpec): object[] {
+  if (spec.permission === 'public') return [];
+  return [{ bearer: [] }, ...(spec.ticket ? [{ ticket: [] }] : [])];
+}
+
+/** Whether the answer to a GET has an ETag made of its text. */
+function isConditional(spec: OperationSpec): boolean {
+  const answer = spec.answers[200];
+  const json = answer?.schema !== undefined && (answer.mediaType ?? 'application/json').endsWith('json');
+  return spec.method === 'GET' && (json || Boolean(spec.headers?.includes('If-None-Match')));
+}
+
+function requestHeadersOf(spec: OperationSpec, conditional: boolean): RequestHeader[] {
+  const names = new Set<RequestHeader>(spec.headers);
+  if (takesIdempotencyKey(spec)) names.add('Idempotency-Key');
+  if (spec.errors?.includes('precondition_failed')) names.add('If-Match');
+  if (conditional) names.add('If-None-Match');
+  names.add('X-Request-Id');
+  return [...names].sort();
+}
+
+/** Query parameters that mean the same wherever they stand. */
+const wellKnown: Record<string, string> = {
+  card_id: 'Only what belongs to this card',
+  from: 'From this moment on',
+  include_archived: 'Whether to show archived ones too',
+  include_hidden: 'Whether to show hidden ones too',
+  include_inactive: 'Whether to show inactive ones too',
+  limit: 'At most so many items',
+  page: 'From 1',
+  page_size: 'Items on a page',
+  since: 'From this moment on',
+  type_key: 'Only what has this card type',
+  until: 'Before this moment',
+  user_id: 'Only what belongs to this user',
+};
+
+/** `{id}` after `/cards` is the id of a card, `{role_key}` after `/stakeholder-roles` the key of a stakeholder role. */
+function described(parameter: OpenApiParameter, path: string): OpenApiParameter {
+  if (parameter.description) return parameter;
+  if (parameter.in !== 'path') {
+    const description = wellKnown[parameter.name];
+    return description ? { ...parameter, description } : parameter;
+  }
+  const parts = path.split('/');
+  const thing = parts[parts.indexOf(`{${parameter.name}}`) - 1] ?? '';
+  const member = parameter.name.split('_').at(-1)!;
+  const description = `${member[0]!.toUpperCase()}${member.slice(1)} of the ${thing.replace(/s$/, '').replaceAll('-', ' ')}`;
+  return { ...parameter, description };
+}
+
+function requestBodyOf(
+  collected: OpenApiOperation,
+  spec: OperationSpec,
+  schemas: Schemas,
+): OpenApiOperation['requestBody'] {
+  if (spec.consumes) {
+    const bodies: [string, RawBody][] = Array.isArray(spec.consumes)
+      ? spec.consumes.map((mediaType) => [mediaType, {}])
+      : Object.entries(spec.consumes);
+    const content = bodies.map(([mediaType, body]) => [mediaType, rawBody(mediaType, body)] as const);
+    return { required: true, content: Object.fromEntries(content) };
+  }
+  const media = collected.requestBody?.content['application/json'];
+  if (!media) return undefined;
+  const example = spec.bodyExample ?? media.example ?? exampleOf(media.schema, schemas);
+  return { required: true, content: { 'application/json': { schema: media.schema, example } } };
+}
+
+function rawBody(mediaType: string, body: RawBody): MediaType {
+  const file: Schema = {
+    type: 'object',
+    properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+    required: ['file'],
+  };
+  const schema = (body.schema as Schema) ?? (mediaType.startsWith('multipart/') ? file : { type: 'string' });
+  return { schema, ...(body.example === undefined ? {} : { example: body.example }) };
+}
+
+function successes(
+  collected: OpenApiOperation,
+  spec: OperationSpec,
+  schemas: Schemas,
+): Record<string, OpenApiResponse> {
+  return Object.fromEntries(
+    Object.entries(spec.answers).map(([status, answer]) => {
+      const content = Object.entries(collected.responses[status]?.content ?? {}).map(([mediaType, media]) => {
+        const example =
+          answer.example ?? (mediaType.endsWith('json') ? exampleOf(media.schema, schemas) : undefined);
+        return [mediaType, { schema: media.schema, ...(example === undefined ? {} : { example }) }] as const;
+      });
+      const response: OpenApiResponse = {
+        description: answer.description,
+        headers: answerHeaderRefs([...headersOf(spec, Number(status)), ...(answer.headers ?? [])]),
+        ...(content.length > 0 ? { content: Object.fromEntries(content) } : {}),
+      };
+      return [status, response];
+    }),
+  );
+}
+
+/** Headers that follow from method and status. */
+function headersOf(spec: OperationSpec, status: number): AnswerHeader[] {
+  const names: AnswerHeader[] = ['X-Request-Id'];
+  if (isConditional(spec) && status === 200) names.push('ETag');
+  if (spec.method !== 'GET') names.push('X-Position');
+  if (takesIdempotencyKey(spec)) names.push('Idempotent-Replayed');
+  if (status === 202) names.push('Location');
+  return names;
+}

@@ -1,0 +1,58 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pino } from 'pino';
+import type { Services } from '../../domain/services.ts';
+import { createApp } from '../app.ts';
+import { firstDifference } from './compare.ts';
+
+const given = process.argv.slice(2).find((word) => !word.startsWith('--'));
+const file = path.resolve(given ?? path.join(import.meta.dirname, '../../docs/openapi.json'));
+const name = path.relative(process.cwd(), file);
+
+/** Nothing is stored or read while routes are declared: whatever would try says so. */
+function unused(name: string): never {
+  return new Proxy(
+    {},
+    {
+      get(_target, member) {
+        throw new Error(`declaring the routes reached for ${name}.${String(member)}`);
+      },
+    },
+  ) as never;
+}
+
+const services: Services = {
+  config: { secretKeys: ['a key that signs nothing, since nobody logs in'] } as never,
+  log: pino({ level: 'silent' }),
+  db: unused('db'),
+  blobs: unused('blobs'),
+  secrets: unused('secrets'),
+  metamodels: unused('metamodels'),
+  sessions: unused('sessions'),
+  cache: unused('cache'),
+  signals: { on: () => () => {}, close: async () => {} },
+};
+
+const app = await createApp(services);
+await app.ready();
+const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+await app.close();
+
+if (process.argv.includes('--check')) {
+  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  if (kept !== text) {
+    console.error(
+      `${name} is not what the routes declare (${fault(kept)}): run npm run openapi and commit it.`,
+    );
+    process.exitCode = 1;
+  }
+} else {
+  await writeFile(file, text);
+  console.info(`Wrote ${name}.`);
+}
+
+function fault(kept: string | undefined): string {
+  if (kept === undefined) return 'it is missing';
+  const at = firstDifference(JSON.parse(kept), JSON.parse(text));
+  return at ? `first at ${at}` : 'its layout differs';
+}

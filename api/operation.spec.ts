@@ -1,0 +1,95 @@
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import type { Ctx } from '../domain/context.ts';
+import type { ErrorCode } from '../platform/errors.ts';
+import type { AnswerHeader, RequestHeader } from './openapi/headers.ts';
+import type { RoutePermission } from './types.ts';
+
+/** One answer of an operation that is not an error. */
+export interface Answer {
+  description: string;
+  /** Absent for empty answers. */
+  schema?: TSchema;
+  /** Media type when it is not JSON. */
+  mediaType?: string;
+  /** An example that fits the schema; without one it is derived from the schema. */
+  example?: unknown;
+  /** Headers besides those that follow from method and status. */
+  headers?: AnswerHeader[];
+}
+
+/** The body of a media type that is not JSON. */
+export interface RawBody {
+  /** Absent: text for `text/*` and NDJSON, one `file` for multipart. */
+  schema?: TSchema;
+  example?: unknown;
+}
+
+/** Everything about one operation: its route, schemas, permission and its place in the API's description. */
+export interface OperationSpec<
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+> {
+  method: HTTPMethods;
+  url: string;
+  /** Unique, camel case; the name under which generated clients know it. */
+  id: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  permission: RoutePermission;
+  /** For operations that a stakeholder role on the card may allow as well, or that check more. */
+  permissionNote?: string;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** An example of the body that fits the schema; without one it is derived from the schema. */
+  bodyExample?: unknown;
+  /** Bodies that are not JSON, by media type; they are described, and read by the handler. */
+  consumes?: string[] | Record<string, RawBody>;
+  answers: Record<number, Answer>;
+  /** Codes that this operation answers besides those which follow from its declaration. */
+  errors?: ErrorCode[];
+  /** Request headers besides those that follow from method and permission; `If-Match` brings its error. */
+  headers?: RequestHeader[];
+  bodyLimit?: number;
+  ownIdempotency?: boolean;
+  /** Whether a single-use ticket in the query may stand in for the header. */
+  ticket?: boolean;
+  handler(input: {
+    ctx: Ctx;
+    params: Static<P>;
+    query: Static<Q>;
+    body: Static<B>;
+    request: FastifyRequest;
+    reply: FastifyReply;
+  }): Promise<unknown>;
+}
+
+/** Whether a repeated request may be recognised by its `Idempotency-Key`. */
+export function takesIdempotencyKey(spec: OperationSpec): boolean {
+  return spec.permission !== 'public' && (spec.method === 'POST' || spec.method === 'PATCH');
+}
+
+function takesCursor({ query }: OperationSpec): boolean {
+  return 'cursor' in ((query as { properties?: object } | undefined)?.properties ?? {});
+}
+
+/** Every code that the operation may answer: those which follow from its declaration, and its own. */
+export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
+  const codes = new Set<ErrorCode>(spec.errors);
+  if (spec.permission !== 'public') codes.add('unauthorized');
+  if (spec.permission !== 'public' && (spec.permission !== 'login' || spec.permissionNote)) {
+    codes.add('forbidden');
+  }
+  if (spec.params || spec.query || spec.body) codes.add('validation_failed');
+  if (spec.params) codes.add('not_found');
+  if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');
+  if (spec.body || spec.consumes) {
+    codes.add('bad_body').add('unsupported_media_type').add('payload_too_large');
+  }
+  if (spec.headers?.includes('If-Match')) codes.add('precondition_failed');
+  if (takesIdempotencyKey(spec)) codes.add('idempotency_key_reused').add('idempotency_in_progress');
+  return [...codes].sort();
+}

@@ -1,0 +1,156 @@
+import Ajv from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OpenApiDocument, OpenApiOperation, Schema } from '../../../api/openapi/document.ts';
+import { appPermissions } from '../../../domain/access/permissions.data.ts';
+import { errorCodes } from '../../../platform/errors.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+let t: TestApp;
+let document: OpenApiDocument;
+let operations: { where: string; path: string; method: string; operation: OpenApiOperation }[];
+let ajv: InstanceType<typeof Ajv.default>;
+
+beforeAll(async () => {
+  t = await createTestApp();
+  document = t.app.swagger() as unknown as OpenApiDocument;
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      where: `${method.toUpperCase()} ${path}`,
+      path,
+      method,
+      operation,
+    })),
+  );
+  ajv = new Ajv.default({ strict: false, allErrors: true });
+  addFormats.default(ajv, { mode: 'full' });
+  ajv.addSchema({ $id: 'document', components: document.components });
+});
+afterAll(() => t.close());
+
+/** Whether the value fits a schema of the document; else what is wrong with it. */
+function faults(schema: Schema, value: unknown): string[] {
+  const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
+  const validate = ajv.compile(JSON.parse(text));
+  return validate(value)
+    ? []
+    : (validate.errors ?? []).map((fault) => `${fault.instancePath} ${fault.message}`);
+}
+
+function resolve(schema: Schema): Schema {
+  return schema.$ref
+    ? resolve(document.components.schemas![schema.$ref.split('/').at(-1)!] as Schema)
+    : schema;
+}
+
+describe('every operation', () => {
+  test('has a name of its own, a listed tag, a summary and a description', () => {
+    const names = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    const tags = (document.tags as { name: string }[]).map(({ name }) => name);
+    for (const { where, operation } of operations) {
+      expect(operation.operationId, where).toMatch(/^[a-z][A-Za-z0-9]+$/);
+      expect(tags, where).toContain((operation.tags as string[])[0]);
+      expect(operation.summary, where).toMatch(/^\S.*[^.]$/);
+      expect(operation.description, where).toBeTruthy();
+    }
+  });
+
+  test('has a permission of the catalogue, and security to match', () => {
+    const known = new Set<string>([...Object.keys(appPermissions), 'public', 'login']);
+    for (const { where, operation } of operations) {
+      const permission = operation['x-permission'] as string;
+      const keys = permission.split(' / ')[0]!.split(' | ');
+      expect(
+        keys.filter((key) => !known.has(key)),
+        where,
+      ).toEqual([]);
+      const security = operation.security as object[];
+      if (permission === 'public') expect(security, where).toEqual([]);
+      else expect(security[0], where).toEqual({ bearer: [] });
+    }
+  });
+
+  test('has a 2xx answer with a full schema, or one that is empty', () => {
+    for (const { where, operation } of operations) {
+      const good = Object.entries(operation.responses).filter(([status]) => /^2\d\d$/.test(status));
+      expect(good.length, where).toBeGreaterThan(0);
+      for (const [status, { content }] of good) {
+        if (status === '204') {
+          expect(content, where).toBeUndefined();
+          continue;
+        }
+        expect(Object.keys(content ?? {}).length, `${where} ${status}`).toBeGreaterThan(0);
+        for (const [mediaType, { schema }] of Object.entries(content!)) {
+          const full = resolve(schema);
+          expect(Boolean(full.type ?? full.anyOf ?? full.oneOf ?? full.allOf), `${where} ${mediaType}`).toBe(
+            true,
+          );
+        }
+      }
+      expect(operation.responses['304']?.content, where).toBeUndefined();
+    }
+  });
+
+  test('lists its errors by code, each at its status', () => {
+    for (const { where, operation } of operations) {
+      const codes = operation['x-error-codes'] as (keyof typeof errorCodes)[];
+      const byStatus = Object.entries(operation.responses).flatMap(([status, response]) =>
+        (response['x-error-codes'] ?? []).map((code) => `${status} ${code}`),
+      );
+      expect(byStatus.sort(), where).toEqual(
+        codes.map((code) => `${errorCodes[code].status} ${code}`).sort(),
+      );
+    }
+  });
+
+  test('describes each of its parameters, and each path parameter is one', () => {
+    for (const { where, path, operation } of operations) {
+      const inline = (operation.parameters ?? []).filter((parameter) => !('$ref' in parameter));
+      expect(
+        inline.filter(({ description }) => !description).map(({ name }) => name),
+        where,
+      ).toEqual([]);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(
+        inline.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
+        where,
+      ).toEqual(inPath);
+    }
+  });
+
+  test('has examples of its JSON body and answers, and they fit their schemas', () => {
+    for (const { where, operation } of operations) {
+      const media = [
+        ...Object.entries(operation.requestBody?.content ?? {}),
+        ...Object.entries(operation.responses)
+          .filter(([status]) => status.startsWith('2'))
+          .flatMap(([, { content }]) => Object.entries(content ?? {})),
+      ];
+      for (const [mediaType, { schema, example }] of media) {
+        if (mediaType.endsWith('json')) expect(example, `${where} ${mediaType}`).toBeDefined();
+        if (example !== undefined) expect(faults(schema, example), `${where} ${mediaType}`).toEqual([]);
+      }
+    }
+  });
+});
+
+test('examples of problems and of headers fit their schemas', () => {
+  const problem = document.components.schemas!.Problem as Schema;
+  for (const [code, example] of Object.entries(document.components.examples ?? {})) {
+    const { value } = example as { value: { code: string } };
+    expect(value.code).toBe(code);
+    expect(faults(problem, value), code).toEqual([]);
+  }
+  for (const [name, parameter] of Object.entries(document.components.parameters ?? {})) {
+    const { schema, example } = parameter as { schema: Schema; example: unknown };
+    expect(faults(schema, example), name).toEqual([]);
+  }
+});
+
+test('components are named after what they are, and nothing of the framework shows', () => {
+  expect(Object.keys(document.components.schemas!).filter((name) => !/^[A-Z][A-Za-z]+$/.test(name))).toEqual(
+    [],
+  );
+  expect(JSON.stringify(document)).not.toMatch(/def-\d|"\$id"|~kind|fastify/);
+});
