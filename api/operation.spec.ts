@@ -10,8 +10,8 @@ export interface Answer {
   description: string;
   /** Absent for empty answers. */
   schema?: TSchema;
-  /** Media type when it is not JSON. */
-  mediaType?: string;
+  /** Media type when it is not JSON; several where a file may be of any of them. */
+  mediaType?: string | string[];
   /** An example that fits the schema; without one it is derived from the schema. */
   example?: unknown;
   /** Headers besides those that follow from method and status. */

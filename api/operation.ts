@@ -7,7 +7,9 @@ function responses(answers: Record<number, Answer>): Record<number, unknown> {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, mediaType = 'application/json' }]) => [
       status,
-      schema ? { description, content: { [mediaType]: { schema } } } : { description, type: 'null' },
+      schema
+        ? { description, content: Object.fromEntries([mediaType].flat().map((type) => [type, { schema }])) }
+        : { description, type: 'null' },
     ]),
   );
 }

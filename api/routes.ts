@@ -1,10 +1,13 @@
 import type { Services } from '../domain/services.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
+import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
+import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
+import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
@@ -17,7 +20,10 @@ export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
   registerMetamodelRoutes,
   registerCardReadRoutes,
+  registerCardWriteRoutes,
+  registerRelationRoutes,
   registerUserRoutes,
+  registerJobRoutes,
   registerReportRoutes,
   registerEventRoutes,
   registerHealthRoutes,

@@ -72,7 +72,9 @@ function securityOf(spec: OperationSpec): object[] {
 /** Whether the answer to a GET has an ETag made of its text. */
 function isConditional(spec: OperationSpec): boolean {
   const answer = spec.answers[200];
-  const json = answer?.schema !== undefined && (answer.mediaType ?? 'application/json').endsWith('json');
+  const json =
+    answer?.schema !== undefined &&
+    [answer.mediaType ?? 'application/json'].flat().every((type) => type.endsWith('json'));
   return spec.method === 'GET' && (json || Boolean(spec.headers?.includes('If-None-Match')));
 }
 

@@ -1,0 +1,91 @@
+import Type from 'typebox';
+import { cancelJob, retryJob } from '../../domain/jobs/jobs.commands.ts';
+import { listJobs, readJob } from '../../domain/jobs/jobs.queries.ts';
+import type { Services } from '../../domain/services.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { JobScheduleSchema, JobSchema, StartedJobSchema } from '../schemas/jobs.ts';
+import type { App } from '../types.ts';
+import { registerDownloadRoute } from './jobs.download.ts';
+import { registerScheduleRoutes } from './schedules.routes.ts';
+
+const tag = 'Jobs';
+
+/** Work in the background: what became of it, its files, and when it is started by itself. */
+export function registerJobRoutes(app: App, services: Services): void {
+  for (const schema of [StartedJobSchema, JobSchema, JobScheduleSchema]) app.addSchema(schema);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/jobs',
+    id: 'listJobs',
+    tag,
+    summary: 'List jobs',
+    description: 'The own ones; all of them for who holds `admin.events`.',
+    permission: 'login',
+    query: listQuery(['created_at', 'finished_at', 'kind', 'status'], 'created_at', {
+      kind: Type.Optional(Type.String({ maxLength: 500, description: 'Comma-separated kinds' })),
+      status: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description: 'Comma-separated, of queued, running, succeeded, failed, cancelled',
+        }),
+      ),
+    }),
+    answers: { 200: { description: 'Jobs, newest first', schema: listAnswer(Type.Ref('Job#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listJobs(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/jobs/:id',
+    id: 'readJob',
+    tag,
+    summary: 'Read one job',
+    permission: 'login',
+    params: IdParams,
+    answers: { 200: { description: 'The job', schema: Type.Ref('Job#') } },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readJob(ctx, params.id)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/jobs/:id/cancel',
+    id: 'cancelJob',
+    tag,
+    summary: 'Cancel a job',
+    description:
+      'One that waits is cancelled at once, one that runs when its worker has noticed, which takes about two seconds. What it has committed stays.',
+    permission: 'login',
+    permissionNote: "admin.settings for others' jobs",
+    params: IdParams,
+    answers: { 200: { description: 'The job as it is now', schema: Type.Ref('Job#') } },
+    errors: ['job_not_cancellable'],
+    handler: async ({ ctx, params, reply }) => {
+      await cancelJob(ctx, params.id);
+      return sendJson(reply, await readJob(ctx, params.id));
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/jobs/:id/retry',
+    id: 'retryJob',
+    tag,
+    summary: 'Run a failed or cancelled job again',
+    description: 'From its last checkpoint where its kind has them, and with the rights of its owner.',
+    permission: 'login',
+    permissionNote: "admin.settings for others' jobs",
+    params: IdParams,
+    answers: { 200: { description: 'The job as it is now', schema: Type.Ref('Job#') } },
+    errors: ['job_not_retryable'],
+    handler: async ({ ctx, params, reply }) => {
+      await retryJob(ctx, params.id);
+      return sendJson(reply, await readJob(ctx, params.id));
+    },
+  });
+
+  registerDownloadRoute(app, services);
+  registerScheduleRoutes(app);
+}
