@@ -46,6 +46,7 @@ const answerHeaders = {
     description: "The file's name (RFC 6266).",
     schema: { type: 'string' },
   },
+  'Content-Range': { description: 'Which bytes of how many these are.', schema: { type: 'string' } },
   ETag: {
     description: 'Names this state of the resource, for `If-None-Match` and `If-Match`.',
     schema: { type: 'string' },
