@@ -8,6 +8,7 @@ import { operation } from '../operation.ts';
 import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
 import { AuditEventSchema, ChangesSchema } from '../schemas/events.ts';
 import type { App } from '../types.ts';
+import { tellJobNews } from './stream.jobs.ts';
 import { createStreams } from './stream.open.ts';
 
 const tag = 'Events';
@@ -26,7 +27,11 @@ export function registerEventRoutes(app: App, services: Services): void {
   app.addSchema(AuditEventSchema);
   app.addSchema(ChangesSchema);
   const streams = createStreams(services);
-  app.addHook('preClose', async () => streams.close());
+  const untell = tellJobNews(services, streams);
+  app.addHook('preClose', async () => {
+    untell();
+    streams.close();
+  });
 
   operation(app, {
     method: 'GET',

@@ -20,6 +20,7 @@ export interface Streams {
   ): Promise<void>;
   /** Sends a frame that is not stored to every stream that `pick` chooses. */
   tell(eventType: string, data: unknown, pick: (userId: string) => boolean): void;
+  anyOpen(): boolean;
   close(): void;
 }
 
@@ -84,6 +85,7 @@ export function createStreams(services: Services): Streams {
         subscriber.send(frame);
       }
     },
+    anyOpen: () => open.size > 0,
     close() {
       hub?.close();
       for (const subscriber of open) subscriber.end();

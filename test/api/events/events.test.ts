@@ -225,6 +225,28 @@ describe('stream', () => {
     expect(stream.frames[1]!.data.data).toEqual({ changes: {} });
   });
 
+  it('tells the owner of a job, and nobody else, how it gets on', async () => {
+    const owner = await t.as('viewer');
+    const other = await t.as('viewer', 'other');
+    const mine = follow('/api/v1/events/stream?events=job', bearer(owner.token));
+    const theirs = follow('/api/v1/events/stream?events=job,card', bearer(other.token));
+    await Promise.all([mine.until(1), theirs.until(1)]);
+    const [job] = await t.services
+      .db('jobs')
+      .insert({ kind: 'export', queue: 'bulk', owner_id: owner.userId, status: 'running', progress: 0.5 })
+      .returning('id');
+    await t.services.db.raw(`select pg_notify('estate_job_news', ?)`, [job.id]);
+    await mine.until(2);
+    expect(mine.frames[1]).toMatchObject({ event: 'job.updated', data: { job_id: job.id, progress: 0.5 } });
+    expect(mine.frames[1]!.id).toBeUndefined();
+    await emit(draft());
+    await theirs.until(2);
+    expect(theirs.frames[1]!.event).toBe('card.updated');
+    mine.close();
+    theirs.close();
+    await t.services.db('jobs').delete();
+  });
+
   it('opens by a ticket once', async () => {
     const viewer = await t.as('viewer');
     const made = await viewer.post('/api/v1/events/ticket');
