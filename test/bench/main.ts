@@ -4,6 +4,7 @@ import path from 'node:path';
 import { importFile } from './harness/api.ts';
 import { type BenchArgs, parseBenchArgs } from './harness/args.ts';
 import { connect, measureU } from './harness/database.ts';
+import { loadDirect } from './harness/load-direct.ts';
 import { formatRows, type Row } from './harness/rows.ts';
 import type { Context, LandscapeLoad, Scenario } from './harness/scenario.ts';
 import { type Service, startService } from './harness/service.ts';
@@ -25,7 +26,11 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function loadInto(service: Service, files: LandscapeFiles): Promise<LandscapeLoad> {
+async function loadInto(service: Service, files: LandscapeFiles, args: BenchArgs): Promise<LandscapeLoad> {
+  if (args.load === 'direct') {
+    log('loading cards and relations past the import');
+    return await loadDirect(service.databaseUrl, args);
+  }
   log('importing cards');
   const start = performance.now();
   await importFile(service.api, 'cards', files.cardsFile);
@@ -72,7 +77,7 @@ async function bench(args: BenchArgs): Promise<boolean> {
     const service = resources.adopt(await startService(), (started) => started.stop());
     const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
     await prepareWorkspace(client);
-    const loadLandscape = once(() => loadInto(service, files));
+    const loadLandscape = once(() => loadInto(service, files, args));
     const unit = once(async () => {
       await loadLandscape();
       return await measureU(client);

@@ -17,14 +17,34 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 describe('the arguments of the bench', () => {
   it('take sizes, a seed and names of scenarios, with three relations a card by default', () => {
-    expect(parseBenchArgs([])).toEqual({ cards: 100_000, relations: 300_000, seed: 42, only: [] });
-    expect(parseBenchArgs(['--cards', '2000', '--seed', '7', '--only', 'search', '--only', 'list'])).toEqual({
+    expect(parseBenchArgs([])).toEqual({
+      cards: 100_000,
+      relations: 300_000,
+      seed: 42,
+      only: [],
+      load: 'import',
+    });
+    const given = [
+      '--cards',
+      '2000',
+      '--seed',
+      '7',
+      '--only',
+      'search',
+      '--only',
+      'list',
+      '--load',
+      'direct',
+    ];
+    expect(parseBenchArgs(given)).toEqual({
       cards: 2_000,
       relations: 6_000,
       seed: 7,
       only: ['search', 'list'],
+      load: 'direct',
     });
     expect(() => parseBenchArgs(['--cards', 'many'])).toThrow('--cards');
+    expect(() => parseBenchArgs(['--load', 'somehow'])).toThrow('--load');
   });
 });
 

@@ -6,6 +6,8 @@ export interface BenchArgs {
   seed: number;
   /** Names of the scenarios to run; empty for all. */
   only: string[];
+  /** Through the service's import, or straight into the tables where the import is not looked at. */
+  load: 'import' | 'direct';
 }
 
 const whole = (name: string, text: string): number => {
@@ -15,7 +17,10 @@ const whole = (name: string, text: string): number => {
   return value;
 };
 
-/** Reads `--cards`, `--relations` (three a card by default), `--seed` and `--only` (may be repeated). */
+/**
+ * Reads `--cards`, `--relations` (three a card by default), `--seed`, `--only` (may be repeated) and `--load`
+ * (`import` or `direct`).
+ */
 export function parseBenchArgs(argv: string[]): BenchArgs {
   const { values } = parseArgs({
     args: argv,
@@ -24,13 +29,18 @@ export function parseBenchArgs(argv: string[]): BenchArgs {
       relations: { type: 'string' },
       seed: { type: 'string', default: '42' },
       only: { type: 'string', multiple: true, default: [] },
+      load: { type: 'string', default: 'import' },
     },
   });
   const cards = whole('cards', values.cards);
+  const { load } = values;
+  if (load !== 'import' && load !== 'direct')
+    throw new RangeError(`--load takes import or direct, not ${load}`);
   return {
     cards,
     relations: values.relations === undefined ? cards * 3 : whole('relations', values.relations),
     seed: whole('seed', values.seed),
     only: values.only,
+    load,
   };
 }
