@@ -6,6 +6,7 @@ import { registerEventRoutes } from './events/events.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
+import { registerMetricsRoute } from './metrics/metrics.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
@@ -27,5 +28,6 @@ export const routeGroups: RouteGroup[] = [
   registerReportRoutes,
   registerEventRoutes,
   registerHealthRoutes,
+  registerMetricsRoute,
   registerOpenApiRoutes,
 ];

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp();
+});
+afterAll(() => t.close());
+
+async function figures(): Promise<Map<string, number>> {
+  const admin = await t.as('admin');
+  const answer = await admin.get('/metrics');
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  const lines = answer.text.split('\n').filter((line) => line && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+const requests = (route: string, status: number) =>
+  `estate_http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`;
+
+test('requests are counted by route, and addresses that lead nowhere as one', async () => {
+  const member = await t.as('member');
+  await member.get(`/api/v1/users/${member.userId}`);
+  await member.get(`/api/v1/users/${randomUUID()}`);
+  await member.get(`/nowhere/${randomUUID()}`);
+  await member.get(`/nowhere/${randomUUID()}`);
+  const now = await figures();
+  expect(now.get(requests('/api/v1/users/:id', 200))).toBe(1);
+  expect(now.get(requests('/api/v1/users/:id', 404))).toBe(1);
+  expect(now.get(requests('none', 404))).toBe(2);
+  expect([...now.keys()].join('\n')).not.toContain(member.userId);
+});
+
+test('jobs, feed and process show', async () => {
+  const { db } = t.services;
+  const minuteAgo = new Date(Date.now() - 60_000);
+  await db('jobs').insert([
+    { kind: 'export', queue: 'bulk', status: 'succeeded', finished_at: new Date() },
+    { kind: 'import', queue: 'bulk', status: 'queued', run_after: minuteAgo },
+    { kind: 'import', queue: 'bulk', status: 'queued' },
+  ]);
+  const before = await figures();
+  expect(before.get('estate_jobs{kind="import",status="queued"}')).toBe(2);
+  expect(before.get('estate_jobs{kind="export",status="succeeded"}')).toBe(1);
+  expect(before.get('estate_jobs_oldest_waiting_seconds')).toBeGreaterThanOrEqual(60);
+  expect(before.get('process_resident_memory_bytes')).toBeGreaterThan(0);
+
+  // what is gone shows no longer
+  await db('jobs').delete();
+  const admin = await t.as('admin');
+  const position = (await admin.patch(`/api/v1/users/${admin.userId}`, { locale: 'de' })).headers[
+    'x-position'
+  ];
+  const after = await figures();
+  expect(after.has('estate_jobs{kind="import",status="queued"}')).toBe(false);
+  expect(after.get('estate_feed_position')).toBe(Number(position));
+});
+
+test('only who may change settings reads them', async () => {
+  expect((await t.anonymous.get('/metrics')).status).toBe(401);
+  expect((await (await t.as('bpm_admin')).get('/metrics')).status).toBe(403);
+});
