@@ -20,6 +20,7 @@ export async function createApp(services: Services): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 2 * MIB,
     forceCloseConnections: true,
+    trustProxy: services.config.trustProxy.length > 0 ? services.config.trustProxy : false,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 500 },
     genReqId: (request) => {

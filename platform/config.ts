@@ -21,6 +21,7 @@ const Schema = Type.Object({
   ),
   WORKER_CONCURRENCY: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
   OUTBOUND_ALLOW: Type.String({ default: '' }),
+  TRUST_PROXY: Type.String({ default: '', pattern: '^[0-9a-fA-F.:/, ]*$' }),
 });
 
 /** What each setting must look like, in words; a wrong value is refused with its sentence. */
@@ -37,6 +38,7 @@ const expected: Record<keyof Static<typeof Schema>, string> = {
   LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent',
   WORKER_CONCURRENCY: 'a whole number from 1 to 64',
   OUTBOUND_ALLOW: 'a comma-separated list of hosts and address ranges',
+  TRUST_PROXY: 'a comma-separated list of addresses and ranges, such as 10.0.0.0/8',
 };
 
 export interface Config {
@@ -57,6 +59,8 @@ export interface Config {
   logLevel: string;
   workerConcurrency: number;
   outboundAllow: string[];
+  /** Load balancers whose X-Forwarded-For names the client's address; none: the peer is the client. */
+  trustProxy: string[];
   embedded: boolean;
 }
 
@@ -93,11 +97,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     demo: v.DEMO ?? embedded,
     logLevel: String(v.LOG_LEVEL),
     workerConcurrency: v.WORKER_CONCURRENCY,
-    outboundAllow: v.OUTBOUND_ALLOW.split(',')
-      .map((entry) => entry.trim())
-      .filter(Boolean),
+    outboundAllow: listOf(v.OUTBOUND_ALLOW),
+    trustProxy: listOf(v.TRUST_PROXY),
     embedded,
   };
+}
+
+/** The entries of a comma-separated list. */
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
 }
 
 function secretKeys(given: string | undefined, embedded: boolean, dataDir: string): string[] {

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryCache } from '../../platform/cache.ts';
+import { coalesce } from '../../platform/coalesce.ts';
+
+describe('coalesce', () => {
+  it('shares one read among those who asked before it began, and never serves an older one', async () => {
+    let started = 0;
+    const gates: (() => void)[] = [];
+    const read = coalesce<number, number>(async (keys) => {
+      started += 1;
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return keys.length;
+    });
+    const first = read(1);
+    await Promise.resolve();
+    await Promise.resolve();
+    const later = [read(2), read(3), read(3)];
+    expect(started).toBe(1);
+    gates[0]!();
+    expect(await first).toBe(1);
+    while (gates.length < 2) await Promise.resolve();
+    gates[1]!();
+    expect(await Promise.all(later)).toEqual([2, 2, 2]);
+    expect(started).toBe(2);
+  });
+
+  it('goes on after a failure', async () => {
+    let fail = true;
+    const read = coalesce<string, string>(async ([key]) => {
+      if (fail) throw new Error('down');
+      return key!;
+    });
+    await expect(read('a')).rejects.toThrow('down');
+    fail = false;
+    expect(await read('b')).toBe('b');
+  });
+});
+
+describe('memory cache', () => {
+  it('keeps values within its size, the unused ones go first', async () => {
+    const cache = createMemoryCache(4_000);
+    await cache.set('a', 'x'.repeat(400), 60);
+    await cache.set('b', 'y'.repeat(400), 60);
+    await cache.get('a');
+    for (const key of ['c', 'd', 'e']) await cache.set(key, 'z'.repeat(400), 60);
+    expect(await cache.get('b')).toBeUndefined();
+    expect(await cache.get('a')).toBeDefined();
+    await cache.set('big', 'x'.repeat(2_000), 60);
+    expect(await cache.get('big')).toBeUndefined();
+    await cache.set('old', 'x', -1);
+    expect(await cache.get('old')).toBeUndefined();
+  });
+});
