@@ -1,7 +1,13 @@
 import type { FastifyReply } from 'fastify';
+import { etagOf } from '../domain/etag.ts';
 import type { JsonText } from '../domain/lists/lists.types.ts';
 
 /** Sends JSON text as it came from the database, without parsing it again. */
 export function sendJson(reply: FastifyReply, text: JsonText): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').serializer(String).send(text);
+}
+
+/** The same for one resource as the answer to a write: with the ETag that a read of it has. */
+export function sendResource(reply: FastifyReply, text: JsonText): FastifyReply {
+  return sendJson(reply.header('etag', etagOf(text)), text);
 }

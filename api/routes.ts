@@ -3,6 +3,7 @@ import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
+import { registerExportRoutes } from './exports/exports.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
@@ -25,6 +26,7 @@ export const routeGroups: RouteGroup[] = [
   registerRelationRoutes,
   registerUserRoutes,
   registerJobRoutes,
+  registerExportRoutes,
   registerReportRoutes,
   registerEventRoutes,
   registerHealthRoutes,

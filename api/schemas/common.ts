@@ -3,7 +3,8 @@ import Type, { type TSchema } from 'typebox';
 /** Optional text is null, never missing, in answers. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const Uuid = Type.String({ format: 'uuid' });
+/** The plain form: the format alone would also take `urn:uuid:`, which PostgreSQL does not. */
+export const Uuid = Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' });
 /** RFC 3339 in UTC with milliseconds. */
 export const Timestamp = Type.String({
   format: 'date-time',

@@ -1,4 +1,4 @@
-import type { FieldError } from '../../../platform/errors.ts';
+import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import type { Metamodel } from '../../metamodel/metamodel.compile.ts';
 import { LEVEL_FIELD } from './capability.ts';
 import type { CardInput } from './card.types.ts';
@@ -67,4 +67,20 @@ export function validateCardInput(
     }
   }
   return faults.filter((fault) => fault !== undefined);
+}
+
+/**
+ * Refuses what has operations of its own.
+ * @throws EstateError `use_operation` naming `status` or `approval_status`.
+ */
+export function refuseOperations(input: { status?: unknown; approval_status?: unknown }): void {
+  const operations = {
+    status: 'is changed by archiving and restoring',
+    approval_status: 'is changed by the approval-status operation',
+  };
+  const errors = Object.entries(operations)
+    .filter(([field]) => Object.hasOwn(input, field))
+    .map(([field, message]) => ({ field, code: 'use_operation', message }));
+  if (errors.length === 0) return;
+  throw new EstateError('use_operation', `${errors[0]!.field} ${errors[0]!.message}.`, { errors });
 }

@@ -1,0 +1,127 @@
+import Type from 'typebox';
+import { closed, listAnswer, Nullable, Timestamp, Uuid } from './common.ts';
+
+const CardRef = Type.Object({ id: Uuid, type: Type.String(), name: Type.String() }, closed);
+
+const members = {
+  id: Uuid,
+  type: Type.String(),
+  source_id: Uuid,
+  target_id: Uuid,
+  source: CardRef,
+  target: CardRef,
+  attributes: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'By attribute key of the relation type; cost attributes are left out without `costs.view`',
+  }),
+  description: Nullable(Type.String()),
+  created_at: Timestamp,
+};
+
+export const RelationSchema = Type.Object(members, { $id: 'Relation', ...closed });
+
+/** A relation as lists show it: cut to the requested `fields`. */
+export const RelationItemSchema = Type.Partial(Type.Object(members), { $id: 'RelationItem', ...closed });
+
+export const RelationListSchema = listAnswer(Type.Ref('RelationItem#'));
+
+const TypeKey = Type.String({ minLength: 1, maxLength: 100 });
+const Attributes = Type.Optional(
+  Type.Unsafe<Record<string, unknown> | null>({
+    type: ['object', 'null'],
+    additionalProperties: true,
+    description: 'By attribute key of the relation type. Merged key by key; null clears.',
+  }),
+);
+const Description = Type.Optional(
+  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 10_000 }),
+);
+
+export const RelationCreateBody = Type.Object(
+  { type: TypeKey, source_id: Uuid, target_id: Uuid, attributes: Attributes, description: Description },
+  closed,
+);
+
+export const RelationPatchBody = Type.Object({ attributes: Attributes, description: Description }, closed);
+
+const optionalText = (maxLength: number) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength }));
+
+const Reference = Type.Object(
+  {
+    id: Type.Optional(Type.Unsafe<string | null>({ ...Uuid, type: ['string', 'null'] })),
+    type: optionalText(100),
+    external_id: optionalText(500),
+    parent_path: Type.Optional(
+      Type.Unsafe<string[] | null>({
+        type: ['array', 'null'],
+        items: { type: 'string', maxLength: 500 },
+        maxItems: 100,
+        description: 'Names of all ancestors, the root first; left out: wherever a card of the name lies',
+      }),
+    ),
+    name: optionalText(500),
+  },
+  {
+    ...closed,
+    description: 'A card by `id`, by `type` and `external_id`, or by `type`, `name` and `parent_path`',
+  },
+);
+
+export const RelationBulkBody = Type.Object(
+  {
+    operations: Type.Array(
+      Type.Object(
+        {
+          row_index: Type.Integer({ description: "The caller's own number, given back with the result" }),
+          action: Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' }),
+          type: TypeKey,
+          source: Reference,
+          target: Reference,
+          attributes: Attributes,
+          description: Description,
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: 5000 },
+    ),
+    dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+  },
+  closed,
+);
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const RelationBulkSchema = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object(
+        {
+          row_index: Type.Integer(),
+          status: Type.Union(['upserted', 'deleted', 'noop', 'failed'].map((status) => Type.Literal(status))),
+          relation_id: Nullable(Uuid),
+          error: Nullable(Type.String()),
+          code: Nullable(Type.String()),
+        },
+        closed,
+      ),
+    ),
+    upserted: Count,
+    deleted: Count,
+    failed: Count,
+    dry_run: Type.Boolean(),
+  },
+  { $id: 'RelationBulkAnswer', ...closed },
+);
+
+/** An example of a relation. */
+export const relationExample = {
+  id: '0199a3c4-6a02-7d10-9c11-4f1f0e7d9b22',
+  type: 'relAppToBC',
+  source_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
+  target_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
+  source: { id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11', type: 'Application', name: 'Claims Desk' },
+  target: { id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12', type: 'BusinessCapability', name: 'Claims Handling' },
+  attributes: { supportType: 'leading' },
+  description: null,
+  created_at: '2026-02-03T09:15:00.000Z',
+};

@@ -1,0 +1,81 @@
+import { requireOnCard } from '../access/policy.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { checkIfMatch } from '../etag.ts';
+import type { JsonText } from '../lists/lists.types.ts';
+import type { NamedEnd } from '../relations/relations.events.ts';
+import { saveRelations } from '../relations/relations.save.ts';
+import type { StoredRelation } from '../relations/relations.types.ts';
+import { cardEvent, cardsTopic } from './cards.events.ts';
+import { loadCards, lockHierarchy, requireCard, type StoredCard, typeOf, writtenCard } from './cards.load.ts';
+import { EDIT } from './cards.patch.ts';
+import { affected, lockRemoval, moveWrites, planRemoval, type RemovalRequest } from './cards.removal.ts';
+import { saveCards } from './cards.save.ts';
+import { diffCard } from './rules/diff.ts';
+
+const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
+
+/**
+ * Deletes a card for good, active or archived, with its children as the strategy says and related cards where
+ * asked. Relations, tags and stakeholders go with it; its events stay, and the last one tells all its values.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `children_present`, `too_many_descendants`,
+ * `validation_failed`, `sibling_name_taken`.
+ */
+export async function deleteCard(ctx: Ctx, id: string, request: RemovalRequest): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    await lockHierarchy(work.sql, 'exclusive');
+    const primary = requireCard(await loadCards(work, ctx, [id]), id);
+    requireOnCard(ctx, DELETE, primary);
+    if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
+    const plan = await planRemoval(work, ctx, primary, request, 'delete');
+    const cards = await lockRemoval(work, ctx, plan, 'delete');
+    const removed = plan.removed.map((gone) => requireCard(cards, gone));
+    for (const card of removed) requireOnCard(ctx, DELETE, card);
+    for (const moved of plan.moved.keys()) requireOnCard(ctx, EDIT, requireCard(cards, moved));
+
+    const batch = (await work.sql.raw('select uuidv7() as id')).rows[0].id as string;
+    await deleteRelations(work, ctx, plan.removed, batch);
+    await deleteRows(work, removed, batch);
+    await saveCards(work, ctx, moveWrites(work, plan, cards), batch);
+    return `{"deleted_card_ids":${JSON.stringify(plan.removed)},${affected(plan)}}`;
+  });
+}
+
+async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[], batchId: string): Promise<void> {
+  const { rows } = await work.sql.raw(
+    `select r.id, r.type, r.source_id, r.target_id, r.attributes, r.description,
+       s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
+     from relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id
+     where r.id in (select id from relations where source_id = any(?::uuid[])
+                    union select id from relations where target_id = any(?::uuid[]))
+     order by r.id`,
+    [cardIds, cardIds],
+  );
+  const ends = new Map<string, NamedEnd>();
+  for (const row of rows) {
+    ends.set(row.source_id, { id: row.source_id, name: row.source_name, type: row.source_type });
+    ends.set(row.target_id, { id: row.target_id, name: row.target_name, type: row.target_type });
+  }
+  const writes = rows.map((before: StoredRelation) => ({ before, after: null }));
+  await saveRelations(work, ctx, writes, ends, { batchId, leaving: new Set(cardIds) });
+}
+
+async function deleteRows(work: Work, cards: StoredCard[], batchId: string): Promise<void> {
+  const ids = cards.map((card) => card.id);
+  const { rows } = await work.sql.raw(
+    `select k.card_id as id,
+       jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'group_name', g.name) order by g.name, t.name) as tags
+     from card_tags k join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
+     where k.card_id = any(?::uuid[]) group by k.card_id`,
+    [ids],
+  );
+  const tags = new Map(rows.map((row: { id: string; tags: unknown[] }) => [row.id, row.tags]));
+  await work.sql.raw('delete from cards where id = any(?::uuid[])', [ids]);
+  for (const card of cards) {
+    const type = typeOf(work.metamodel, card);
+    const changes = diffCard(card, null);
+    if (tags.has(card.id)) changes.tags = { old: tags.get(card.id), new: null };
+    work.emit(cardEvent('card.deleted', type, card, changes, batchId));
+    work.raise(cardsTopic(type.key));
+  }
+}

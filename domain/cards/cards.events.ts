@@ -1,0 +1,24 @@
+import type { EventDraft, EventType } from '../events/events.types.ts';
+import type { CardType } from '../metamodel/metamodel.compile.ts';
+import { type Changes, costKeysIn } from './rules/diff.ts';
+
+/** The event of one written card; `name` is the name it has, or had last. */
+export function cardEvent(
+  event_type: EventType,
+  type: CardType,
+  card: { id: string; name: string },
+  changes: Changes,
+  batch_id: string | null = null,
+): EventDraft {
+  return {
+    event_type,
+    card_id: card.id,
+    card_type: type.key,
+    batch_id,
+    cost_keys: costKeysIn(changes, type.costKeys),
+    data: { id: card.id, type: type.key, name: card.name, changes },
+  };
+}
+
+/** The topic that every change to cards of a type raises. */
+export const cardsTopic = (type: string): string => `cards:${type}`;

@@ -1,0 +1,58 @@
+import type { Knex } from 'knex';
+import { sqlState, violatedConstraint } from '../../platform/database.ts';
+import { EstateError } from '../../platform/errors.ts';
+
+/** A card as it would stand after a write, as far as the unique indexes look at it. */
+export interface UniqueCard {
+  /** Null for a card that is yet to be made. */
+  id: string | null;
+  type: string;
+  parent_id: string | null;
+  name: string;
+  external_id: string | null;
+}
+
+const sameSibling = `o.type = v.type and o.status = 'ACTIVE' and md5(lower(o.name)) = md5(lower(v.name))
+  and coalesce(o.parent_id, '00000000-0000-0000-0000-000000000000'::uuid)
+    = coalesce(v.parent_id, '00000000-0000-0000-0000-000000000000'::uuid)`;
+
+const indexes = {
+  cards_sibling_name: {
+    code: 'sibling_name_taken',
+    matches: sameSibling,
+    detail: 'An active card of this type below the same parent has this name.',
+  },
+  cards_external_id: {
+    code: 'external_id_taken',
+    matches: 'o.type = v.type and o.external_id = v.external_id',
+    detail: 'A card of this type has this external id; archived cards count.',
+  },
+} as const;
+
+/**
+ * Runs the write of the given cards. What the unique indexes refuse, also in a race, is answered with
+ * `sibling_name_taken` or `external_id_taken` and the id of the card that stands in the way.
+ */
+export async function guardUnique<T>(
+  sql: Knex.Transaction,
+  cards: UniqueCard[],
+  write: (sql: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  try {
+    // a savepoint, so that the other card can still be looked for
+    return await sql.transaction(write);
+  } catch (error) {
+    const index = indexes[violatedConstraint(error) as keyof typeof indexes];
+    if (sqlState(error) !== '23505' || !index) throw error;
+    const { rows } = await sql.raw(
+      `select o.id from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, parent_id uuid, name text, external_id text)
+       join cards o on ${index.matches}
+       where o.id is distinct from v.id limit 1`,
+      [JSON.stringify(cards)],
+    );
+    throw new EstateError(index.code, index.detail, {
+      extra: { existing_id: rows[0]?.id ?? null },
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import { mandatoryTypes } from '../cards/cards.load.ts';
+import { rescoreCards } from '../cards/cards.save.ts';
+import type { Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { type NamedEnd, relationEvent, relationsTopic } from './relations.events.ts';
+import { diffRelation } from './relations.rules.ts';
+import type { StoredRelation } from './relations.types.ts';
+
+/** One relation's change: without `before` it is created, without `after` deleted. */
+export interface RelationWrite {
+  before: StoredRelation | null;
+  after: StoredRelation | null;
+}
+
+/**
+ * Writes relations in one statement a kind, with an event for each, and computes the data quality of their cards
+ * anew where the type is mandatory. The ends must be locked. Relations that do not differ are left alone.
+ * `leaving` are cards that are deleted by the same command.
+ */
+export async function saveRelations(
+  work: Work,
+  ctx: Ctx,
+  writes: RelationWrite[],
+  ends: ReadonlyMap<string, NamedEnd>,
+  options: { batchId?: string | null; leaving?: ReadonlySet<string> } = {},
+): Promise<void> {
+  const { sql, metamodel } = work;
+  const deleted = writes.flatMap(({ before, after }) => (before && !after ? [before] : []));
+  const created = writes.flatMap(({ before, after }) => (after && !before ? [after] : []));
+  const updated = writes.flatMap(({ before, after }) =>
+    before && after && Object.keys(diffRelation(before, after)).length > 0 ? [{ before, after }] : [],
+  );
+  if (deleted.length > 0) {
+    await sql.raw('delete from relations where id = any(?::uuid[])', [
+      deleted.map((relation) => relation.id),
+    ]);
+  }
+  if (created.length > 0) {
+    await sql.raw(
+      `insert into relations (id, type, source_id, target_id, attributes, description, created_by)
+       select v.id, v.type, v.source_id, v.target_id, v.attributes, v.description, ?::uuid
+       from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, source_id uuid, target_id uuid, attributes jsonb,
+         description text)`,
+      [ctx.caller.userId, JSON.stringify(created)] as never,
+    );
+  }
+  if (updated.length > 0) {
+    await sql.raw(
+      `update relations r set attributes = v.attributes, description = v.description, updated_at = clock_timestamp()
+       from jsonb_to_recordset(?::jsonb) as v(id uuid, attributes jsonb, description text) where r.id = v.id`,
+      [JSON.stringify(updated.map(({ after }) => after))],
+    );
+  }
+
+  const all = [
+    ...deleted.map((before) => ({ before, after: null })),
+    ...created.map((after) => ({ before: null, after })),
+    ...updated,
+  ];
+  for (const { before, after } of all) {
+    const { type: key, source_id, target_id } = (after ?? before)!;
+    const type = metamodel.relationTypes.get(key)!;
+    const between = { source: ends.get(source_id)!, target: ends.get(target_id)! };
+    work.emit(relationEvent(type, between, before, after, options.batchId));
+    work.raise(relationsTopic(key));
+  }
+  await rescoreEnds(work, ctx, [...deleted, ...created], options.leaving);
+}
+
+/** Only mandatory relation types count for the data quality, on the side that must have them. */
+async function rescoreEnds(
+  work: Work,
+  ctx: Ctx,
+  relations: StoredRelation[],
+  leaving: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const sources = new Set(mandatoryTypes(work.metamodel, 'source'));
+  const targets = new Set(mandatoryTypes(work.metamodel, 'target'));
+  const ids = relations.flatMap((relation) => [
+    ...(sources.has(relation.type) ? [relation.source_id] : []),
+    ...(targets.has(relation.type) ? [relation.target_id] : []),
+  ]);
+  await rescoreCards(
+    work,
+    ctx,
+    ids.filter((id) => !leaving.has(id)),
+  );
+}
