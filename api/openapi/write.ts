@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Services } from '../../domain/services.ts';
+import { readConfig } from '../../platform/config.ts';
 import { createApp } from '../app.ts';
 import { firstDifference } from './compare.ts';
 
@@ -22,7 +23,10 @@ function unused(name: string): never {
 }
 
 const services: Services = {
-  config: { secretKeys: ['a key that signs nothing, since nobody logs in'] } as never,
+  config: readConfig({
+    DATABASE_URL: 'postgres://nowhere',
+    SECRET_KEY: 'signs nothing, since nobody logs in',
+  }),
   log: pino({ level: 'silent' }),
   db: unused('db'),
   blobs: unused('blobs'),
