@@ -1,0 +1,65 @@
+import { PassThrough } from 'node:stream';
+import Type from 'typebox';
+import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import type { Services } from '../../domain/services.ts';
+import { startExport } from '../../reports/extraction/exports.start.ts';
+import { streamCsv } from '../../reports/extraction/exports.stream.ts';
+import { operation } from '../operation.ts';
+import { closed } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Imports and exports';
+
+/** Exports as jobs, and the CSV that is streamed at once. */
+export function registerExportRoutes(app: App, services: Services): void {
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/exports',
+    id: 'startExport',
+    tag,
+    summary: 'Export cards or relations to a file, as a job',
+    description:
+      'The file holds one moment; the job’s `result.position` is the place in the change feed to go on from. Fetch it at `GET /jobs/{id}/result`.',
+    permission: 'inventory.export',
+    body: ExportRequest,
+    bodyExample: { format: 'xlsx', types: ['Application'], include: ['relations', 'hierarchy'] },
+    answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
+    handler: async ({ ctx, body, reply }) => {
+      const job = await startExport(ctx, body);
+      return reply.code(202).header('location', job.links.self).send(job);
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/cards/export/csv',
+    id: 'streamCardsCsv',
+    tag,
+    summary: 'Download cards as CSV at once',
+    description:
+      'The same rows as the export job’s. `X-Position` is the place in the change feed that they include.',
+    permission: 'inventory.export',
+    query: Type.Object(
+      {
+        type: Type.Optional(
+          Type.String({ maxLength: 1000, description: 'Comma-separated card types; absent: all' }),
+        ),
+        filter: Type.String({ default: '', maxLength: 4000 }),
+        profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], { default: 'report' }),
+        neutralise: Type.Boolean({ default: true }),
+      },
+      closed,
+    ),
+    answers: { 200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' } },
+    handler: async ({ ctx, query, reply }) => {
+      const out = new PassThrough();
+      const started = await streamCsv(services, ctx, query, out);
+      reply
+        .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', `attachment; filename="${started.name}"`)
+        .header('cache-control', 'no-store')
+        .header('x-position', started.position);
+      return reply.send(out);
+    },
+  });
+}
