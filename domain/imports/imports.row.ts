@@ -69,3 +69,30 @@ export interface ReadOptions<K extends ImportKind = ImportKind> {
   /** Rows a batch, at most; large rows make smaller batches. 2,000 if not given. */
   batchRows?: number;
 }
+
+/** What is wrong with a date that cannot be read. */
+export const badDay = { code: 'bad_date', message: 'is not an existing date as YYYY-MM-DD' };
+
+const BATCH_ROWS = 2_000;
+// so that rows with long texts don't pile up
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Gathers rows into batches of at most so many rows, and of about 4 MiB of the file. */
+export async function* inBatches<K extends ImportKind>(
+  source: AsyncIterable<{ row: ImportRow<K>; bytes: number }[]>,
+  batchRows = BATCH_ROWS,
+): AsyncGenerator<ImportRow<K>[]> {
+  let batch: ImportRow<K>[] = [];
+  let size = 0;
+  for await (const rows of source) {
+    for (const { row, bytes } of rows) {
+      batch.push(row);
+      size += bytes;
+      if (batch.length < batchRows && size < BATCH_BYTES) continue;
+      yield batch;
+      batch = [];
+      size = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
