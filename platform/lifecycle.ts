@@ -1,49 +1,65 @@
+import { readFileSync } from 'node:fs';
 import type { Logger } from './logging.ts';
 
 type Closer = (remainingMs: number) => Promise<unknown> | unknown;
 
 /** The orderly end of a process. */
 export interface Lifecycle {
-  /** Registers what is to be closed; the last registered is closed first. */
+  /**
+   * Registers what is to be closed; the last registered is closed first.
+   * @param close is given the time left to it, in milliseconds, and is no longer waited for after that.
+   */
   onClose(name: string, close: Closer): void;
   /** Closes everything once; further calls wait for the same end. */
   shutdown(reason: string): Promise<void>;
-  /** SIGTERM and SIGINT end the process in order; a second one at once. */
+  /**
+   * SIGTERM, SIGINT and SIGHUP end the process in order with code 0, a second one at once. What nobody caught ends
+   * it in order too, with code 1.
+   */
   installSignalHandlers(): void;
 }
 
-// what a stuck closer leaves for those after it
-const RESERVE_MS = 1_500;
+/** What a closer that is stuck leaves to each one after it. */
+const RESERVE_MS = 400;
+/** A terminal and npm both pass Ctrl-C on: signals that come together are one. */
+const SAME_MS = 500;
+
+/** Whether the process was told to survive its terminal, as nohup does. */
+function ignoresHangup(): boolean {
+  try {
+    const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
+    return (Number.parseInt(mask.slice(-1), 16) & 1) === 1;
+  } catch {
+    return true;
+  }
+}
 
 /** @param graceMs the time for all closers together, in milliseconds. */
 export function createLifecycle({ log, graceMs = 10_000 }: { log: Logger; graceMs?: number }): Lifecycle {
   const closers: { name: string; close: Closer }[] = [];
   let ending: Promise<void> | undefined;
 
+  const closeOne = async ({ name, close }: { name: string; close: Closer }, limitMs: number) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), limitMs);
+    });
+    try {
+      const closed = (async () => close(limitMs))();
+      if ((await Promise.race([closed, late])) === 'late') log.warn({ name }, 'did not close in time');
+    } catch (error) {
+      log.warn({ err: error, name }, 'failed while closing');
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   const end = async (reason: string) => {
     const deadline = Date.now() + graceMs;
     log.info({ reason }, 'shutting down');
-    while (closers.length > 0) {
-      const { name, close } = closers.pop()!;
-      const remaining = Math.max(100, deadline - Date.now() - closers.length * (RESERVE_MS / 4));
-      let timer: NodeJS.Timeout | undefined;
-      const limit = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), remaining);
-      });
-      try {
-        const outcome = await Promise.race([
-          Promise.resolve(close(remaining)).then(() => 'closed' as const),
-          limit,
-        ]);
-        if (outcome === 'late') log.warn({ name }, 'did not close in time');
-      } catch (error) {
-        log.warn({ err: error, name }, 'failed while closing');
-      } finally {
-        clearTimeout(timer);
-      }
+    for (let closer = closers.pop(); closer; closer = closers.pop()) {
+      await closeOne(closer, Math.max(50, deadline - Date.now() - closers.length * RESERVE_MS));
     }
   };
-
   const shutdown = (reason: string) => {
     ending ??= end(reason);
     return ending;
@@ -53,15 +69,23 @@ export function createLifecycle({ log, graceMs = 10_000 }: { log: Logger; graceM
     onClose: (name, close) => void closers.push({ name, close }),
     shutdown,
     installSignalHandlers() {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      let firstAt = 0;
+      let exitCode = 0;
+      const finish = (reason: string) => void shutdown(reason).then(() => process.exit(exitCode));
+      const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+      if (!ignoresHangup()) signals.push('SIGHUP');
+      for (const signal of signals) {
         process.on(signal, () => {
-          if (ending) process.exit(1);
-          void shutdown(signal).then(() => process.exit(0));
+          if (firstAt === 0) {
+            firstAt = Date.now();
+            finish(signal);
+          } else if (Date.now() - firstAt > SAME_MS) process.exit(1);
         });
       }
       const fail = (error: unknown) => {
         log.fatal({ err: error }, 'unexpected failure; ending');
-        void shutdown('failure').then(() => process.exit(1));
+        exitCode = 1;
+        finish('failure');
       };
       process.on('uncaughtException', fail);
       process.on('unhandledRejection', fail);

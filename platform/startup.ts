@@ -3,9 +3,10 @@ export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
-/** The sentence for an error of the file system or the network, where it is one that the user can mend. */
+/** The sentence for an error of the file system or of PostgreSQL, where it is one that the user can mend. */
 export function startupSentence(error: unknown): string | undefined {
   if (error instanceof StartupError) return error.message;
+  if (!(error instanceof Error)) return undefined;
   const { code, path } = error as NodeJS.ErrnoException;
   const where = path ?? 'the data folder';
   switch (code) {
@@ -20,6 +21,12 @@ export function startupSentence(error: unknown): string | undefined {
     case 'ENOTDIR':
     case 'EEXIST':
       return `${where} is a file where a folder is needed: choose another folder with DATA_DIR.`;
+    case 'ELOOP':
+    case 'ENAMETOOLONG':
+      return `${where} is no usable path: choose another folder with DATA_DIR.`;
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'This user may not open more files: raise the limit (ulimit -n).';
     case 'ECONNREFUSED':
     case 'ENOTFOUND':
     case 'ETIMEDOUT':
@@ -31,12 +38,19 @@ export function startupSentence(error: unknown): string | undefined {
       return 'The database named in DATABASE_URL does not exist: create it first.';
     case '42501':
       return 'The database user lacks a right (it must be able to create tables and the extensions unaccent and pg_trgm): grant it.';
+    case '53100':
+      return "The database's disk is full: free some space.";
+    case '53300':
+      return 'The database has no connection to spare: end some of its other clients or raise its max_connections.';
     default:
       return undefined;
   }
 }
 
-/** Ends the process after a failed start: one sentence where the user can help, else the whole error. */
+/**
+ * Ends the process after a failed start: one sentence where the user can help, else the whole error. What the
+ * start had opened is left by the handlers of the process's exit.
+ */
 export function failStartup(error: unknown): never {
   const sentence = startupSentence(error);
   process.stderr.write(

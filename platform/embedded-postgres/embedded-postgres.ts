@@ -1,17 +1,26 @@
-import { mkdir, realpath } from 'node:fs/promises';
-import pg from 'pg';
+import { realpath } from 'node:fs/promises';
 import type { Logger } from '../logging.ts';
 import { StartupError } from '../startup.ts';
-import { requireWritable, serverAccount } from './account.ts';
+import { serverAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
-import { type Cluster, ensureRunning, makeCluster, stopServer } from './cluster.ts';
-import { tryLock, waitForLock } from './folder-lock.ts';
+import { type Cluster, folderOf } from './cluster.ts';
+import { type FolderLock, tryLock, waitForLock } from './folder-lock.ts';
+import { keepServer } from './keeper.ts';
+import { makeCluster } from './make-cluster.ts';
+import { findPostmaster, signalPostmaster } from './postmaster.ts';
+import { ensureRunning, stopServer } from './server.ts';
+import { makeFolder } from './surroundings.ts';
+import { joinUsers } from './users.ts';
 
 export interface EmbeddedPostgres {
   /** The address of the database. */
   url: string;
-  /** Leaves the server; the last process that leaves stops it. */
-  stop(): Promise<void>;
+  /**
+   * Leaves the server; the last process that leaves stops it. A process that exits without calling it leaves too,
+   * and has the server stop by itself.
+   * @param limitMs the time that it may take, in milliseconds.
+   */
+  stop(limitMs?: number): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
@@ -22,16 +31,18 @@ export interface EmbeddedPostgresOptions {
 }
 
 const LOCK_WAIT_MS = 90_000;
-const KEEPER = 'estate keeper';
+const STOP_LIMIT_MS = 9_000;
+/** What is left of the time when a server that does not stop in order is stopped at once. */
+const LAST_RESORT_MS = 1_000;
 
 /**
  * Opens the PostgreSQL of a data folder: makes it the first time, adopts a server that a killed process left,
- * joins one that another process of ours uses, else starts it.
+ * joins one that another process of ours uses, else starts it; and brings it back when it is killed.
  * @throws StartupError, or the file system's error, for what the user can mend.
  */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  await mkdir(options.dataDir, { recursive: true });
-  await requireWritable(options.dataDir);
+  const { log } = options;
+  await makeFolder(options.dataDir);
   const dataDir = await realpath(options.dataDir);
   const exclusive = options.exclusive ? await tryLock(dataDir, 'exclusive') : undefined;
   if (options.exclusive && !exclusive) {
@@ -39,98 +50,83 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
       `${dataDir} is in use by another "npm start": stop that one or choose another folder with DATA_DIR.`,
     );
   }
-  const cluster: Cluster = {
-    dataDir,
-    binaries: await findBinaries(),
-    account: serverAccount(),
-    log: options.log,
+  try {
+    const binaries = await findBinaries();
+    const account = await serverAccount({ dataDir, program: binaries.postgres });
+    const use = await useServer({ dataDir, binaries, account, log });
+    return {
+      url: use.url,
+      async stop(limitMs = STOP_LIMIT_MS) {
+        await use.leave(limitMs);
+        await exclusive?.release();
+      },
+    };
+  } catch (error) {
+    await exclusive?.release();
+    throw error;
+  }
+}
+
+async function lockServer(dataDir: string): Promise<FolderLock> {
+  const lock = await waitForLock(dataDir, 'server', LOCK_WAIT_MS);
+  if (lock) return lock;
+  throw new StartupError(
+    `Another process has been starting in ${dataDir} for too long: end it and try again.`,
+  );
+}
+
+async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs: number): Promise<void> }> {
+  const { dataDir, log } = cluster;
+  const lock = await lockServer(dataDir);
+  const user = joinUsers(dataDir);
+  // a start that fails, or a process that ends at once, must not leave the server behind
+  const atExit = () => {
+    if (!user.leave()) return;
+    const { state, pid, certain } = findPostmaster(folderOf(cluster));
+    if (state === 'running' && certain) signalPostmaster(cluster, pid, 'fast');
   };
-  const mutex = async () => {
-    const lock = await waitForLock(dataDir, 'server', LOCK_WAIT_MS);
-    if (!lock)
-      throw new StartupError(
-        `Another process has been starting in ${dataDir} for too long: end it and try again.`,
-      );
-    return lock;
+  process.once('exit', atExit);
+  const leave = async (limitMs: number) => {
+    if (user.leave()) await stopServer(cluster, limitMs);
+    process.off('exit', atExit);
   };
 
-  const lock = await mutex();
   let url: string;
-  let keeper: Keeper;
   try {
     await makeCluster(cluster);
     url = await ensureRunning(cluster);
-    keeper = await openKeeper(url);
+  } catch (error) {
+    await leave(STOP_LIMIT_MS);
+    throw error;
   } finally {
     await lock.release();
   }
 
+  let left = false;
+  const bringBack = async () => {
+    const again = await lockServer(dataDir);
+    try {
+      if (left || (await ensureRunning(cluster)) === url) return;
+      log.fatal('PostgreSQL came back at another port: this process must be started again');
+    } finally {
+      await again.release();
+    }
+  };
+  const keeper = keepServer({ url, log, bringBack });
   return {
     url,
-    async stop() {
-      const leaving = await mutex();
+    async leave(limitMs) {
+      if (left) return;
+      left = true;
+      const deadline = Date.now() + limitMs;
+      await keeper.close();
+      // without the lock, a process that joins in this moment may have to bring the server back
+      const leaving = await waitForLock(dataDir, 'server', limitMs / 2);
       try {
-        await keeper.close();
-        if ((await otherKeepers(url)) === 0) await stopServer(cluster);
+        await leave(Math.max(0, deadline - Date.now() - LAST_RESORT_MS));
       } finally {
-        await leaving.release();
-        await exclusive?.release();
+        await leaving?.release();
       }
     },
   };
-}
-
-interface Keeper {
-  close(): Promise<void>;
-}
-
-/**
- * A connection that says "this process uses the server". It vanishes with the process, so there is no list of
- * users to be kept right.
- */
-async function openKeeper(url: string): Promise<Keeper> {
-  let closed = false;
-  let client: pg.Client;
-  const connect = async () => {
-    client = new pg.Client({ connectionString: url, application_name: KEEPER, keepAlive: true });
-    client.on('error', () => undefined);
-    client.once('end', () => {
-      if (!closed) setTimeout(() => connect().catch(() => undefined), 500).unref();
-    });
-    await client.connect();
-  };
-  await connect();
-  return {
-    async close() {
-      closed = true;
-      await client.end().catch(() => undefined);
-    },
-  };
-}
-
-async function otherKeepers(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url, application_name: 'estate' });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    // our own keeper's backend may take a moment to go
-    const count = async () =>
-      Number(
-        (
-          await client.query('select count(*)::int as n from pg_stat_activity where application_name = $1', [
-            KEEPER,
-          ])
-        ).rows[0].n,
-      );
-    let others = await count();
-    for (let n = 0; others > 0 && n < 6; n += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-      others = await count();
-    }
-    return others;
-  } catch {
-    return 0;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }
