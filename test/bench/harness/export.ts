@@ -1,0 +1,44 @@
+import { type Api, untilDone } from './api.ts';
+import { sampleMemory } from './memory.ts';
+import { median } from './stats.ts';
+
+export interface Downloaded {
+  bytes: number;
+  lineBreaks: number;
+}
+
+/** Reads an answer to its end as a client would. */
+export async function drain(answer: Response): Promise<Downloaded> {
+  const seen: Downloaded = { bytes: 0, lineBreaks: 0 };
+  for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+    seen.bytes += chunk.length;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen.lineBreaks += 1;
+  }
+  return seen;
+}
+
+/** An export job of all cards, from the request to the last byte of the downloaded file. */
+export async function exportByJob(api: Api, format: 'csv' | 'xlsx'): Promise<Downloaded> {
+  const { job_id } = await api.post<{ job_id: string }>('/exports', { format, kind: 'cards' });
+  await untilDone(api, job_id);
+  return await drain(await api.fetch(`/jobs/${job_id}/result`));
+}
+
+export interface Measured {
+  /** Median of the rounds, in milliseconds. */
+  ms: number;
+  /** The most by which the process grew over all rounds, in bytes. */
+  growthBytes: number;
+}
+
+/** Does the same work several times and watches the process that does it. */
+export async function measureWork(pid: number, rounds: number, work: () => Promise<void>): Promise<Measured> {
+  const memory = sampleMemory([pid]);
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const start = performance.now();
+    await work();
+    times.push(performance.now() - start);
+  }
+  return { ms: median(times), growthBytes: memory.stop().growthBytes };
+}

@@ -1,0 +1,100 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import ExcelJS from 'exceljs';
+import { pino } from 'pino';
+import { type Ctx, systemCaller } from '../../../domain/context.ts';
+import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
+import { openDatabase } from '../../../platform/database.ts';
+import { withSnapshot } from '../../../platform/snapshot.ts';
+import { extractionTables, planExtraction } from '../../../reports/extraction/extraction.plan.ts';
+import type { Cell, ColumnType } from '../../../reports/extraction/extraction.types.ts';
+
+/** What the process prints. */
+export interface XlsxFloor {
+  rows: number;
+  /** The time of the writer alone, from the first row to the closed file. */
+  ms: number;
+}
+
+const YIELD_EVERY = 2_000;
+
+type Value = string | number | boolean | Date | null;
+
+function valueIn(cell: Cell, type: ColumnType): Value {
+  if (cell === null || cell === undefined) return null;
+  if (type === 'date' || type === 'datetime') return new Date(cell as string);
+  return Array.isArray(cell) ? cell.join(';') : (cell as Value);
+}
+
+/** All cells of an export of all cards, held in memory before the clock starts. */
+async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: Value[][] }> {
+  const db = openDatabase({ url: databaseUrl, name: 'bench floor', poolMax: 2 });
+  const ctx: Ctx = {
+    db,
+    log: pino({ level: 'silent' }),
+    caller: systemCaller,
+    requestId: 'bench',
+    origin: 'system',
+    jobId: null,
+    metamodels: createMetamodelStore(),
+    metamodel: await loadMetamodel(db),
+    position: undefined,
+    ifMatch: undefined,
+    idempotencyKey: undefined,
+  };
+  try {
+    const plan = await planExtraction(ctx, {
+      format: 'xlsx',
+      kind: 'cards',
+      types: [],
+      filter: '',
+      columns: [],
+      include: [],
+      profile: 'report',
+      neutralise: true,
+    });
+    return await withSnapshot(db, async (snapshot) => {
+      const [table] = await extractionTables(snapshot, ctx, plan);
+      const rows: Value[][] = [];
+      for await (const batch of table!.batches) {
+        for (const cells of batch) {
+          rows.push(cells.map((cell, at) => valueIn(cell, table!.columns[at]!.type)));
+        }
+      }
+      return { headers: table!.columns.map(({ header }) => header), rows };
+    });
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Writes the cells by exceljs' streaming writer as it comes, without shared strings and styles. */
+async function write(file: string, headers: string[], rows: Value[][]): Promise<number> {
+  const start = performance.now();
+  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
+    stream: createWriteStream(file),
+    useSharedStrings: false,
+    useStyles: false,
+    zip: { zlib: { level: 1 } },
+  } as never);
+  const sheet = workbook.addWorksheet('Cards');
+  sheet.columns = headers.map((header) => ({ header }));
+  for (const [at, row] of rows.entries()) {
+    sheet.addRow(row).commit();
+    if (at % YIELD_EVERY === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await sheet.commit();
+  await workbook.commit();
+  return performance.now() - start;
+}
+
+const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-xlsx-'));
+try {
+  const { headers, rows } = await readAll(process.argv[2]!);
+  const ms = await write(path.join(folder, 'cards.xlsx'), headers, rows);
+  console.log(JSON.stringify({ rows: rows.length, ms } satisfies XlsxFloor));
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
