@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import parseRange from 'range-parser';
@@ -62,7 +63,7 @@ export function registerDownloadRoute(app: App, { blobs }: Services): void {
         return reply.code(304).header('etag', etagOf(file)).send();
       }
       const range = requestedRange(request, file);
-      if (request.method === 'HEAD') return describe(reply, file, range).send('');
+      if (request.method === 'HEAD') return describe(reply, file, range).send(Readable.from([]));
       const content = await openContent(blobs, file.id, range).catch((error) => {
         throw error instanceof EstateError ? missingResult(params.id, 'succeeded') : error;
       });

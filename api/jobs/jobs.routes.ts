@@ -5,7 +5,13 @@ import type { Services } from '../../domain/services.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
-import { JobScheduleSchema, JobSchema, StartedJobSchema } from '../schemas/jobs.ts';
+import {
+  JobItemSchema,
+  JobScheduleItemSchema,
+  JobScheduleSchema,
+  JobSchema,
+  StartedJobSchema,
+} from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 import { registerDownloadRoute } from './jobs.download.ts';
 import { registerScheduleRoutes } from './schedules.routes.ts';
@@ -14,7 +20,8 @@ const tag = 'Jobs';
 
 /** Work in the background: what became of it, its files, and when it is started by itself. */
 export function registerJobRoutes(app: App, services: Services): void {
-  for (const schema of [StartedJobSchema, JobSchema, JobScheduleSchema]) app.addSchema(schema);
+  const schemas = [StartedJobSchema, JobSchema, JobItemSchema, JobScheduleSchema, JobScheduleItemSchema];
+  for (const schema of schemas) app.addSchema(schema);
 
   operation(app, {
     method: 'GET',
@@ -33,7 +40,7 @@ export function registerJobRoutes(app: App, services: Services): void {
         }),
       ),
     }),
-    answers: { 200: { description: 'Jobs, newest first', schema: listAnswer(Type.Ref('Job#')) } },
+    answers: { 200: { description: 'Jobs, newest first', schema: listAnswer(Type.Ref('JobItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listJobs(ctx, query)),
   });
 

@@ -19,7 +19,7 @@ export function registerScheduleRoutes(app: App): void {
     summary: 'List schedules',
     permission: 'admin.settings',
     query: listQuery(['key', 'kind', 'last_slot'], 'key', {}),
-    answers: { 200: { description: 'Schedules', schema: listAnswer(Type.Ref('JobSchedule#')) } },
+    answers: { 200: { description: 'Schedules', schema: listAnswer(Type.Ref('JobScheduleItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listSchedules(ctx, query)),
   });
 

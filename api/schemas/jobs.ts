@@ -24,48 +24,63 @@ export const JobStatus = Type.Union(
   { description: 'The last three are ends; a failed or cancelled job can be run again' },
 );
 
-export const JobSchema = Type.Object(
-  {
-    id: Uuid,
-    kind: Type.String({ examples: ['export'] }),
-    status: JobStatus,
-    progress: Type.Number({ minimum: 0, maximum: 1 }),
-    message: Nullable(Type.String({ description: 'How far it is, for people' })),
-    counts: Type.Record(Type.String(), Type.Number(), { description: 'Figures that depend on the kind' }),
-    owner_id: Nullable(Type.String({ format: 'uuid', description: 'Null for jobs of the service itself' })),
-    created_at: Timestamp,
-    started_at: Nullable(Timestamp),
-    finished_at: Nullable(Timestamp),
-    result: Nullable(OpenObject),
-    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
-    attempt: Type.Integer({
-      minimum: 1,
-      description: 'Grows when it is run again, also after a worker died',
-    }),
-    links: Type.Object(
-      {
-        self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
-        result: Nullable(Type.String({ description: 'Where its file is, while there is one' })),
-      },
-      closed,
-    ),
-  },
-  { $id: 'Job', ...closed, description: 'Work in the background' },
-);
+const jobMembers = {
+  id: Uuid,
+  kind: Type.String({ examples: ['export'] }),
+  status: JobStatus,
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  message: Nullable(Type.String({ description: 'How far it is, for people' })),
+  counts: Type.Record(Type.String(), Type.Number(), { description: 'Figures that depend on the kind' }),
+  owner_id: Nullable(Type.String({ format: 'uuid', description: 'Null for jobs of the service itself' })),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  finished_at: Nullable(Timestamp),
+  result: Nullable(OpenObject),
+  error: Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
+  attempt: Type.Integer({
+    minimum: 1,
+    description: 'Grows when it is run again, also after a worker died',
+  }),
+  links: Type.Object(
+    {
+      self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
+      result: Nullable(Type.String({ description: 'Where its file is, while there is one' })),
+    },
+    closed,
+  ),
+};
 
-export const JobScheduleSchema = Type.Object(
-  {
-    key: Type.String({ examples: ['kpi_snapshot'] }),
-    kind: Type.String({ description: 'The kind of job that it starts', examples: ['kpi_snapshot'] }),
-    cron: Type.String({
-      description: 'Minute, hour, day of month, month, day of week',
-      examples: ['0 2 * * *'],
-    }),
-    time_zone: Type.String({ description: 'IANA name', examples: ['Europe/Berlin'] }),
-    enabled: Type.Boolean(),
-    last_slot: Nullable(Type.String({ ...Timestamp, description: 'The last moment for which it fired' })),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { $id: 'JobSchedule', ...closed, description: 'When a kind of job is started' },
-);
+export const JobSchema = Type.Object(jobMembers, {
+  $id: 'Job',
+  ...closed,
+  description: 'Work in the background',
+});
+
+/** A job in a list: `fields` may cut it. */
+export const JobItemSchema = Type.Partial(Type.Object(jobMembers), { $id: 'JobItem', ...closed });
+
+const scheduleMembers = {
+  key: Type.String({ examples: ['kpi_snapshot'] }),
+  kind: Type.String({ description: 'The kind of job that it starts', examples: ['kpi_snapshot'] }),
+  cron: Type.String({
+    description: 'Minute, hour, day of month, month, day of week',
+    examples: ['0 2 * * *'],
+  }),
+  time_zone: Type.String({ description: 'IANA name', examples: ['Europe/Berlin'] }),
+  enabled: Type.Boolean(),
+  last_slot: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+export const JobScheduleSchema = Type.Object(scheduleMembers, {
+  $id: 'JobSchedule',
+  ...closed,
+  description: 'When a kind of job is started',
+});
+
+/** A schedule in a list: `fields` may cut it. */
+export const JobScheduleItemSchema = Type.Partial(Type.Object(scheduleMembers), {
+  $id: 'JobScheduleItem',
+  ...closed,
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { builtInSchedules } from '../../../domain/jobs/schedules.data.ts';
+import { ensureSchedule } from '../../../domain/jobs/schedules.fire.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  for (const schedule of builtInSchedules) await ensureSchedule(t.services.db, schedule);
+});
+afterAll(() => t.close());
+
+const url = '/api/v1/job-schedules';
+
+it('lists and reads the schedules', async () => {
+  const list = await admin.get(url);
+  expect(list.body.items.map(({ key }: { key: string }) => key)).toEqual(['housekeeping', 'kpi_snapshot']);
+  const one = await admin.get(`${url}/kpi_snapshot`);
+  expect(one.body).toMatchObject({ kind: 'kpi_snapshot', time_zone: 'UTC', enabled: true, last_slot: null });
+  expect((await admin.get(`${url}?fields=key&cursor=`)).body.items).toEqual([
+    { key: 'housekeeping' },
+    { key: 'kpi_snapshot' },
+  ]);
+  expect((await admin.get(`${url}/nothing`)).status).toBe(404);
+});
+
+it('changes when a schedule fires, with an event of old and new', async () => {
+  const before = await admin.get(`${url}/kpi_snapshot`);
+  const answer = await admin.patch(
+    `${url}/kpi_snapshot`,
+    { cron: ' 30  1 * * MON-FRI ', time_zone: 'Europe/Berlin' },
+    { 'if-match': before.headers.etag! },
+  );
+  expect(answer.status).toBe(200);
+  expect(answer.body).toMatchObject({ cron: '30 1 * * MON-FRI', time_zone: 'Europe/Berlin', enabled: true });
+  const event = await t.services.db('events').where({ event_type: 'schedule.changed' }).first();
+  expect(event).toMatchObject({
+    user_id: admin.userId,
+    data: {
+      key: 'kpi_snapshot',
+      changes: {
+        cron: { old: before.body.cron, new: '30 1 * * MON-FRI' },
+        time_zone: { old: 'UTC', new: 'Europe/Berlin' },
+      },
+    },
+  });
+  const stale = await admin.patch(
+    `${url}/kpi_snapshot`,
+    { enabled: false },
+    { 'if-match': before.headers.etag! },
+  );
+  expect(stale.status).toBe(412);
+  const same = await admin.patch(`${url}/kpi_snapshot`, { enabled: true });
+  expect(same.body).toEqual(answer.body);
+  expect(same.headers['x-position']).toBeUndefined();
+});
+
+it('keeps what users have set when the product starts again', async () => {
+  await admin.patch(`${url}/housekeeping`, { enabled: false });
+  for (const schedule of builtInSchedules) await ensureSchedule(t.services.db, schedule);
+  expect((await admin.get(`${url}/housekeeping`)).body.enabled).toBe(false);
+});
+
+it.each([
+  [{ cron: '* * * *' }, 'cron', 'bad_cron'],
+  [{ cron: '* * * * * *' }, 'cron', 'bad_cron'],
+  [{ cron: '@daily' }, 'cron', 'bad_cron'],
+  [{ cron: '61 * * * *' }, 'cron', 'bad_cron'],
+  [{ cron: '5-1 * * * *' }, 'cron', 'bad_cron'],
+  [{ cron: '*/0 * * * *' }, 'cron', 'bad_cron'],
+  [{ cron: '0 0 31 2 *' }, 'cron', 'bad_cron'],
+  [{ cron: 'a b c d e' }, 'cron', 'bad_cron'],
+  [{ time_zone: 'Nowhere/Land' }, 'time_zone', 'bad_time_zone'],
+  [{ time_zone: '+02:00' }, 'time_zone', 'bad_time_zone'],
+])('refuses %j, naming the field', async (patch, field, code) => {
+  const before = await t.services.db('job_schedules').orderBy('key');
+  const answer = await admin.patch(`${url}/kpi_snapshot`, patch);
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors[0]).toMatchObject({ field, code });
+  expect(await t.services.db('job_schedules').orderBy('key')).toEqual(before);
+});
+
+it('refuses unknown members, unknown schedules and those without the permission', async () => {
+  expect((await admin.patch(`${url}/kpi_snapshot`, { kind: 'export' })).status).toBe(422);
+  expect((await admin.patch(`${url}/nothing`, { enabled: false })).status).toBe(404);
+  const member = await t.as('member');
+  for (const answer of [
+    await member.get(url),
+    await member.get(`${url}/kpi_snapshot`),
+    await member.patch(`${url}/kpi_snapshot`, { enabled: false }),
+  ]) {
+    expect(answer).toMatchObject({ status: 403, body: { permission: 'admin.settings' } });
+  }
+});
