@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createFirstAdministrator, issueSetupToken } from './domain/access/access.register.ts';
 import { createSessionReader } from './domain/access/access.sessions.ts';
 import { systemCaller } from './domain/context.ts';
+import { loadDemo } from './domain/demo/demo.load.ts';
 import { createMetamodelStore } from './domain/metamodel/metamodel.store.ts';
 import { createContext, type Services } from './domain/services.ts';
 import { prepareDatabase } from './migrations/prepare.ts';
@@ -93,6 +94,14 @@ export async function welcomeFirstAdministrator(services: Services): Promise<Fir
     );
   }
   return undefined;
+}
+
+/** Fills the empty workspace of the embedded default, unless DEMO says otherwise. */
+export async function welcomeNewcomer(services: Services): Promise<void> {
+  if (!services.config.demo) return;
+  const ctx = await createContext(services, systemCaller, { requestId: randomUUID(), origin: 'system' });
+  const loaded = await loadDemo(ctx, new Date().toISOString().slice(0, 10));
+  if (loaded) services.log.info(loaded, 'the demo landscape was loaded');
 }
 
 /** Written before the account is made, so that a crash in between never leaves an unknown password. */

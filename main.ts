@@ -1,5 +1,5 @@
 import { serve } from './api/serve.ts';
-import { boot, welcomeFirstAdministrator } from './boot.ts';
+import { boot, welcomeFirstAdministrator, welcomeNewcomer } from './boot.ts';
 import { failStartup } from './platform/startup.ts';
 import { startWorkers } from './workers/runtime.ts';
 
@@ -18,6 +18,7 @@ try {
       ].join('\n'),
     );
   }
+  await welcomeNewcomer(services);
   const workers = await startWorkers(services);
   lifecycle.onClose('workers', (remainingMs) => workers.close(remainingMs));
   const api = await serve(services);

@@ -1,10 +1,11 @@
-import { boot, welcomeFirstAdministrator } from '../boot.ts';
+import { boot, welcomeFirstAdministrator, welcomeNewcomer } from '../boot.ts';
 import { failStartup } from '../platform/startup.ts';
 import { serve } from './serve.ts';
 
 try {
   const { services, lifecycle } = await boot('api', { exclusive: false });
   await welcomeFirstAdministrator(services);
+  await welcomeNewcomer(services);
   const api = await serve(services);
   lifecycle.onClose('API', () => api.close());
   services.log.info({ address: api.address }, 'the API is ready');

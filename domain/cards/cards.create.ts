@@ -33,41 +33,46 @@ export interface WrittenCard {
  * `sibling_name_taken`, `external_id_taken`.
  */
 export async function createCard(ctx: Ctx, input: NewCard): Promise<WrittenCard> {
+  return await command(ctx, async (work) => {
+    const id = await createCardWithin(work, ctx, input);
+    return { id, text: await writtenCard(work.sql, ctx, id) };
+  });
+}
+
+/** {@link createCard} as a part of a greater command. @returns the card's id. */
+export async function createCardWithin(work: Work, ctx: Ctx, input: NewCard): Promise<string> {
   requirePermission(ctx.caller, 'inventory.create');
   refuseOperations(input);
-  return await command(ctx, async (work) => {
-    const { metamodel } = work;
-    const clean = cleanCardInput(input);
-    const faults = validateCardInput(metamodel, input.type, clean, { creating: true });
-    const type = metamodel.cardTypes.get(input.type);
-    if (!type || faults.length > 0) throw invalidFields(faults);
-    refuseHiddenCosts(type.costKeys, clean.attributes, may(ctx.caller, 'costs.view'));
+  const { metamodel } = work;
+  const clean = cleanCardInput(input);
+  const faults = validateCardInput(metamodel, input.type, clean, { creating: true });
+  const type = metamodel.cardTypes.get(input.type);
+  if (!type || faults.length > 0) throw invalidFields(faults);
+  refuseHiddenCosts(type.costKeys, clean.attributes, may(ctx.caller, 'costs.view'));
 
-    const values = newCardValues(clean);
-    let found: ParentPlace = await placeBelow(work.sql, null);
-    if (values.parent_id !== null) {
-      await lockHierarchy(work.sql, 'shared');
-      found = await requireParent(work, ctx, type, values.parent_id, null);
-    }
-    if (hasLevels(type)) {
-      const sent = clean.attributes?.[LEVEL_FIELD];
-      const { depth, underMacro } = found.place;
-      const place = { depth, underMacro: depth === 1 ? sent === MACRO : underMacro };
-      if (depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
-      const wrong = checkLevel(sent, place);
-      if (wrong.length > 0) throw invalidFields(wrong);
-      values.attributes = { ...values.attributes, [LEVEL_FIELD]: levelAt(place) };
-    }
-    const id = await insert(work, ctx, {
-      id: '',
-      type: type.key,
-      ...values,
-      status: 'ACTIVE',
-      approval_status: 'DRAFT',
-      data_quality: dataQuality(type, values, noFacts),
-      archived_at: null,
-    });
-    return { id, text: await writtenCard(work.sql, ctx, id) };
+  const values = newCardValues(clean);
+  let found: ParentPlace = await placeBelow(work.sql, null);
+  if (values.parent_id !== null) {
+    await lockHierarchy(work.sql, 'shared');
+    found = await requireParent(work, ctx, type, values.parent_id, null);
+  }
+  if (hasLevels(type)) {
+    const sent = clean.attributes?.[LEVEL_FIELD];
+    const { depth, underMacro } = found.place;
+    const place = { depth, underMacro: depth === 1 ? sent === MACRO : underMacro };
+    if (depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
+    const wrong = checkLevel(sent, place);
+    if (wrong.length > 0) throw invalidFields(wrong);
+    values.attributes = { ...values.attributes, [LEVEL_FIELD]: levelAt(place) };
+  }
+  return await insert(work, ctx, {
+    id: '',
+    type: type.key,
+    ...values,
+    status: 'ACTIVE',
+    approval_status: 'DRAFT',
+    data_quality: dataQuality(type, values, noFacts),
+    archived_at: null,
   });
 }
 

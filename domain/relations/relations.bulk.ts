@@ -49,7 +49,7 @@ export async function bulkRelations(
   dryRun: boolean,
 ): Promise<BulkResult> {
   const results = await guardDuplicates(() =>
-    command(ctx, (work) => carryOut(work, ctx, operations), { dryRun }),
+    command(ctx, (work) => bulkRelationsWithin(work, ctx, operations), { dryRun }),
   );
   const count = (status: BulkRowResult['status']) =>
     results.filter((result) => result.status === status).length;
@@ -62,7 +62,12 @@ export async function bulkRelations(
   };
 }
 
-async function carryOut(work: Work, ctx: Ctx, operations: BulkOperation[]): Promise<BulkRowResult[]> {
+/** {@link bulkRelations} as a part of a greater command: one result for each row. */
+export async function bulkRelationsWithin(
+  work: Work,
+  ctx: Ctx,
+  operations: BulkOperation[],
+): Promise<BulkRowResult[]> {
   const { sql, metamodel } = work;
   const refs = await resolveRefs(
     sql,
