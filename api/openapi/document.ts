@@ -19,6 +19,7 @@ export interface OpenApiOperation {
 export interface OpenApiParameter {
   name: string;
   in: string;
+  required?: boolean;
   description?: string;
   schema: Schema;
 }
@@ -54,6 +55,7 @@ export interface Schema {
   allOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
+  required?: string[];
   additionalProperties?: boolean | Schema;
   [member: string]: unknown;
 }

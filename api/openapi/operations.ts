@@ -3,6 +3,7 @@ import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Sc
 import { errorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { type AnswerHeader, answerHeaderRefs, type RequestHeader, requestHeaderRef } from './headers.ts';
+import { bodySchema, describedParameter } from './requests.ts';
 
 type Schemas = Record<string, Schema>;
 
@@ -16,7 +17,7 @@ export function describeOperation(
   const codes = errorCodesOf(spec);
   const conditional = isConditional(spec);
   const parameters = [
-    ...(collected.parameters ?? []).map((parameter) => described(parameter, path)),
+    ...(collected.parameters ?? []).map((parameter) => describedParameter(parameter, path)),
     ...requestHeadersOf(spec, conditional).map(requestHeaderRef),
   ];
   const requestBody = requestBodyOf(collected, spec, schemas);
@@ -87,36 +88,6 @@ function requestHeadersOf(spec: OperationSpec, conditional: boolean): RequestHea
   return [...names].sort();
 }
 
-/** Query parameters that mean the same wherever they stand. */
-const wellKnown: Record<string, string> = {
-  card_id: 'Only what belongs to this card',
-  from: 'From this moment on',
-  include_archived: 'Whether to show archived ones too',
-  include_hidden: 'Whether to show hidden ones too',
-  include_inactive: 'Whether to show inactive ones too',
-  limit: 'At most so many items',
-  page: 'From 1',
-  page_size: 'Items on a page',
-  since: 'From this moment on',
-  type_key: 'Only what has this card type',
-  until: 'Before this moment',
-  user_id: 'Only what belongs to this user',
-};
-
-/** `{id}` after `/cards` is the id of a card, `{role_key}` after `/stakeholder-roles` the key of a stakeholder role. */
-function described(parameter: OpenApiParameter, path: string): OpenApiParameter {
-  if (parameter.description) return parameter;
-  if (parameter.in !== 'path') {
-    const description = wellKnown[parameter.name];
-    return description ? { ...parameter, description } : parameter;
-  }
-  const parts = path.split('/');
-  const thing = parts[parts.indexOf(`{${parameter.name}}`) - 1] ?? '';
-  const member = parameter.name.split('_').at(-1)!;
-  const description = `${member[0]!.toUpperCase()}${member.slice(1)} of the ${thing.replace(/s$/, '').replaceAll('-', ' ')}`;
-  return { ...parameter, description };
-}
-
 function requestBodyOf(
   collected: OpenApiOperation,
   spec: OperationSpec,
@@ -131,8 +102,11 @@ function requestBodyOf(
   }
   const media = collected.requestBody?.content['application/json'];
   if (!media) return undefined;
-  const example = spec.bodyExample ?? media.example ?? exampleOf(media.schema, schemas);
-  return { required: true, content: { 'application/json': { schema: media.schema, example } } };
+  const schema = bodySchema(media.schema);
+  const example = spec.bodyExample ?? media.example ?? exampleOf(schema, schemas);
+  // a body that may be left out is null for the framework
+  const required = ![schema.type].flat().includes('null');
+  return { required, content: { 'application/json': { schema, example } } };
 }
 
 function rawBody(mediaType: string, body: RawBody): MediaType {

@@ -25,7 +25,7 @@ function unused(name: string): never {
 const services: Services = {
   config: readConfig({
     DATABASE_URL: 'postgres://nowhere',
-    SECRET_KEY: 'signs nothing, since nobody logs in',
+    SECRET_KEY: 'signs-nothing-since-nobody-ever-logs-in',
   }),
   log: pino({ level: 'silent' }),
   db: unused('db'),

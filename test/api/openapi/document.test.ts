@@ -111,6 +111,11 @@ describe('every operation', () => {
         inline.filter(({ description }) => !description).map(({ name }) => name),
         where,
       ).toEqual([]);
+      const optional = inline.filter(({ schema }) => schema.default !== undefined);
+      expect(
+        optional.filter(({ required }) => required).map(({ name }) => name),
+        where,
+      ).toEqual([]);
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       expect(
         inline.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
