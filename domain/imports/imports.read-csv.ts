@@ -97,14 +97,18 @@ function rowReader<K extends ImportKind>(
       return faultyRow(record.line, kind, { field: ROW, code: 'wrong_cell_count', message });
     }
     const row = newDraft(record.line);
-    for (const { index, read } of ordered) read(row, record.cells[index]!);
+    for (const { index, read } of ordered) {
+      const cell = record.cells[index]!;
+      // most cells of a file of several types are empty
+      if (cell !== '' || options.empty === 'clear') read(row, cell);
+    }
     return finishRow(row, kind, noParent);
   };
 }
 
 function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, cell: string) => void {
   const read = valueReader(column, options);
-  const clear = options.empty === 'clear' ? clearer(column, options) : () => undefined;
+  const clear = clearer(column, options);
   return (row, cell) => {
     const fault = cell.includes('\0') ? badText(column.name, cell) : undefined;
     if (fault) row.errors.push(fault);
