@@ -4,6 +4,7 @@ import type { OpenApiParameter, Schema } from './document.ts';
 const wellKnown: Record<string, string> = {
   action: 'What to do',
   card_id: 'Only what belongs to this card',
+  filter: 'An expression of the filter language; empty for all',
   from: 'From this moment on',
   include_archived: 'Whether to show archived ones too',
   include_hidden: 'Whether to show hidden ones too',
@@ -11,6 +12,8 @@ const wellKnown: Record<string, string> = {
   limit: 'At most so many items',
   page: 'From 1',
   page_size: 'Items on a page',
+  neutralise: 'Whether cells that a spreadsheet program would calculate are disarmed',
+  profile: '`report` for people and tools, `roundtrip` for importing it again',
   since: 'From this moment on',
   type_key: 'Only what has this card type',
   until: 'Before this moment',
