@@ -11,6 +11,12 @@ export interface QueueBackendOptions {
   log: Logger;
 }
 
+interface OpenQueue {
+  queue: Queue;
+  /** The queue, once it has connected. */
+  ready: Promise<Queue>;
+}
+
 const ANSWER_MS = 5_000;
 const RETRY_MS = 1_000;
 
@@ -30,7 +36,7 @@ const workerOptions = {
 export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
   const { redisUrl, log } = options;
   const prefix = `estate:${options.namespace}`;
-  const queues = new Map<string, Promise<Queue>>();
+  const queues = new Map<string, OpenQueue>();
   let closed = false;
 
   /** Errors come by the dozen while a server is away: one line for each message until it is back. */
@@ -43,32 +49,35 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
     };
   };
 
-  const openQueue = async (name: string): Promise<Queue> => {
+  const openQueue = (name: string): OpenQueue => {
     const common = { prefix, streams: { events: { maxLen: 100 } } };
-    const queue = redisUrl
-      ? new Queue(name, {
-          ...common,
-          // an `add` must reject while Redis is away, not wait
-          connection: { url: redisUrl, maxRetriesPerRequest: 1, enableOfflineQueue: false },
-        })
-      : new Queue(name, { ...common, connection: postgres(options, 1) }, createPostgresBackend);
+    const queue = (
+      redisUrl
+        ? new Queue(name, {
+            ...common,
+            // an `add` must reject while Redis is away, not wait
+            connection: { url: redisUrl, maxRetriesPerRequest: 1, enableOfflineQueue: false },
+          })
+        : new Queue(name, { ...common, connection: postgres(options, 1) }, createPostgresBackend)
+    ) as Queue;
     queue.on('error', reporter(name));
-    try {
-      await queue.waitUntilReady();
-      return queue as Queue;
-    } catch (error) {
-      // a queue remembers a failed beginning for ever: the next call makes a new one
-      queues.delete(name);
-      await queue.close().catch(() => undefined);
-      throw error;
-    }
+    const ready = queue.waitUntilReady().then(
+      () => queue,
+      async (error) => {
+        // a queue remembers a failed beginning for ever: the next call makes a new one
+        queues.delete(name);
+        await queue.close().catch(() => undefined);
+        throw error;
+      },
+    );
+    // told to whoever waits for it
+    ready.catch(() => undefined);
+    return { queue, ready };
   };
   const queueOf = (name: string): Promise<Queue> => {
-    const known = queues.get(name);
-    if (known) return known;
-    const opening = openQueue(name);
-    queues.set(name, opening);
-    return opening;
+    const open = queues.get(name) ?? openQueue(name);
+    queues.set(name, open);
+    return open.ready;
   };
 
   return {
@@ -100,12 +109,7 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
       }),
     async close() {
       closed = true;
-      const open = await Promise.allSettled([...queues.values()]);
-      await Promise.all(
-        open.map(async (queue) => {
-          if (queue.status === 'fulfilled') await within(queue.value.close(), ANSWER_MS);
-        }),
-      );
+      await Promise.all([...queues.values()].map(({ queue }) => within(queue.close(), ANSWER_MS)));
     },
   };
 }

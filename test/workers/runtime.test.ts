@@ -1,0 +1,160 @@
+// @redis
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSessionReader } from '../../domain/access/access.sessions.ts';
+import { command } from '../../domain/command.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { cancelJob } from '../../domain/jobs/jobs.commands.ts';
+import { enqueueJob, jobPath } from '../../domain/jobs/jobs.enqueue.ts';
+import { startWorkers, type Workers } from '../../workers/runtime.ts';
+import { createTestApp, type TestApp } from '../support/harness.ts';
+import { ask, jobRow, untilStatus } from '../support/jobs.ts';
+import { until } from '../support/until.ts';
+import { actJob, numbersJob, numbersTable, processors } from './fixtures/numbers.processors.ts';
+
+let t: TestApp;
+let workers: Workers;
+beforeAll(async () => {
+  t = await createTestApp();
+  await t.services.db.raw(numbersTable);
+  workers = await startWorkers(t.services, processors);
+});
+afterAll(async () => {
+  await workers.close(2_000);
+  await t.close();
+});
+
+const act = async (what: string, ctx?: Ctx) => await ask(ctx ?? (await t.ctx()), actJob, { act: what });
+const running = async (id: string) =>
+  await until('the job to run', async () => (await jobRow(t.services, id)).status === 'running');
+
+async function as(role: string): Promise<{ ctx: Ctx; userId: string }> {
+  const { userId } = await t.as(role);
+  const user = await t.services.db('users').where({ id: userId }).first();
+  const claims = { sub: userId, jti: '00000000-0000-7000-8000-000000000001', iat: 0, exp: 4_000_000_000 };
+  const { caller } = await createSessionReader(t.services.db).read({ ...claims, tv: user.token_version });
+  return { ctx: await t.ctx(caller), userId };
+}
+
+describe('how a job ends', () => {
+  it('keeps the result of one that succeeds', async () => {
+    const row = await untilStatus(t.services, await act('this and that'), 'succeeded');
+    expect(row).toMatchObject({
+      progress: 1,
+      result: { did: 'this and that' },
+      error: null,
+      attempt: 1,
+      lease_owner: null,
+    });
+  });
+
+  it('never begins when the transaction that asks for it is rolled back', async () => {
+    const ctx = await t.ctx();
+    let id = '';
+    await command(
+      ctx,
+      async (work) => {
+        id = (await enqueueJob(ctx, work, actJob, { act: 'nothing' })).job_id;
+      },
+      { dryRun: true },
+    );
+    await untilStatus(t.services, await act('later'), 'succeeded');
+    expect(await jobRow(t.services, id)).toBeUndefined();
+  });
+
+  it('fails at once on a refusal, with its code', async () => {
+    const row = await untilStatus(t.services, await act('refuse'), 'failed');
+    expect(row).toMatchObject({
+      error: { code: 'not_found', message: 'There is no such thing.' },
+      attempt: 1,
+    });
+  });
+
+  it('runs again after an unexpected error, as often as its kind says, and tells no internals', async () => {
+    const row = await untilStatus(t.services, await act('break'), 'failed');
+    expect(row).toMatchObject({ attempt: 2, failures: 1, error: { code: 'internal' } });
+    expect(row.error!.message).not.toContain('secret detail');
+    const recovered = await untilStatus(t.services, await act('break once'), 'succeeded');
+    expect(recovered).toMatchObject({ result: { attempt: 2 }, failures: 1, error: null });
+  });
+
+  it('stays succeeded when the processor breaks after it has finished the job', async () => {
+    const id = await act('finish and break');
+    const row = await untilStatus(t.services, id, 'succeeded');
+    await untilStatus(t.services, await act('later'), 'succeeded');
+    expect(await jobRow(t.services, id)).toEqual(row);
+    expect(row).toMatchObject({ result: { done: true }, attempt: 1 });
+  });
+
+  it('fails when its payload no longer fits its kind', async () => {
+    const [job] = await t.services
+      .db('jobs')
+      .insert({ kind: actJob.kind, queue: actJob.queue, payload: '{"act":1}', rights: '{"permissions":"*"}' })
+      .returning('id');
+    const row = await untilStatus(t.services, job.id, 'failed');
+    expect(row.error).toMatchObject({ code: 'internal' });
+  });
+});
+
+describe('cancelling', () => {
+  it('stops a running job', async () => {
+    const ctx = await t.ctx();
+    const id = await act('wait');
+    await running(id);
+    await cancelJob(ctx, id);
+    const row = await untilStatus(t.services, id, 'cancelled');
+    expect(row).toMatchObject({ attempt: 1, error: null, lease_owner: null });
+  });
+
+  it('keeps what was committed before, and nothing after', async () => {
+    const ctx = await t.ctx();
+    const id = await ask(ctx, numbersJob, { rows: 1_000_000, batch: 10, pauseMs: 1 });
+    await until('some rows', async () => ((await jobRow(t.services, id)).counts?.written ?? 0) > 50);
+    await cancelJob(ctx, id);
+    const row = await untilStatus(t.services, id, 'cancelled');
+    const { rows } = await t.services.db.raw('select count(*)::int as n from numbers where job_id = ?', [id]);
+    expect(rows[0].n).toBe(row.counts!.written);
+    expect(row.checkpoint).toBe(row.counts!.written);
+  });
+});
+
+describe('with whose rights a job runs', () => {
+  it('is the owner, with what was held then and is held still', async () => {
+    const { ctx, userId } = await as('member');
+    const full = await untilStatus(t.services, await act('who', ctx), 'succeeded');
+    expect(full.result).toMatchObject({ user: userId });
+    expect(full.result!.permissions).toContain('costs.view');
+    await t.services.db('users').where({ id: userId }).update({ role: 'viewer' });
+    try {
+      const less = await untilStatus(t.services, await act('who', ctx), 'succeeded');
+      expect(less.result!.permissions).toContain('inventory.view');
+      expect(less.result!.permissions).not.toContain('costs.view');
+      await t.services.db('users').where({ id: userId }).update({ role: 'admin' });
+      const notMore = await untilStatus(t.services, await act('who', ctx), 'succeeded');
+      expect(notMore.result!.permissions).toEqual(full.result!.permissions);
+    } finally {
+      await t.services.db('users').where({ id: userId }).update({ role: 'member' });
+    }
+  });
+
+  it('is nobody when the owner is no longer active', async () => {
+    const { ctx, userId } = await as('bpm_admin');
+    await t.services.db('users').where({ id: userId }).update({ is_active: false });
+    const row = await untilStatus(t.services, await act('who', ctx), 'failed');
+    expect(row.error).toMatchObject({ code: 'forbidden' });
+  });
+});
+
+it('tells progress on the way, and the news of it', async () => {
+  const news: string[] = [];
+  const off = t.services.signals.on('estate_job_news', (id) => void news.push(id));
+  const client = await t.as('admin');
+  const id = await ask(await t.ctx(), numbersJob, { rows: 400, batch: 10, pauseMs: 5 });
+  await until('progress', async () => {
+    const { body } = await client.get(jobPath(id));
+    return body.progress > 0 && body.progress < 1 && body.counts.written > 0;
+  });
+  const row = await untilStatus(t.services, id, 'succeeded');
+  expect(row).toMatchObject({ message: '400 of 400', counts: { written: 400 }, result: { written: 400 } });
+  await until('news', async () => news.filter((item) => item === id).length > 5);
+  off();
+});
