@@ -17,7 +17,7 @@ import { openDatabase } from '../../platform/database.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createSignals } from '../../platform/signals.ts';
 import { createConformance, type OpenApiDocument } from './conformance.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export interface TestAnswer {
   status: number;
@@ -57,9 +57,12 @@ export interface TestApp extends TestServices {
   anonymous: TestClient;
 }
 
-/** Services on a database of the test's own. */
-export async function createTestServices(env: Record<string, string> = {}): Promise<TestServices> {
-  const database = await createTestDatabase();
+/** Services on a database of the test's own: a clone of the template, unless one is given. */
+export async function createTestServices(
+  env: Record<string, string> = {},
+  given?: TestDatabase,
+): Promise<TestServices> {
+  const database = given ?? (await createTestDatabase());
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-data-'));
   const config = readConfig({
     DATABASE_URL: database.url,
