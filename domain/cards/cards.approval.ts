@@ -29,9 +29,7 @@ export async function setApproval(ctx: Ctx, id: string, action: ApprovalAction):
     requireOnCard(ctx, { app: 'inventory.approval_status', card: 'card.approval_status' }, card);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, card.id));
     if (card.status === 'ARCHIVED') {
-      throw new EstateError('wrong_state', 'An archived card has no approval; restore it first.', {
-        extra: { status: 'ARCHIVED' },
-      });
+      throw new EstateError('wrong_state', 'An archived card has no approval; restore it first.');
     }
     if (action === 'approve') {
       const missing = missingForApproval(typeOf(work.metamodel, card), card.filled);

@@ -32,9 +32,7 @@ export async function archiveCard(ctx: Ctx, id: string, request: RemovalRequest)
     requireOnCard(ctx, ARCHIVE, primary);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
     if (primary.status === 'ARCHIVED') {
-      throw new EstateError('wrong_state', 'The card is archived already.', {
-        extra: { status: 'ARCHIVED' },
-      });
+      throw new EstateError('wrong_state', 'The card is archived already.');
     }
     const plan = await planRemoval(work, ctx, primary, request, 'archive');
     const cards = await lockRemoval(work, ctx, plan, 'archive');

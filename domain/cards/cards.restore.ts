@@ -36,7 +36,7 @@ export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest)
     requireOnCard(ctx, ARCHIVE, primary);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
     if (primary.status === 'ACTIVE') {
-      throw new EstateError('wrong_state', 'The card is not archived.', { extra: { status: 'ACTIVE' } });
+      throw new EstateError('wrong_state', 'The card is not archived.');
     }
     const faults = named.flatMap((other, index) => {
       const card = cards.get(other);

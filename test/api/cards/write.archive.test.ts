@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { appoint, card, eventsOf, make, NOBODY, refused, relate } from './write.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+const archive = (id: string, body?: unknown, client = member, headers = {}) =>
+  client.post(card(id, '/archive'), body, headers);
+const restore = (id: string, body?: unknown, client = member) => client.post(card(id, '/restore'), body);
+const read = async (id: string) => (await admin.get(card(id))).body;
+
+/** A parent with two children, and a grandchild below the first. */
+async function family(type = 'Application') {
+  const parent = await make(admin, { type });
+  const one = await make(admin, { type, parent_id: parent.id });
+  const two = await make(admin, { type, parent_id: parent.id });
+  const grandchild = await make(admin, { type, parent_id: one.id });
+  return { parent, one, two, grandchild };
+}
+
+describe('POST /cards/{id}/archive', () => {
+  it('archives a card without children, with or without a body, and keeps its approval', async () => {
+    const made = await make(member, { attributes: { costTotalAnnual: 3 } });
+    await admin.post(card(made.id, '/approval-status?action=approve'));
+    const { answer, events } = await eventsOf(t, () => archive(made.id));
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({
+      primary: {
+        id: made.id,
+        status: 'ARCHIVED',
+        approval_status: 'APPROVED',
+        archived_at: expect.any(String),
+      },
+      affected_children_ids: [],
+      affected_related_card_ids: [],
+    });
+    expect(answer.body.primary).toEqual(await read(made.id));
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      event_type: 'card.archived',
+      card_id: made.id,
+      batch_id: expect.any(String),
+      cost_keys: null,
+    });
+    expect(events[0]!.data.changes).toEqual({
+      status: { old: 'ACTIVE', new: 'ARCHIVED' },
+      archived_at: { old: null, new: answer.body.primary.archived_at },
+    });
+    for (const body of [{}, null, { child_strategy: null }]) {
+      const other = await make(member);
+      expect((await archive(other.id, body)).status).toBe(200);
+    }
+  });
+
+  it('refuses what is archived, unknown, guarded or malformed', async () => {
+    const { id } = await make(member);
+    const { etag } = (await member.get(card(id))).headers;
+    await member.patch(card(id), { alias: 'x' });
+    expect(await refused(t, () => archive(id, {}, member, { 'if-match': etag! }))).toMatchObject({
+      status: 412,
+    });
+    await archive(id);
+    expect(await refused(t, () => archive(id))).toMatchObject({ status: 409, code: 'wrong_state' });
+    expect(await refused(t, () => archive(NOBODY))).toMatchObject({ status: 404 });
+    for (const body of [{ child_strategy: 'x' }, { related_card_ids: ['x'] }, { more: 1 }, []]) {
+      expect((await refused(t, () => archive(id, body))).status).toBe(422);
+    }
+  });
+
+  it('asks what becomes of children', async () => {
+    const { parent } = await family();
+    expect(await refused(t, () => archive(parent.id))).toMatchObject({
+      status: 409,
+      code: 'children_present',
+      body: { child_count: 2 },
+    });
+  });
+
+  it('cascades: all active cards below go too, under one batch', async () => {
+    const { parent, one, two, grandchild } = await family();
+    const { answer, events } = await eventsOf(t, () => archive(parent.id, { child_strategy: 'cascade' }));
+    expect(new Set(answer.body.affected_children_ids)).toEqual(new Set([one.id, two.id, grandchild.id]));
+    expect(events.map((event) => event.event_type)).toEqual(Array(4).fill('card.archived'));
+    expect(new Set(events.map((event) => event.batch_id)).size).toBe(1);
+    expect(await read(grandchild.id)).toMatchObject({ status: 'ARCHIVED', parent_id: one.id });
+    const impact = await member.get(card(parent.id, '/restore-impact'));
+    expect(impact.body.passengers).toHaveLength(3);
+  });
+
+  it('disconnects: children lose the parent, approvals break, levels follow', async () => {
+    const { parent, one, two, grandchild } = await family('BusinessCapability');
+    await admin.post(card(one.id, '/approval-status?action=approve'));
+    await admin.post(card(grandchild.id, '/approval-status?action=approve'));
+    const { answer, events } = await eventsOf(t, () => archive(parent.id, { child_strategy: 'disconnect' }));
+    expect(new Set(answer.body.affected_children_ids)).toEqual(new Set([one.id, two.id]));
+    expect(await read(one.id)).toMatchObject({
+      status: 'ACTIVE',
+      parent_id: null,
+      approval_status: 'BROKEN',
+      attributes: { capabilityLevel: 'L1' },
+    });
+    expect(await read(grandchild.id)).toMatchObject({
+      parent_id: one.id,
+      approval_status: 'APPROVED',
+      attributes: { capabilityLevel: 'L2' },
+    });
+    expect(events.map((event) => [event.event_type, event.card_id])).toEqual([
+      ['card.archived', parent.id],
+      ['card.updated', one.id],
+      ['card.updated', two.id],
+      ['card.updated', grandchild.id],
+    ]);
+    expect(events[1]!.data.changes).toEqual({
+      parent_id: { old: parent.id, new: null },
+      approval_status: { old: 'APPROVED', new: 'BROKEN' },
+      'attributes.capabilityLevel': { old: 'L2', new: 'L1' },
+    });
+  });
+
+  it('reparents: children move to the grandparent, also one with the name of the parent', async () => {
+    const top = await make(admin);
+    const parent = await make(admin, { name: 'Same', parent_id: top.id });
+    const child = await make(admin, { name: 'Same', parent_id: parent.id });
+    const answer = await archive(parent.id, { child_strategy: 'reparent' });
+    expect(answer.status).toBe(200);
+    expect(await read(child.id)).toMatchObject({ parent_id: top.id, status: 'ACTIVE' });
+  });
+
+  it('refuses when a moved child would meet a sibling of its name, and writes nothing', async () => {
+    const parent = await make(admin);
+    await make(admin, { name: 'Clash', parent_id: parent.id });
+    await make(admin, { name: 'Clash' });
+    for (const child_strategy of ['disconnect', 'reparent']) {
+      expect(await refused(t, () => archive(parent.id, { child_strategy }))).toMatchObject({
+        status: 409,
+        code: 'sibling_name_taken',
+      });
+    }
+  });
+
+  it('takes related cards along, whose own children are disconnected', async () => {
+    const app = await make(admin);
+    const component = await make(admin, { type: 'ITComponent' });
+    const below = await make(admin, { type: 'ITComponent', parent_id: component.id });
+    const other = await make(admin, { type: 'ITComponent' });
+    await relate(admin, 'relAppToITC', app.id, component.id);
+    expect(await refused(t, () => archive(app.id, { related_card_ids: [other.id] }))).toMatchObject({
+      status: 422,
+      fields: ['related_card_ids.0'],
+    });
+    const answer = await archive(app.id, { related_card_ids: [component.id.toUpperCase()] });
+    expect(answer.body).toMatchObject({
+      affected_related_card_ids: [component.id],
+      affected_children_ids: [below.id],
+    });
+    expect(await read(below.id)).toMatchObject({ status: 'ACTIVE', parent_id: null });
+    const impact = await member.get(card(app.id, '/restore-impact'));
+    expect(impact.body.passengers).toMatchObject([{ id: component.id, role: 'related' }]);
+    const listed = await member.get(`/api/v1/relations?card_id=${app.id}`);
+    expect(listed.body.total).toBe(0);
+  });
+
+  it('takes every active related card along where asked', async () => {
+    const app = await make(admin);
+    const parts = [await make(admin, { type: 'ITComponent' }), await make(admin, { type: 'ITComponent' })];
+    for (const part of parts) await relate(admin, 'relAppToITC', app.id, part.id);
+    await archive(parts[0]!.id);
+    const answer = await archive(app.id, { cascade_all_related: true });
+    expect(answer.body.affected_related_card_ids).toEqual([parts[1]!.id]);
+  });
+
+  it('needs the right on every card that it touches', async () => {
+    const { parent, one, two, grandchild } = await family();
+    expect(await refused(t, () => archive(parent.id, {}, viewer))).toMatchObject({
+      status: 403,
+      body: { permission: 'inventory.archive' },
+    });
+    await appoint(t, parent.id, viewer, 'responsible');
+    for (const child_strategy of ['cascade', 'disconnect']) {
+      expect((await refused(t, () => archive(parent.id, { child_strategy }, viewer))).status).toBe(403);
+    }
+    await appoint(t, one.id, viewer, 'business_application_owner');
+    await appoint(t, two.id, viewer, 'business_application_owner');
+    expect((await refused(t, () => archive(parent.id, { child_strategy: 'cascade' }, viewer))).status).toBe(
+      403,
+    );
+    expect((await archive(parent.id, { child_strategy: 'disconnect' }, viewer)).status).toBe(200);
+    expect(await read(grandchild.id)).toMatchObject({ parent_id: one.id });
+  });
+});
+
+describe('POST /cards/{id}/restore', () => {
+  it('restores one card, or with it the named passengers of its batch', async () => {
+    const { parent, one, two, grandchild } = await family();
+    await archive(parent.id, { child_strategy: 'cascade' });
+    const { answer, events } = await eventsOf(t, () =>
+      restore(parent.id, { also_restore_card_ids: [one.id, grandchild.id] }),
+    );
+    expect(answer.body).toMatchObject({
+      primary: { id: parent.id, status: 'ACTIVE', archived_at: null },
+      restored_passenger_ids: [one.id, grandchild.id],
+    });
+    expect(events.map((event) => event.event_type)).toEqual(Array(3).fill('card.restored'));
+    expect(events[0]!.data.changes).toEqual({
+      status: { old: 'ARCHIVED', new: 'ACTIVE' },
+      archived_at: { old: expect.any(String), new: null },
+    });
+    expect(await read(two.id)).toMatchObject({ status: 'ARCHIVED' });
+    expect((await restore(two.id)).body.primary).toMatchObject({ status: 'ACTIVE', parent_id: parent.id });
+  });
+
+  it('refuses what is active, unknown, no passenger, or below an archived card', async () => {
+    const { parent, one } = await family();
+    const stranger = await make(member);
+    expect(await refused(t, () => restore(parent.id))).toMatchObject({ status: 409, code: 'wrong_state' });
+    await archive(parent.id, { child_strategy: 'cascade' });
+    await archive(stranger.id);
+    for (const id of [stranger.id, NOBODY]) {
+      expect(await refused(t, () => restore(parent.id, { also_restore_card_ids: [id] }))).toMatchObject({
+        status: 422,
+        fields: ['also_restore_card_ids.0'],
+      });
+    }
+    expect(await refused(t, () => restore(one.id))).toMatchObject({
+      status: 409,
+      code: 'wrong_state',
+      body: { archived_parent_id: parent.id },
+    });
+    expect((await restore(one.id, { also_restore_card_ids: [parent.id] })).status).toBe(200);
+    expect(await refused(t, () => restore(NOBODY))).toMatchObject({ status: 404 });
+  });
+
+  it('refuses when the name has been taken meanwhile', async () => {
+    const first = await make(member, { name: 'Seat' });
+    await archive(first.id);
+    const second = await make(member, { name: 'seat' });
+    expect(await refused(t, () => restore(first.id))).toMatchObject({
+      status: 409,
+      code: 'sibling_name_taken',
+      body: { existing_id: second.id },
+    });
+  });
+
+  it('needs the right on each card', async () => {
+    const { parent, one } = await family();
+    await archive(parent.id, { child_strategy: 'cascade' });
+    expect((await refused(t, () => restore(parent.id, {}, viewer))).status).toBe(403);
+    await appoint(t, parent.id, viewer, 'responsible');
+    expect(
+      (await refused(t, () => restore(parent.id, { also_restore_card_ids: [one.id] }, viewer))).status,
+    ).toBe(403);
+    expect((await restore(parent.id, {}, viewer)).status).toBe(200);
+  });
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { card, eventsOf, make, NOBODY, refused, withRole } from './write.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+});
+afterAll(() => t.close());
+
+const create = (client: TestClient, body: Record<string, unknown>) => () =>
+  client.post('/api/v1/cards', { type: 'Application', name: 'Refused', ...body });
+
+describe('POST /cards', () => {
+  it('answers the whole card and writes one event with every set field', async () => {
+    const body = {
+      type: 'Application',
+      name: '  Claims Desk ',
+      subtype: 'businessApplication',
+      alias: ' CD ',
+      description: 'Registers\nclaims',
+      external_id: 'APP-1',
+      lifecycle: { active: '2021-04-01', plan: null },
+      attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 1200.5, productName: '' },
+    };
+    const { answer, events } = await eventsOf(t, () => member.post('/api/v1/cards', body));
+    expect(answer.status).toBe(201);
+    expect(answer.headers.location).toBe(card(answer.body.id));
+    expect(answer.body).toMatchObject({
+      name: 'Claims Desk',
+      alias: 'CD',
+      lifecycle: { active: '2021-04-01' },
+      attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 1200.5 },
+      status: 'ACTIVE',
+      approval_status: 'DRAFT',
+      data_quality: 27.8,
+      created_by: member.userId,
+      updated_by: member.userId,
+    });
+    const read = await member.get(card(answer.body.id));
+    expect(read.text).toBe(answer.text);
+    expect(read.headers.etag).toBe(answer.headers.etag);
+
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      event_type: 'card.created',
+      card_id: answer.body.id,
+      card_type: 'Application',
+      user_id: member.userId,
+      cost_keys: ['attributes.costTotalAnnual'],
+    });
+    expect(events[0]!.data).toEqual({
+      id: answer.body.id,
+      type: 'Application',
+      name: 'Claims Desk',
+      changes: {
+        subtype: { old: null, new: 'businessApplication' },
+        name: { old: null, new: 'Claims Desk' },
+        alias: { old: null, new: 'CD' },
+        description: { old: null, new: 'Registers\nclaims' },
+        external_id: { old: null, new: 'APP-1' },
+        status: { old: null, new: 'ACTIVE' },
+        approval_status: { old: null, new: 'DRAFT' },
+        data_quality: { old: null, new: 27.8 },
+        'lifecycle.active': { old: null, new: '2021-04-01' },
+        'attributes.businessCriticality': { old: null, new: 'missionCritical' },
+        'attributes.costTotalAnnual': { old: null, new: 1200.5 },
+      },
+    });
+  });
+
+  it('answers a repeated request with the same key once more and writes nothing new', async () => {
+    const headers = { 'idempotency-key': 'create-once' };
+    const body = { type: 'Application', name: 'Once' };
+    const first = await member.post('/api/v1/cards', body, headers);
+    const { answer, events } = await eventsOf(t, () => member.post('/api/v1/cards', body, headers));
+    expect([answer.status, answer.text, events]).toEqual([201, first.text, []]);
+  });
+
+  it.each([
+    ['unknown type', { type: 'Nope' }, 'validation_failed', ['type']],
+    ['no name', { name: undefined }, 'validation_failed', ['name']],
+    ['blank name', { name: '   ' }, 'validation_failed', ['name']],
+    ['unknown member', { colour: 'red' }, 'validation_failed', ['colour']],
+    ['status', { status: 'ARCHIVED' }, 'use_operation', ['status']],
+    ['approval status', { approval_status: null }, 'use_operation', ['approval_status']],
+    ['wrong types', { description: 1, alias: [] }, 'validation_failed', ['description', 'alias']],
+    ['unknown subtype', { subtype: 'x' }, 'validation_failed', ['subtype']],
+    ['unknown parent', { parent_id: NOBODY }, 'validation_failed', ['parent_id']],
+    ['malformed parent', { parent_id: 'x' }, 'validation_failed', ['parent_id', 'parent_id']],
+    ['urn as parent', { parent_id: `urn:uuid:${NOBODY}` }, 'validation_failed', ['parent_id']],
+    ['unknown phase', { lifecycle: { begin: '2020-01-01' } }, 'validation_failed', ['lifecycle.begin']],
+    ['bad day', { lifecycle: { active: '2023-02-30' } }, 'validation_failed', ['lifecycle.active']],
+    [
+      'bad attributes',
+      { attributes: { timeModel: 'x', nope: 1, costTotalAnnual: '1' } },
+      'validation_failed',
+      ['attributes.timeModel', 'attributes.nope', 'attributes.costTotalAnnual'],
+    ],
+  ])('refuses %s with 422 and names the field', async (_name, body, code, fields) => {
+    expect(await refused(t, create(member, body))).toMatchObject({ status: 422, code, fields });
+  });
+
+  it('refuses a body that is no JSON, or no object', async () => {
+    const send = (payload: string) => () =>
+      member.request({
+        method: 'POST',
+        url: '/api/v1/cards',
+        headers: { 'content-type': 'application/json' },
+        payload,
+      });
+    expect(await refused(t, send('{'))).toMatchObject({ status: 400, code: 'bad_body' });
+    for (const payload of ['[]', 'null', '"x"', '1'])
+      expect((await refused(t, send(payload))).status).toBe(422);
+  });
+
+  it('takes texts of every script and refuses what PostgreSQL cannot hold', async () => {
+    const name = 'Ünïcode Größe 漢字 العربية \u202eabc 😀';
+    expect((await make(member, { name })).name).toBe(name);
+    for (const bad of ['\0', 'a\ud800b', 'line\nbreak']) {
+      expect(await refused(t, create(member, { name: bad }))).toMatchObject({
+        status: 422,
+        fields: ['name'],
+      });
+    }
+    expect(await refused(t, create(member, { description: '\0' }))).toMatchObject({
+      fields: ['description'],
+    });
+    expect(await refused(t, create(member, { attributes: { productName: '\udc00' } }))).toMatchObject({
+      fields: ['attributes.productName'],
+    });
+  });
+
+  it('refuses a sibling of the same name, whatever its case and blanks, and names it', async () => {
+    const first = await make(member, { name: 'Straße A' });
+    expect(await refused(t, create(member, { name: ' STRAßE a ' }))).toMatchObject({
+      status: 409,
+      code: 'sibling_name_taken',
+      body: { existing_id: first.id },
+    });
+    await make(member, { name: 'Straße A', parent_id: first.id });
+    await make(member, { name: 'Straße A', type: 'ITComponent' });
+  });
+
+  it('refuses an external id twice in a type, archived cards included', async () => {
+    const first = await make(member, { external_id: 'X-1' });
+    await member.post(card(first.id, '/archive'));
+    expect(await refused(t, create(member, { external_id: ' X-1 ' }))).toMatchObject({
+      status: 409,
+      code: 'external_id_taken',
+      body: { existing_id: first.id },
+    });
+    await make(member, { external_id: 'X-1', type: 'ITComponent' });
+  });
+
+  it('takes parents of the same type only, where the type forms a hierarchy', async () => {
+    const component = await make(member, { type: 'ITComponent' });
+    const provider = await make(member, { type: 'Provider' });
+    const archived = await make(member);
+    await member.post(card(archived.id, '/archive'));
+    expect(await refused(t, create(member, { parent_id: component.id }))).toMatchObject({
+      status: 422,
+      fields: ['parent_id'],
+    });
+    expect(await refused(t, create(member, { type: 'Provider', parent_id: provider.id }))).toMatchObject({
+      status: 422,
+      fields: ['parent_id'],
+    });
+    expect(await refused(t, create(member, { parent_id: archived.id }))).toMatchObject({
+      status: 422,
+      fields: ['parent_id'],
+    });
+    const parent = await make(member);
+    const child = await make(member, { parent_id: parent.id.toUpperCase() });
+    expect(child.parent_id).toBe(parent.id);
+  });
+
+  it('gives capabilities their level and refuses one too deep', async () => {
+    const chain = async (level?: string) => {
+      const root = await make(admin, {
+        type: 'BusinessCapability',
+        ...(level ? { attributes: { capabilityLevel: level } } : {}),
+      });
+      const cards = [root];
+      for (;;) {
+        const answer = await admin.post('/api/v1/cards', {
+          type: 'BusinessCapability',
+          name: 'below',
+          parent_id: cards.at(-1)!.id,
+        });
+        if (answer.status !== 201) {
+          expect([answer.status, answer.body.code]).toEqual([409, 'capability_too_deep']);
+          return cards.map((each) => each.attributes.capabilityLevel);
+        }
+        cards.push(answer.body);
+      }
+    };
+    expect(await chain()).toEqual(['L1', 'L2', 'L3', 'L4', 'L5']);
+    expect(await chain('Macro')).toEqual(['Macro', 'L1', 'L2', 'L3', 'L4', 'L5']);
+    const root = await make(admin, { type: 'BusinessCapability' });
+    for (const level of ['Macro', 'L1', 'x']) {
+      expect(
+        await refused(
+          t,
+          create(admin, {
+            type: 'BusinessCapability',
+            parent_id: root.id,
+            attributes: { capabilityLevel: level },
+          }),
+        ),
+      ).toMatchObject({ status: 422, fields: ['attributes.capabilityLevel'] });
+    }
+    await make(admin, {
+      type: 'BusinessCapability',
+      parent_id: root.id,
+      attributes: { capabilityLevel: 'L2' },
+    });
+  });
+
+  it('needs inventory.create, and costs.view for costs', async () => {
+    const viewer = await t.as('viewer');
+    const body = { type: 'Application', name: 'x' };
+    expect((await t.anonymous.post('/api/v1/cards', body)).status).toBe(401);
+    expect(await refused(t, create(viewer, {}))).toMatchObject({
+      status: 403,
+      code: 'forbidden',
+      body: { permission: 'inventory.create' },
+    });
+    const thrifty = await withRole(t, 'thrifty', ['inventory.view', 'inventory.create']);
+    expect(await refused(t, create(thrifty, { attributes: { costTotalAnnual: 5 } }))).toMatchObject({
+      status: 403,
+      body: { permission: 'costs.view' },
+    });
+    await make(thrifty, { attributes: { timeModel: 'invest' } });
+    const blind = await withRole(t, 'blind', ['inventory.create']);
+    await make(blind);
+  });
+
+  it('refuses cards of hidden types', async () => {
+    await t.services.db('card_types').where({ key: 'BusinessContext' }).update({ is_hidden: true });
+    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    expect(await refused(t, create(admin, { type: 'BusinessContext' }))).toMatchObject({
+      status: 422,
+      fields: ['type'],
+    });
+  });
+});

@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import {
+  appoint,
+  card,
+  eventsOf,
+  idle,
+  make,
+  NOBODY,
+  refused,
+  relate,
+  withRole,
+} from '../cards/write.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+let app: { id: string; name: string };
+let component: { id: string; name: string };
+
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+  app = await make(admin, { name: 'Claims' });
+  component = await make(admin, { type: 'ITComponent', name: 'Database' });
+  for (const [key, cardinality] of [
+    ['relOrgToApp', '1:n'],
+    ['relPlatformToApp', '1:1'],
+  ]) {
+    await t.services.db('relation_types').where({ key }).update({ cardinality });
+  }
+  await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+});
+afterAll(() => t.close());
+
+const url = (id: string) => `/api/v1/relations/${id}`;
+const create = (client: TestClient, body: Record<string, unknown>) => () =>
+  client.post('/api/v1/relations', {
+    type: 'relAppToITC',
+    source_id: app.id,
+    target_id: component.id,
+    ...body,
+  });
+
+describe('POST /relations', () => {
+  it('answers the whole relation and writes one event that names both cards', async () => {
+    const vendor = await make(admin, { name: 'Vendor' });
+    const body = {
+      type: 'relAppToITC',
+      source_id: vendor.id.toUpperCase(),
+      target_id: component.id,
+      attributes: { costTotalAnnual: 12 },
+      description: 'Support contract',
+    };
+    const { answer, events } = await eventsOf(t, create(member, body));
+    expect(answer.status).toBe(201);
+    expect(answer.headers.location).toBe(url(answer.body.id));
+    expect(answer.body).toEqual({
+      id: answer.body.id,
+      type: 'relAppToITC',
+      source_id: vendor.id,
+      target_id: component.id,
+      source: { id: vendor.id, type: 'Application', name: 'Vendor' },
+      target: { id: component.id, type: 'ITComponent', name: 'Database' },
+      attributes: { costTotalAnnual: 12 },
+      description: 'Support contract',
+      created_at: expect.any(String),
+    });
+    const read = await member.get(url(answer.body.id));
+    expect([read.text, read.headers.etag]).toEqual([answer.text, answer.headers.etag]);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      event_type: 'relation.created',
+      card_id: vendor.id,
+      card_type: 'Application',
+      peer_card_id: component.id,
+      peer_card_type: 'ITComponent',
+      relation_id: answer.body.id,
+      relation_type: 'relAppToITC',
+      cost_keys: ['attributes.costTotalAnnual'],
+    });
+    expect(events[0]!.data).toEqual({
+      id: answer.body.id,
+      type: 'relAppToITC',
+      relation_label: expect.any(String),
+      relation_reverse_label: expect.any(String),
+      source_id: vendor.id,
+      source_name: 'Vendor',
+      source_type: 'Application',
+      target_id: component.id,
+      target_name: 'Database',
+      target_type: 'ITComponent',
+      changes: {
+        description: { old: null, new: 'Support contract' },
+        'attributes.costTotalAnnual': { old: null, new: 12 },
+      },
+    });
+    for (const end of [vendor.id, component.id]) {
+      const history = await member.get(card(end, '/history'));
+      expect(history.body.items[0]).toMatchObject({
+        event_type: 'relation.created',
+        relation_id: answer.body.id,
+      });
+    }
+  });
+
+  it.each([
+    ['unknown type', () => ({ type: 'relNope' }), ['type']],
+    ['unknown source', () => ({ source_id: NOBODY }), ['source_id']],
+    ['malformed target', () => ({ target_id: 'x' }), ['target_id', 'target_id']],
+    [
+      'ends the wrong way',
+      () => ({ source_id: component.id, target_id: app.id }),
+      ['source_id', 'target_id'],
+    ],
+    ['unknown attribute', () => ({ attributes: { nope: 1 } }), ['attributes.nope']],
+    ['attributes that are no object', () => ({ attributes: [] }), ['attributes']],
+    ['unknown member', () => ({ more: 1 }), ['more']],
+    ['bad text', () => ({ description: '\0' }), ['description']],
+  ])('refuses %s with 422', async (_name, body, fields) => {
+    expect(await refused(t, create(member, body()))).toMatchObject({
+      status: 422,
+      code: 'validation_failed',
+      fields,
+    });
+  });
+
+  it('refuses archived ends and a card related to itself', async () => {
+    const gone = await make(admin, { type: 'ITComponent' });
+    await admin.post(card(gone.id, '/archive'));
+    expect(await refused(t, create(member, { target_id: gone.id }))).toMatchObject({
+      status: 422,
+      fields: ['target_id'],
+    });
+    const successor = await t.services
+      .db('relation_types')
+      .whereRaw('source_type_key = target_type_key')
+      .first();
+    const one = await make(admin, { type: successor.source_type_key });
+    expect(
+      await refused(t, create(member, { type: successor.key, source_id: one.id, target_id: one.id })),
+    ).toMatchObject({ status: 422, fields: ['target_id'] });
+  });
+
+  it('refuses a duplicate and names the relation that is there', async () => {
+    const first = await relate(member, 'relAppToITC', app.id, component.id);
+    expect(await refused(t, create(member, {}))).toMatchObject({
+      status: 409,
+      code: 'duplicate_relation',
+      body: { existing_id: first.id },
+    });
+  });
+
+  it('keeps to the cardinality: 1:n one source to a target, 1:1 one on both sides', async () => {
+    const apps = [await make(admin), await make(admin)];
+    const orgs = [await make(admin, { type: 'Organization' }), await make(admin, { type: 'Organization' })];
+    const platforms = [await make(admin, { type: 'Platform' }), await make(admin, { type: 'Platform' })];
+    const body = (type: string, source: { id: string }, target: { id: string }) => ({
+      type,
+      source_id: source.id,
+      target_id: target.id,
+    });
+    const exceeded = { status: 409, code: 'cardinality_exceeded' };
+    await relate(member, 'relOrgToApp', orgs[0]!.id, apps[0]!.id);
+    await relate(member, 'relOrgToApp', orgs[0]!.id, apps[1]!.id);
+    expect(await refused(t, create(member, body('relOrgToApp', orgs[1]!, apps[0]!)))).toMatchObject(exceeded);
+    await relate(member, 'relPlatformToApp', platforms[0]!.id, apps[0]!.id);
+    expect(await refused(t, create(member, body('relPlatformToApp', platforms[0]!, apps[1]!)))).toMatchObject(
+      exceeded,
+    );
+    expect(await refused(t, create(member, body('relPlatformToApp', platforms[1]!, apps[0]!)))).toMatchObject(
+      exceeded,
+    );
+    await relate(member, 'relPlatformToApp', platforms[1]!.id, apps[1]!.id);
+  });
+
+  it('needs relations.manage, or the right by a stakeholder role on either card', async () => {
+    const one = await make(admin);
+    const two = await make(admin, { type: 'ITComponent' });
+    const body = { source_id: one.id, target_id: two.id };
+    expect((await t.anonymous.post('/api/v1/relations', {})).status).toBe(401);
+    expect(await refused(t, create(viewer, body))).toMatchObject({
+      status: 403,
+      body: { permission: 'relations.manage' },
+    });
+    await appoint(t, two.id, viewer, 'responsible');
+    expect((await create(viewer, body)()).status).toBe(201);
+  });
+});
+
+describe('PATCH and DELETE /relations/{id}', () => {
+  it('merges attributes, clears by null, tells it in one event, and writes nothing twice', async () => {
+    const one = await make(admin);
+    const data = await make(admin, { type: 'DataObject' });
+    const { id } = await relate(member, 'relAppToDataObj', one.id, data.id);
+    await member.patch(url(id), { attributes: { crudRead: true, crudCreate: true }, description: 'x' });
+    const body = { attributes: { crudCreate: null, crudDelete: false }, description: null };
+    const { answer, events } = await eventsOf(t, () => member.patch(url(id), body));
+    expect(answer.body).toMatchObject({
+      attributes: { crudRead: true, crudDelete: false },
+      description: null,
+      source: { id: one.id },
+    });
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ event_type: 'relation.updated', relation_id: id });
+    expect(events[0]!.data.changes).toEqual({
+      description: { old: 'x', new: null },
+      'attributes.crudCreate': { old: true, new: null },
+      'attributes.crudDelete': { old: null, new: false },
+    });
+    await idle(t, () => member.patch(url(id), body));
+    await idle(t, () => member.patch(url(id), {}));
+    for (const wrong of [{ attributes: { crudRead: 'yes' } }, { attributes: { x: 1 } }, { type: 'y' }]) {
+      expect((await refused(t, () => member.patch(url(id), wrong))).status).toBe(422);
+    }
+    const stale = { 'if-match': '"stale"' };
+    expect((await refused(t, () => member.patch(url(id), {}, stale))).status).toBe(412);
+    expect((await refused(t, () => member.delete(url(id), undefined, stale))).status).toBe(412);
+    expect((await refused(t, () => viewer.patch(url(id), {}))).status).toBe(403);
+    expect((await refused(t, () => viewer.delete(url(id)))).status).toBe(403);
+
+    const gone = await eventsOf(t, () => member.delete(url(id)));
+    expect([gone.answer.status, gone.answer.text]).toEqual([204, '']);
+    expect(gone.events).toHaveLength(1);
+    expect(gone.events[0]).toMatchObject({ event_type: 'relation.deleted', relation_id: id });
+    expect(gone.events[0]!.data.changes).toEqual({
+      'attributes.crudRead': { old: true, new: null },
+      'attributes.crudDelete': { old: false, new: null },
+    });
+    for (const method of ['get', 'delete'] as const) expect((await member[method](url(id))).status).toBe(404);
+    expect((await refused(t, () => member.patch(url(id), {}))).status).toBe(404);
+    expect((await refused(t, () => member.delete(url('x')))).status).toBe(422);
+  });
+});
+
+describe('costs of relations', () => {
+  it('are neither shown to nor written by those without costs.view or a role on either card', async () => {
+    const thrifty = await withRole(t, 'thrifty', ['inventory.view', 'relations.view', 'relations.manage']);
+    const spender = await make(admin);
+    const part = await make(admin, { type: 'ITComponent' });
+    const body = { type: 'relAppToITC', source_id: spender.id, target_id: part.id };
+    expect(await refused(t, create(thrifty, { ...body, attributes: { costTotalAnnual: 1 } }))).toMatchObject({
+      status: 403,
+      body: { permission: 'costs.view' },
+    });
+    const { id } = (await create(member, { ...body, attributes: { costTotalAnnual: 1 } })()).body;
+    expect((await thrifty.get(url(id))).body.attributes).toEqual({});
+    const listed = await thrifty.get(`/api/v1/relations?card_id=${part.id}`);
+    expect(listed.body.items[0].attributes).toEqual({});
+    expect((await thrifty.patch(url(id), { attributes: null, description: 'x' })).body.attributes).toEqual(
+      {},
+    );
+    expect((await member.get(url(id))).body.attributes).toEqual({ costTotalAnnual: 1 });
+    await appoint(t, part.id, thrifty, 'observer');
+    expect((await thrifty.get(url(id))).body.attributes).toEqual({ costTotalAnnual: 1 });
+    expect((await thrifty.patch(url(id), { attributes: { costTotalAnnual: 2 } })).status).toBe(200);
+  });
+});
+
+describe('GET /relations', () => {
+  it('is paged, filtered, sorted and walked by cursor', async () => {
+    const hub = await make(admin, { name: 'Hub' });
+    const parts = [];
+    for (const name of ['Part c', 'Part a', 'Part b']) {
+      const part = await make(admin, { type: 'ITComponent', name });
+      parts.push(part);
+      await relate(admin, 'relAppToITC', hub.id, part.id);
+    }
+    const capability = await make(admin, { type: 'BusinessCapability' });
+    await relate(admin, 'relAppToBC', hub.id, capability.id);
+    const list = async (query: string) => await viewer.get(`/api/v1/relations?card_id=${hub.id}${query}`);
+    expect((await list('')).body).toMatchObject({ total: 4, page: 1, page_size: 50 });
+    expect((await list('&type=relAppToBC')).body.total).toBe(1);
+    expect((await list('&type=relAppToBC,relAppToITC')).body.total).toBe(4);
+    expect((await list('&type=relNope')).status).toBe(422);
+    expect((await list('&page_size=201')).status).toBe(422);
+    const sorted = await list('&type=relAppToITC&sort_by=target&sort_dir=desc&fields=target');
+    expect(sorted.body.items.map((item: { target: { name: string } }) => item.target.name)).toEqual([
+      'Part c',
+      'Part b',
+      'Part a',
+    ]);
+    expect((await list('&search=part%20A')).body.total).toBe(1);
+    for (const sort of ['created_at', 'target']) {
+      const seen = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const page = await list(`&sort_by=${sort}&page_size=3&cursor=${encodeURIComponent(cursor)}`);
+        seen.push(...page.body.items);
+        cursor = page.body.next_cursor;
+      }
+      expect(seen).toHaveLength(4);
+    }
+    await admin.post(card(parts[0]!.id, '/archive'));
+    expect((await list('')).body.total).toBe(3);
+    expect((await viewer.get(`/api/v1/relations?card_id=${NOBODY}`)).body.total).toBe(0);
+    expect((await viewer.get('/api/v1/relations?card_id=x')).status).toBe(422);
+  });
+
+  it('needs relations.view and inventory.view, and leaves out hidden types', async () => {
+    const cards = await withRole(t, 'cards', ['inventory.view']);
+    const relations = await withRole(t, 'relations', ['relations.view']);
+    expect((await cards.get('/api/v1/relations')).body.permission).toBe('relations.view');
+    expect((await relations.get('/api/v1/relations')).body.permission).toBe('inventory.view');
+    expect((await relations.get(url(NOBODY))).status).toBe(403);
+    expect((await t.anonymous.get('/api/v1/relations')).status).toBe(401);
+
+    const context = await make(admin, { type: 'BusinessContext' });
+    const { id } = await relate(admin, 'relAppToBizCtx', app.id, context.id);
+    await t.services.db('card_types').where({ key: 'BusinessContext' }).update({ is_hidden: true });
+    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    expect((await viewer.get('/api/v1/relations?type=relAppToBizCtx')).body.total).toBe(0);
+    expect((await viewer.get(url(id))).status).toBe(404);
+    expect((await refused(t, () => member.delete(url(id)))).status).toBe(404);
+    expect((await refused(t, create(member, { type: 'relAppToBizCtx', target_id: context.id }))).status).toBe(
+      422,
+    );
+  });
+});
