@@ -27,6 +27,7 @@ const sorts = [
   'created_at',
   'updated_at',
   'attributes.<key>',
+  'relevance (with `search`)',
 ];
 const text = (description: string, maxLength = 500) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }));
@@ -62,9 +63,9 @@ export function registerCardReadRoutes(app: App): void {
     tag,
     summary: 'List and search cards',
     description:
-      'Active cards, unless `status` asks for others. `search` finds words of name, alias, external id and description, also misspelt or without accents; without `sort_by` the best matches come first. Cards without a value come last.',
+      'Active cards, unless `status` asks for others. `search` finds words of name, alias, external id and description, as beginnings and without accents, and where few cards match also misspelt words; it yields the 1,000 likeliest cards, the best first unless `sort_by` says otherwise. Cards without a value of the attribute that they are sorted by come last; no subtype sorts before all subtypes.',
     permission: 'inventory.view',
-    query: listQuery(sorts, 'name', {
+    query: listQuery(sorts, 'name, or relevance with `search`', {
       type: text('Card types, comma-separated', 2000),
       status: text('`ACTIVE` (default), `ARCHIVED`, both separated by a comma, or `all`'),
       approval_status: text('`DRAFT`, `APPROVED`, `REJECTED`, `BROKEN`, comma-separated'),
@@ -73,6 +74,7 @@ export function registerCardReadRoutes(app: App): void {
         Type.Literal('stakeholder', { description: 'Cards on which the caller holds a role' }),
       ),
       ids: text('Card ids, comma-separated', 8000),
+      filter: text('A condition in the filter language', 4000),
     }),
     answers: {
       200: {
@@ -93,7 +95,7 @@ export function registerCardReadRoutes(app: App): void {
     tag,
     summary: 'List the cards that I have created',
     permission: 'inventory.view',
-    query: listQuery(sorts, 'name', {}),
+    query: listQuery(sorts, 'name, or relevance with `search`', {}),
     answers: { 200: { description: 'Cards, active and archived', schema: schemas.CardListSchema } },
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: async ({ ctx, query, request, reply }) =>

@@ -201,7 +201,18 @@ export const StakeholderCardsSchema = Type.Object(
   { $id: 'StakeholderCards', ...closed },
 );
 
-export const CardListSchema = listAnswer(Type.Ref('CardItem#'));
+export const CardListSchema = Type.Object(
+  {
+    ...listAnswer(Type.Ref('CardItem#')).properties,
+    more_matches: Type.Optional(
+      Type.Boolean({
+        description:
+          'With `search`: whether more cards match than the 1,000 likeliest, which the list holds and `total` counts',
+      }),
+    ),
+  },
+  closed,
+);
 
 /** An example of a card. */
 export const cardExample = {

@@ -4,17 +4,17 @@ import type { Ctx } from '../context.ts';
 import { textLiteral } from '../lists/lists.sql.ts';
 import type { ListSpec, SortField } from '../lists/lists.types.ts';
 
-/** The sort fields of the card list besides `attributes.<key>`. */
+/** The sort fields of the card list besides `attributes.<key>`; each has an index that is walked along. */
 export const cardSorts: ListSpec['sorts'] = {
-  name: { sql: 'c.name_key', type: 'text' },
+  name: { sql: 'c.name_key', type: 'text', filled: true },
   // a card keeps its type
   type: { sql: 'c.type', type: 'text', immutable: true },
-  subtype: { sql: 'c.subtype', type: 'text' },
-  status: { sql: 'c.status', type: 'text' },
-  approval_status: { sql: 'c.approval_status', type: 'text' },
-  data_quality: { sql: 'c.data_quality', type: 'numeric' },
+  subtype: { sql: "coalesce(c.subtype, '')", type: 'text', filled: true },
+  status: { sql: 'c.status', type: 'text', filled: true },
+  approval_status: { sql: 'c.approval_status', type: 'text', filled: true },
+  data_quality: { sql: 'c.data_quality', type: 'numeric', filled: true },
   created_at: { sql: 'c.created_at', type: 'timestamptz', immutable: true },
-  updated_at: { sql: 'c.updated_at', type: 'timestamptz' },
+  updated_at: { sql: 'c.updated_at', type: 'timestamptz', filled: true },
 };
 
 const PREFIX = 'attributes.';

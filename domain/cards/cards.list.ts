@@ -1,22 +1,38 @@
+import { invalidField } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
+import { prepareFilter } from '../filters/filters.prepare.ts';
 import { createKept, type Kept } from '../lists/lists.kept.ts';
-import { count, runList } from '../lists/lists.run.ts';
-import { clause } from '../lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { count, listByCursor } from '../lists/lists.run.ts';
+import { clause, orderOf, projection } from '../lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec, Order } from '../lists/lists.types.ts';
 import { type CardFilter, cardFilter } from './cards.list.filter.ts';
+import {
+  createKeptIds,
+  idCount,
+  idsQuery,
+  type KeptIds,
+  type OrderedIds,
+  orderIds,
+  packIds,
+  sliceIds,
+} from './cards.list.ids.ts';
 import { attributeSort, cardSorts } from './cards.list.sort.ts';
-import { cardMembers } from './cards.projection.ts';
+import { type Anchors, createAnchors, walkToPage } from './cards.list.walk.ts';
+import { cardMembers, cardsText } from './cards.projection.ts';
+import { searchCards } from './cards.search.ts';
 import { visibleCards } from './cards.visible.ts';
 
 /** What a process keeps between lists of cards; one object per process. */
 export interface CardListMemory {
   totals: Kept<number>;
+  anchors: Anchors;
+  ids: KeptIds;
 }
 
 const KEPT_TOTALS = 5000;
 
 export function createCardListMemory(): CardListMemory {
-  return { totals: createKept(KEPT_TOTALS, () => 1) };
+  return { totals: createKept(KEPT_TOTALS, () => 1), anchors: createAnchors(), ids: createKeptIds() };
 }
 
 /** What a list of cards needs besides its request. */
@@ -25,6 +41,20 @@ export interface CardListNeeds {
   topics: ReadonlyMap<string, number>;
   memory: CardListMemory;
 }
+
+/** What is asked for, checked. */
+interface Asked {
+  where: Condition[];
+  /** Keys of the types that the list is limited to. */
+  types: string[];
+  /** Whether the conditions look at more than cards of these types, with their tags and stakeholders. */
+  wide: boolean;
+  /** The text to search for. */
+  search: string | undefined;
+  order: Order;
+}
+
+const RELEVANCE = 'relevance';
 
 const list: ListSpec = {
   name: 'cards',
@@ -35,17 +65,21 @@ const list: ListSpec = {
   defaultSort: 'name',
   defaultDir: 'asc',
   members: {},
-  search: "c.name_key || ' ' || fold(coalesce(c.alias, '') || ' ' || coalesce(c.external_id, ''))",
 };
 
-/** The cards that the caller sees and asks for. */
+/**
+ * The cards that the caller sees and asks for.
+ * @throws EstateError naming each parameter that is not valid, `forbidden` for costs asked about without `costs.view`.
+ */
 export async function listCards(
   ctx: Ctx,
-  params: ListParams & CardFilter,
+  params: ListParams & CardFilter & { filter?: string },
   needs: CardListNeeds,
 ): Promise<JsonText> {
-  const filter = cardFilter(ctx, params);
-  return await runCardList(ctx, filter.conditions, filter.types, params, needs);
+  const { conditions, types } = cardFilter(ctx, params);
+  const filter = params.filter === undefined ? undefined : await prepareFilter(ctx, params.filter);
+  if (filter) conditions.push(filter);
+  return await runCardList(ctx, conditions, { types, wide: filter !== undefined }, params, needs);
 }
 
 /** The cards that the caller has created, active or archived. */
@@ -55,37 +89,123 @@ export async function listMyCreatedCards(
   needs: CardListNeeds,
 ): Promise<JsonText> {
   const mine: Condition = { sql: 'c.created_by = ?::uuid', bindings: [ctx.caller.userId] };
-  return await runCardList(ctx, [mine], undefined, params, needs);
+  return await runCardList(ctx, [mine], { types: undefined, wide: false }, params, needs);
 }
 
 async function runCardList(
   ctx: Ctx,
   conditions: Condition[],
-  types: string[] | undefined,
+  scope: { types: string[] | undefined; wide: boolean },
   params: ListParams,
   needs: CardListNeeds,
 ): Promise<JsonText> {
-  const where = [visibleCards(ctx), ...conditions];
-  const shown = types ?? ctx.metamodel.visibleTypes;
-  const sort = params.sort_by === undefined ? undefined : attributeSort(ctx, params.sort_by, shown);
-  const spec: ListSpec = {
-    ...list,
-    members: cardMembers(ctx),
-    sorts: sort ? { ...cardSorts, [params.sort_by!]: sort } : cardSorts,
+  const types = scope.types ?? ctx.metamodel.visibleTypes;
+  const search = params.search?.trim() || undefined;
+  const asked: Asked = {
+    where: [visibleCards(ctx), ...conditions],
+    types,
+    wide: scope.wide,
+    search,
+    order: cardOrder(ctx, params, types, search),
   };
-  return await runList(ctx.db, spec, where, params, {
-    owner: ctx.caller.userId,
-    ...(params.search ? {} : { total: () => keptTotal(ctx, where, shown, needs) }),
-  });
+  if (params.cursor !== undefined) return await pageByCursor(ctx, asked, params, needs);
+
+  const { page, page_size: size, fields } = params;
+  // also refuses unknown fields where there is nothing to show
+  projection(cardMembers(ctx), fields);
+  const offset = (page - 1) * size;
+  let ids: string[] = [];
+  let total: number;
+  let more: boolean | undefined;
+  if (asked.search !== undefined || asked.wide || !(asked.order.key in cardSorts)) {
+    const ordered = await keptIds(ctx, asked, needs);
+    total = idCount(ordered);
+    ids = sliceIds(ordered, offset, size);
+    if (asked.search !== undefined) more = ordered.more;
+  } else {
+    total = await keptTotal(ctx, asked, needs);
+    if (offset < total) {
+      const walk = {
+        where: asked.where,
+        order: asked.order,
+        offset,
+        size: Math.min(size, total - offset),
+        total,
+      };
+      ids = await walkToPage(ctx.db, walk, needs.memory.anchors, keyOf(asked, needs));
+    }
+  }
+  const items = ids.length === 0 ? '[]' : await cardsText(ctx.db, ctx, ids, fields);
+  return `{"items":${items},"total":${total},"page":${page},"page_size":${size}${moreMember(more)}}`;
+}
+
+const moreMember = (more: boolean | undefined) => (more === undefined ? '' : `,"more_matches":${more}`);
+
+/** The requested order; the best matches first when a search names none. */
+function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string | undefined): Order {
+  const key = params.sort_by ?? (search === undefined ? undefined : RELEVANCE);
+  if (key === RELEVANCE) {
+    if (search === undefined) {
+      throw invalidField(
+        'sort_by',
+        'without_search',
+        'relevance is an order of matches; give search as well',
+      );
+    }
+    return { key, field: { sql: 'c.name_key', type: 'text', filled: true }, dir: params.sort_dir ?? 'desc' };
+  }
+  const sort = key === undefined ? undefined : attributeSort(ctx, key, types);
+  return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, params);
+}
+
+/** Names the rows that are asked for as they are at present: it changes with every write that may concern them. */
+function keyOf(asked: Asked, { topics }: CardListNeeds): string {
+  const versions = asked.wide ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
+  const { key, dir } = asked.order;
+  return JSON.stringify([versions, clause(asked.where), asked.search, key, dir]);
 }
 
 /** The number of cards, counted again only after a change to cards of the types concerned. */
-async function keptTotal(
+async function keptTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<number> {
+  const key = keyOf({ ...asked, order: { ...asked.order, key: '', dir: 'asc' } }, needs);
+  return await needs.memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where: asked.where }));
+}
+
+/** All ids in order, found again only after a change to what the list depends on. */
+async function keptIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<OrderedIds> {
+  return await needs.memory.ids.get(keyOf(asked, needs), async () => {
+    const { search, order, where } = asked;
+    if (search === undefined) return await orderIds(ctx.db, where, order);
+    const found = await searchCards(ctx.db, where, search);
+    if (order.key === RELEVANCE) {
+      return packIds(order.dir === 'desc' ? found.ids : found.ids.toReversed(), found.more);
+    }
+    const matches = { sql: 'c.id = any(?::uuid[])', bindings: [found.ids] };
+    return { ...(await orderIds(ctx.db, [matches], order)), more: found.more };
+  });
+}
+
+async function pageByCursor(
   ctx: Ctx,
-  where: Condition[],
-  types: string[],
-  { topics, memory }: CardListNeeds,
-): Promise<number> {
-  const key = JSON.stringify([types.map((type) => topics.get(`cards:${type}`) ?? 0), clause(where)]);
-  return await memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where }));
+  asked: Asked,
+  params: ListParams,
+  needs: CardListNeeds,
+): Promise<JsonText> {
+  const members = cardMembers(ctx);
+  const starts = params.cursor === '' && asked.search !== undefined;
+  const found = starts ? await keptIds(ctx, asked, needs) : undefined;
+  const answer = await listByCursor({
+    sql: ctx.db,
+    spec: { ...list, members },
+    where: asked.where,
+    order: asked.order,
+    item: projection(members, params.fields),
+    params,
+    options: {
+      owner: ctx.caller.userId,
+      asked: [asked.search, asked.where],
+      ...(found ? { ids: idsQuery(found) } : {}),
+    },
+  });
+  return found ? `${answer.slice(0, -1)}${moreMember(found.more)}}` : answer;
 }

@@ -2,26 +2,28 @@ import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
+import { prepared } from '../lists/lists.prepared.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Fragment, JsonText, ListSpec } from '../lists/lists.types.ts';
 import { unseenCard, visibleCards } from './cards.visible.ts';
 
-const TAGS = `(select coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color,
-    'group_name', g.name) order by lower(g.name), t.sort_order, lower(t.name), t.id), '[]')
-  from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
-  where ct.card_id = c.id)`;
+const TAGS = {
+  list: `json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color, 'group_name', g.name)
+           order by lower(g.name), t.sort_order, lower(t.name), t.id)`,
+  from: 'card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id',
+};
+
+const STAKEHOLDERS = {
+  list: `json_agg(json_build_object('id', s.id, 'user_id', s.user_id, 'user_display_name', u.display_name,
+           'user_email', u.email, 'role', s.role) order by s.role, lower(u.display_name), s.id)`,
+  from: 'stakeholders s join users u on u.id = s.user_id',
+};
 
 /** Without `stakeholders.view` a caller sees the own roles only. */
-function stakeholders(ctx: Ctx): Fragment {
-  const all = may(ctx.caller, 'stakeholders.view');
-  return {
-    sql: `(select coalesce(json_agg(json_build_object('id', s.id, 'user_id', s.user_id,
-        'user_display_name', u.display_name, 'user_email', u.email, 'role', s.role)
-        order by s.role, lower(u.display_name), s.id), '[]')
-      from stakeholders s join users u on u.id = s.user_id
-      where s.card_id = c.id${all ? '' : ' and s.user_id = ?::uuid'})`,
-    bindings: all ? [] : [ctx.caller.userId],
-  };
+function visibleStakeholders(ctx: Ctx): Fragment {
+  return may(ctx.caller, 'stakeholders.view')
+    ? { sql: 'true', bindings: [] }
+    : { sql: 's.user_id = ?::uuid', bindings: [ctx.caller.userId] };
 }
 
 /**
@@ -44,6 +46,7 @@ export function visibleAttributes(ctx: Ctx): Fragment {
 
 /** The members of a card in the order of its JSON, over the alias `c` of `cards`. */
 export function cardMembers(ctx: Ctx): ListSpec['members'] {
+  const seen = visibleStakeholders(ctx);
   return {
     id: 'c.id',
     type: 'c.type',
@@ -63,9 +66,59 @@ export function cardMembers(ctx: Ctx): ListSpec['members'] {
     updated_by: 'c.updated_by',
     created_at: 'utc(c.created_at)',
     updated_at: 'utc(c.updated_at)',
-    tags: TAGS,
-    stakeholders: stakeholders(ctx),
+    tags: `(select coalesce(${TAGS.list}, '[]') from ${TAGS.from} where ct.card_id = c.id)`,
+    stakeholders: {
+      sql: `(select coalesce(${STAKEHOLDERS.list}, '[]') from ${STAKEHOLDERS.from}
+             where s.card_id = c.id and ${seen.sql})`,
+      bindings: seen.bindings,
+    },
   };
+}
+
+/**
+ * Cards by id as the text of a JSON array in the order of the ids; ids of cards that are gone are passed over.
+ * Rights on the cards must have been checked. Tags and stakeholders are gathered once for all cards, which takes
+ * half the time of gathering them card by card.
+ */
+export async function cardsText(
+  sql: Sql,
+  ctx: Ctx,
+  ids: string[],
+  fields: string | undefined,
+): Promise<string> {
+  const seen = visibleStakeholders(ctx);
+  const members: ListSpec['members'] = {
+    ...cardMembers(ctx),
+    tags: "coalesce(tags_of.list, '[]')",
+    stakeholders: "coalesce(stakeholders_of.list, '[]')",
+  };
+  const item = projection(members, fields);
+  const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
+  const joins: Fragment[] = [];
+  if (names.includes('tags')) {
+    joins.push({
+      sql: `left join (select ct.card_id, ${TAGS.list} as list from ${TAGS.from}
+              where ct.card_id = any(array(select id from page)) group by ct.card_id) tags_of
+            on tags_of.card_id = c.id`,
+      bindings: [],
+    });
+  }
+  if (names.includes('stakeholders')) {
+    joins.push({
+      sql: `left join (select s.card_id, ${STAKEHOLDERS.list} as list from ${STAKEHOLDERS.from}
+              where s.card_id = any(array(select id from page)) and ${seen.sql} group by s.card_id) stakeholders_of
+            on stakeholders_of.card_id = c.id`,
+      bindings: seen.bindings,
+    });
+  }
+  const text = `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
+    select '[' || coalesce(string_agg(${item.sql}::text, ',' order by page.n), '') || ']' as items
+    from page join cards c on c.id = page.id ${joins.map((join) => join.sql).join(' ')}`;
+  const bindings = [ids, ...item.bindings, ...joins.flatMap((join) => join.bindings)];
+  // `fields` may name anything, in any order
+  const { rows } =
+    fields === undefined ? await prepared(sql, text, bindings) : await sql.raw(text, bindings as never);
+  return rows[0].items;
 }
 
 /**
@@ -81,10 +134,11 @@ export async function cardText(
 ): Promise<JsonText> {
   const visible = visibleCards(ctx);
   const item = projection(cardMembers(ctx), undefined);
-  const { rows } = await sql.raw(
+  const { rows } = await prepared(
+    sql,
     `select ${item.sql}::text as item from cards c
      where c.id = ?::uuid and (${visible.sql})${options.forUpdate ? ' for update of c' : ''}`,
-    [...item.bindings, id, ...visible.bindings] as never,
+    [...item.bindings, id, ...visible.bindings],
   );
   if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
   return rows[0].item;

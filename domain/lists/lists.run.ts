@@ -44,23 +44,23 @@ export async function runList(
   const order = orderOf(spec, params);
   const item = projection(spec.members, params.fields);
   const list: List = { sql, spec, where, order, item, params, options };
-  return params.cursor === undefined ? await byPage(list) : await byCursor(list);
+  return params.cursor === undefined ? await byPage(list) : await listByCursor(list);
 }
 
 /**
  * One page. The page's ids are found first, from an index where there is one; only their rows are projected.
  * Pages beyond the middle are walked to from the end.
  */
-export async function byPage(list: List): Promise<JsonText> {
+async function byPage(list: List): Promise<JsonText> {
   const { page, page_size: size } = list.params;
-  const total = list.options.total ? await list.options.total() : await count(list);
+  const total = await count(list);
   const offset = (page - 1) * size;
   const items = offset >= total ? '[]' : await readPage(list, offset, Math.min(size, total - offset), total);
   return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;
 }
 
 /** How many rows the conditions let through. */
-export async function count(list: Pick<List, 'sql' | 'spec' | 'where'>): Promise<number> {
+export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
   const w = clause(list.where);
   const { rows } = await list.sql.raw(
     `select count(*) as total from ${list.spec.from}${w.sql}`,
@@ -73,12 +73,11 @@ async function readPage(list: List, offset: number, size: number, total: number)
   const { spec, order, item } = list;
   const w = clause(list.where);
   const fromEnd = offset > total / 2;
-  const walk = fromEnd ? reversed(order) : order;
   const { rows } = await list.sql.raw(
     `select coalesce(json_agg(item), '[]')::text as items from (
        select ${item.sql} as item
        from (select ${spec.id} as page_id, ${order.field.sql} as page_sort from ${spec.from}${w.sql}
-             order by ${walkBy(walk, order.field.sql, spec.id)} limit ? offset ?) page, ${spec.from}
+             order by ${orderBy(order, order.field.sql, spec.id, fromEnd)} limit ? offset ?) page, ${spec.from}
        where ${spec.id} = page_id
        order by ${orderBy(order, 'page_sort', 'page_id')}) as rows`,
     [...item.bindings, ...w.bindings, size, fromEnd ? total - offset - size : offset] as never,
@@ -86,33 +85,15 @@ async function readPage(list: List, offset: number, size: number, total: number)
   return rows[0].items;
 }
 
-interface Walk extends Order {
-  nulls: '' | ' nulls first' | ' nulls last';
-}
-
-function reversed(order: Order): Walk {
-  return {
-    ...order,
-    dir: order.dir === 'asc' ? 'desc' : 'asc',
-    nulls: order.field.immutable ? '' : ' nulls first',
-  };
-}
-
-function walkBy(order: Order | Walk, sort: string, id: string): string {
-  return 'nulls' in order
-    ? `${sort} ${order.dir}${order.nulls}, ${id} ${order.dir}`
-    : orderBy(order, sort, id);
-}
-
 /** One page of a traversal; see {@link runList}. */
-export async function byCursor(list: List): Promise<JsonText> {
+export async function listByCursor(list: List): Promise<JsonText> {
   const { spec, order, params } = list;
-  const bound = boundOf(spec, order, list.where);
+  const bound = boundOf(spec, order, list.options.asked ?? list.where);
   const place = params.cursor ? decodeCursor(params.cursor, bound, spec, order) : undefined;
   if (place?.kind === 'frozen') {
     return await frozenPage(list, bound, place.snapshot, place.offset);
   }
-  if (!order.field.immutable) return await firstFrozenPage(list, bound);
+  if (list.options.ids || !order.field.immutable) return await firstFrozenPage(list, bound);
 
   const where = [...list.where];
   if (place) {
@@ -155,7 +136,7 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
   const by = orderBy(order, order.field.sql, spec.id);
   const frozen = await freezeOrder(
     list.sql,
-    {
+    list.options.ids ?? {
       sql: `select ${spec.id}::text as id, row_number() over (order by ${by}) as n from ${spec.from}${w.sql}`,
       bindings: w.bindings,
     },

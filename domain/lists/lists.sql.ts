@@ -11,10 +11,15 @@ export function orderOf(spec: ListSpec, params: ListParams): Order {
   return { key, field, dir: params.sort_dir ?? (key === spec.defaultSort ? spec.defaultDir : 'asc') };
 }
 
-/** The ORDER BY list of an order over the given expressions; empty values come last in both directions. */
-export function orderBy(order: Order, sort: string, id: string): string {
-  const nulls = order.field.immutable ? '' : ' nulls last';
-  return `${sort} ${order.dir}${nulls}, ${id} ${order.dir}`;
+/**
+ * The ORDER BY list of an order over the given expressions; empty values come last in both directions.
+ * `reversed` walks the same order from its end.
+ */
+export function orderBy(order: Order, sort: string, id: string, reversed = false): string {
+  const dir = (order.dir === 'asc') === reversed ? 'desc' : 'asc';
+  // an index is only walked along when this says what the index says
+  const nulls = order.field.filled || order.field.immutable ? '' : reversed ? ' nulls first' : ' nulls last';
+  return `${sort} ${dir}${nulls}, ${id} ${dir}`;
 }
 
 /** The item as a JSON expression, cut to the requested members. @throws EstateError naming an unknown one. */

@@ -16,7 +16,9 @@ export interface SortField {
   sql: string;
   /** SQL type of the expression, for reading a cursor's value back. */
   type: 'text' | 'numeric' | 'timestamptz' | 'uuid' | 'boolean' | 'bigint';
-  /** Whether the value of a row is never empty and never changes, so that a cursor may walk along it. */
+  /** Whether the expression is never NULL. */
+  filled?: boolean;
+  /** Whether the value of a row is never NULL and never changes, so that a cursor may walk along it. */
   immutable?: boolean;
 }
 
@@ -54,8 +56,10 @@ export interface ListSpec {
 export interface ListOptions {
   /** The user whose cursor it is: others cannot go on with it, and each keeps a bounded number. */
   owner?: string | null;
-  /** Counts the rows that the conditions let through; absent: they are counted with the page. */
-  total?: () => Promise<number>;
+  /** Names the filter inside cursors; absent: the conditions that do not follow from rights do. */
+  asked?: unknown;
+  /** Yields all rows' ids as text (`id`) with their number (`n`, from 1), in an order of its own. */
+  ids?: Fragment;
 }
 
 /** The order of a list's rows; ties are broken by id. */

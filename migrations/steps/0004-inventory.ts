@@ -3,13 +3,28 @@ import type { Knex } from 'knex';
 /** Cards, relations, stakeholders and tags. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    -- What a search for misspelt words looks into: folded words between blanks. Of the other separators those that
+    -- occur in names are taken for blanks.
+    create function search_text(name_key text, alias text, external_id text) returns text
+      language sql immutable parallel safe
+      return ' ' || replace(replace(replace(replace(replace(replace(replace(replace(
+        name_key || coalesce(' ' || fold(alias), '') || coalesce(' ' || lower(external_id), ''),
+        '-', ' '), '/', ' '), '.', ' '), '_', ' '), '(', ' '), ')', ' '), ',', ' '), ':', ' ') || ' ';
+
+    -- Every word that a search finds a card by. Blanks in place of - / . keep compounds, paths and hosts from
+    -- being words of their own.
+    create function search_words(name_key text, alias text, external_id text, description text) returns tsvector
+      language sql immutable parallel safe
+      return to_tsvector('pg_catalog.simple'::regconfig, search_text(name_key, alias, external_id) ||
+        replace(replace(replace(coalesce(fold(left(description, 20000)), ''), '-', ' '), '/', ' '), '.', ' '));
+
     create table cards (
       id uuid primary key default uuidv7(),
       type text not null references card_types (key),
       subtype text,
       name text not null,
-      -- sort and search form of the name
-      name_key text not null generated always as (fold(name)) stored,
+      -- sort and search form of the name; by bytes, so that a prefix is a range
+      name_key text collate "C" not null generated always as (fold(name)) stored,
       alias text,
       description text,
       -- deferred, so that a batch may write children before their parents
@@ -34,6 +49,19 @@ export async function up(knex: Knex): Promise<void> {
       (type, coalesce(parent_id, '00000000-0000-0000-0000-000000000000'::uuid), md5(lower(name)))
       where status = 'ACTIVE';
     create index cards_parent on cards (parent_id) where parent_id is not null;
+
+    -- One for each sort field of the list, which is walked without visiting the table: the filters' columns ride along.
+    create index cards_by_name on cards (name_key, id) include (type, status, approval_status);
+    create index cards_by_type on cards (type, id) include (status, approval_status);
+    create index cards_by_subtype on cards (coalesce(subtype, ''), id) include (subtype, type, status, approval_status);
+    create index cards_by_status on cards (status, id) include (type, approval_status);
+    create index cards_by_approval_status on cards (approval_status, id) include (type, status);
+    create index cards_by_data_quality on cards (data_quality, id) include (type, status, approval_status);
+    create index cards_by_created_at on cards (created_at, id) include (type, status, approval_status);
+    create index cards_by_updated_at on cards (updated_at, id) include (type, status, approval_status);
+
+    create index cards_search_words on cards using gin (search_words(name_key, alias, external_id, description));
+    create index cards_search_text on cards using gin (search_text(name_key, alias, external_id) gin_trgm_ops);
 
     create table relations (
       id uuid primary key default uuidv7(),

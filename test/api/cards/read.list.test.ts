@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { names, putCard, putStakeholder, raise } from './read.fixture.ts';
+
+let t: TestApp;
+let viewer: TestClient;
+let member: TestClient;
+const ids = new Map<string, string>();
+
+beforeAll(async () => {
+  t = await createTestApp();
+  viewer = await t.as('viewer');
+  member = await t.as('member');
+  const rows = [
+    {
+      name: 'Álpha',
+      subtype: 'microservice',
+      data_quality: 10,
+      attributes: { costTotalAnnual: 30, numberOfUsers: 9 },
+    },
+    { name: 'beta', data_quality: 30, approval_status: 'APPROVED', attributes: { costTotalAnnual: 4 } },
+    { name: 'Gamma', subtype: 'businessApplication', data_quality: 20, attributes: { numberOfUsers: 100 } },
+    { name: 'delta', type: 'ITComponent', data_quality: 40, attributes: { version: '1' } },
+    { name: 'Epsilon', status: 'ARCHIVED' },
+  ];
+  for (const row of rows) ids.set(row.name, await putCard(t, row));
+  ids.set('Zeta', await putCard(t, { name: 'Zeta', parent_id: ids.get('Gamma') }));
+});
+afterAll(() => t.close());
+
+const list = async (query: string, client = member) => await client.get(`/api/v1/cards?${query}`);
+
+describe('filters', () => {
+  it.each([
+    ['', ['Álpha', 'beta', 'delta', 'Gamma', 'Zeta']],
+    ['status=ARCHIVED', ['Epsilon']],
+    ['status=all&type=Application', ['Álpha', 'beta', 'Epsilon', 'Gamma', 'Zeta']],
+    ['status=ACTIVE,ARCHIVED&type=ITComponent,Application&approval_status=APPROVED', ['beta']],
+    ['approval_status=DRAFT&type=ITComponent', ['delta']],
+    ['parent_id=root&type=Application', ['Álpha', 'beta', 'Gamma']],
+    ['filter=attributes.numberOfUsers > 10', ['Gamma']],
+  ])('%s', async (query, expected) => {
+    const { status, body } = await list(query);
+    expect(status).toBe(200);
+    expect(names(body)).toEqual(expected);
+    expect(body.total).toBe(expected.length);
+  });
+
+  it('knows parents, ids and own cards', async () => {
+    expect(names((await list(`parent_id=${ids.get('Gamma')}`)).body)).toEqual(['Zeta']);
+    expect(names((await list(`ids=${ids.get('beta')},${ids.get('Zeta')}`)).body)).toEqual(['beta', 'Zeta']);
+    await putStakeholder(t, ids.get('beta')!, member.userId, 'observer');
+    expect(names((await list('mine=stakeholder')).body)).toEqual(['beta']);
+    expect(names((await list('mine=stakeholder', viewer)).body)).toEqual([]);
+  });
+
+  it('leaves out hidden types', async () => {
+    await t.services.db('card_types').where({ key: 'ITComponent' }).update({ is_hidden: true });
+    await raise(t, 'metamodel');
+    expect(names((await list('')).body)).not.toContain('delta');
+    expect((await member.get(`/api/v1/cards/${ids.get('delta')}`)).status).toBe(404);
+    await t.services.db('card_types').where({ key: 'ITComponent' }).update({ is_hidden: false });
+    await raise(t, 'metamodel');
+    expect(names((await list('')).body)).toContain('delta');
+  });
+
+  it.each([
+    ['type=Nothing', 'type'],
+    ['status=GONE', 'status'],
+    ['approval_status=,', 'approval_status'],
+    ['parent_id=12', 'parent_id'],
+    ['ids=1,2', 'ids'],
+    ['mine=all', 'mine'],
+    ['sort_by=colour', 'sort_by'],
+    ['sort_by=attributes.nothing', 'sort_by'],
+    ['sort_by=attributes.version&type=Application', 'sort_by'],
+    ['sort_by=relevance', 'sort_by'],
+    ['sort_dir=up', 'sort_dir'],
+    ['fields=id,secret', 'fields'],
+    ['fields=constructor', 'fields'],
+    ['page=0', 'page'],
+    ['page_size=201', 'page_size'],
+    ['colour=red', 'colour'],
+    ['filter=nothing = 1', 'filter'],
+  ])('refuses %s', async (query, field) => {
+    const { status, body } = await list(query);
+    expect(status).toBe(422);
+    expect(body.errors[0].field).toBe(field);
+  });
+});
+
+describe('order', () => {
+  it.each([
+    ['name', 'asc', ['Álpha', 'beta', 'delta', 'Gamma', 'Zeta']],
+    ['name', 'desc', ['Zeta', 'Gamma', 'delta', 'beta', 'Álpha']],
+    ['type', 'desc', ['delta', 'Zeta', 'Gamma', 'beta', 'Álpha']],
+    ['subtype', 'asc', ['beta', 'delta', 'Zeta', 'Gamma', 'Álpha']],
+    ['subtype', 'desc', ['Álpha', 'Gamma', 'Zeta', 'delta', 'beta']],
+    ['approval_status', 'asc', ['beta', 'Álpha', 'Gamma', 'delta', 'Zeta']],
+    ['status', 'asc', ['Álpha', 'beta', 'Gamma', 'delta', 'Zeta']],
+    ['data_quality', 'desc', ['delta', 'beta', 'Gamma', 'Álpha', 'Zeta']],
+    ['created_at', 'asc', ['Álpha', 'beta', 'Gamma', 'delta', 'Zeta']],
+    ['updated_at', 'desc', ['Zeta', 'delta', 'Gamma', 'beta', 'Álpha']],
+    ['attributes.costTotalAnnual', 'desc', ['Álpha', 'beta', 'Zeta', 'delta', 'Gamma']],
+    ['attributes.numberOfUsers', 'asc', ['Álpha', 'Gamma', 'beta', 'delta', 'Zeta']],
+  ])('%s %s', async (sort, dir, expected) => {
+    const all = await list(`sort_by=${sort}&sort_dir=${dir}`);
+    expect(names(all.body)).toEqual(expected);
+    const paged: string[] = [];
+    for (const page of [1, 2, 3]) {
+      const { body } = await list(`sort_by=${sort}&sort_dir=${dir}&page_size=2&page=${page}`);
+      expect([body.total, body.page, body.page_size]).toEqual([5, page, 2]);
+      paged.push(...names(body));
+    }
+    expect(paged).toEqual(expected);
+    expect((await list(`sort_by=${sort}&page_size=2&page=4`)).body.items).toEqual([]);
+    const walked: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await list(`sort_by=${sort}&sort_dir=${dir}&page_size=2&fields=name&cursor=${cursor}`);
+      expect(body.total).toBeUndefined();
+      walked.push(...names(body));
+      cursor = body.next_cursor;
+    }
+    expect(walked).toEqual(expected);
+  });
+
+  it('by a cost needs costs.view, and so does asking about one', async () => {
+    const sorted = await list('sort_by=attributes.costTotalAnnual', viewer);
+    expect([sorted.status, sorted.body.permission]).toEqual([403, 'costs.view']);
+    expect(sorted.body.detail).toContain('attributes.costTotalAnnual');
+    expect((await list('filter=attributes.costTotalAnnual > 3', viewer)).status).toBe(403);
+  });
+
+  it('cuts items to fields', async () => {
+    const { body } = await list('fields=name, tags ,id&page_size=1');
+    expect(body.items).toEqual([{ name: 'Álpha', tags: [], id: ids.get('Álpha') }]);
+  });
+});
+
+describe('what is kept between lists', () => {
+  it('is never stale: a list sent after a change shows it', async () => {
+    for (const query of [
+      '',
+      'sort_by=attributes.numberOfUsers',
+      'search=fresh',
+      'filter=attributes.numberOfUsers > 1',
+    ]) {
+      const before = (await list(query)).body.total;
+      const id = await putCard(t, { name: 'Fresh', attributes: { numberOfUsers: 5 } });
+      expect((await list(query)).body.total).toBe(before + 1);
+      await t.services.db('cards').where({ id }).delete();
+      await raise(t, 'cards:Application');
+      expect((await list(query)).body.total).toBe(before);
+    }
+  });
+
+  it('answers 304 to the ETag of a list that has not changed', async () => {
+    const first = await list('type=Application');
+    const again = await member.get('/api/v1/cards?type=Application', {
+      'if-none-match': first.headers.etag!,
+    });
+    expect(again.status).toBe(304);
+  });
+});
