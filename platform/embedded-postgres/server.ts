@@ -26,6 +26,11 @@ const RECOVERY_LIMIT_MS = 600_000;
 /** How long a process that may be another program is given to show that it is our server. */
 const DOUBT_MS = 5_000;
 const STEP_MS = 30;
+/** The step of longer waits: a server that recovers logs each time that it is asked. */
+const LONG_STEP_MS = 250;
+
+/** Waits for the next look at a server, ever longer. */
+const nextLook = (waitedMs: number) => pause(Math.min(LONG_STEP_MS, Math.max(STEP_MS, waitedMs / 10)));
 
 const settings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
@@ -35,7 +40,8 @@ const settings: Record<string, string> = {
   effective_cache_size: '1GB',
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
-  max_wal_size: '2GB',
+  // what must be replayed after a power cut: about ten seconds' work
+  max_wal_size: '1GB',
   random_page_cost: '1.1',
   jit: 'off',
   log_timezone: 'UTC',
@@ -106,7 +112,7 @@ async function adopt(cluster: Cluster, access: Access): Promise<boolean> {
           : `The PostgreSQL server of ${folder} (process ${found.pid}) runs but does not answer: see ${logFile(cluster)}, end it and try again.`,
       );
     }
-    await pause(STEP_MS);
+    await nextLook(waited);
   }
 }
 
@@ -131,7 +137,7 @@ async function start(cluster: Cluster, access: Access): Promise<string | undefin
     const answer = await whoAnswers(urlOf(access), folder);
     if (answer === 'ours') return undefined;
     if (answer === 'starting') limit = RECOVERY_LIMIT_MS;
-    await pause(STEP_MS);
+    await nextLook(Date.now() - begun);
   }
   return readFile(logFile(cluster), 'utf8').catch(() => '');
 }
