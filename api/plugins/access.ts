@@ -49,13 +49,14 @@ export async function registerAccess(app: App, services: Services): Promise<void
   app.addHook('onRoute', (route) => {
     const permission = route.config?.permission;
     const known = (key: RoutePermission) =>
-      key === 'public' || key === 'login' || (typeof key === 'string' && key in appPermissions);
+      key === 'public' || key === 'login' || (typeof key === 'string' && Object.hasOwn(appPermissions, key));
     const list = Array.isArray(permission) ? permission : [permission];
     if (list.length === 0 || !list.every((key) => key !== undefined && known(key))) {
       throw new Error(`the route ${route.method} ${route.url} declares no known permission`);
     }
   });
 
+  const verified = createVerifiedTokens();
   app.addHook('onRequest', async (request) => {
     const permission = request.routeOptions.config.permission;
     const token = bearer(request.headers.authorization);
@@ -65,7 +66,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
 
     const claims =
       token !== undefined
-        ? await verify(() => request.jwtVerify<TokenClaims>())
+        ? await verified.claims(token, () => request.jwtVerify<TokenClaims>())
         : typeof ticket === 'string'
           ? await redeemTicket(services.db, ticket)
           : undefined;
@@ -104,10 +105,31 @@ function bearer(header: string | undefined): string | undefined {
   return header === undefined ? undefined : (/^Bearer\s+(\S+)$/i.exec(header)?.[1] ?? '');
 }
 
-async function verify(work: () => Promise<TokenClaims>): Promise<TokenClaims | undefined> {
-  try {
-    return await work();
-  } catch {
-    return undefined;
-  }
+/** The most tokens whose check is remembered. */
+const REMEMBERED = 10_000;
+
+/**
+ * Checks the signature of a token once: what it says never changes, only its end comes. Whether it was revoked is
+ * looked up for every request.
+ */
+function createVerifiedTokens() {
+  const known = new Map<string, TokenClaims>();
+  return {
+    async claims(token: string, verify: () => Promise<TokenClaims>): Promise<TokenClaims | undefined> {
+      const before = known.get(token);
+      if (before) {
+        if (before.exp * 1000 > Date.now()) return before;
+        known.delete(token);
+        return undefined;
+      }
+      try {
+        const claims = await verify();
+        known.set(token, claims);
+        if (known.size > REMEMBERED) known.delete(known.keys().next().value!);
+        return claims;
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import { operation } from '../../api/operation.ts';
+import type { App, RoutePermission } from '../../api/types.ts';
+import { createTestServices, type TestServices } from '../support/harness.ts';
+
+let base: TestServices;
+let app: App;
+beforeAll(async () => {
+  base = await createTestServices();
+  app = await createApp(base.services);
+});
+afterAll(async () => {
+  await app.close();
+  await base.close();
+});
+
+/** Declares one more operation, as every group does while the service starts. */
+function declare(name: string, permission: unknown): void {
+  operation(app, {
+    method: 'GET',
+    url: `/api/v1/${name}`,
+    id: name,
+    tag: 'Health',
+    summary: 'Read nothing',
+    permission: permission as RoutePermission,
+    answers: { 204: { description: 'Nothing' } },
+    handler: async ({ reply }) => reply.code(204).send(),
+  });
+}
+
+test.each([
+  ['no permission', undefined],
+  ['an unknown permission', 'inventory.vew'],
+  ['an unknown permission among known ones', ['inventory.view', 'inventory.vew']],
+  ['an empty list of permissions', []],
+  ['the name of a member that every object has', 'constructor'],
+  ['a card permission', 'card.edit'],
+])('a route with %s stops the start', (_, permission) => {
+  expect(() => declare('undeclared', permission)).toThrow(
+    'the route GET /api/v1/undeclared declares no known permission',
+  );
+});
+
+test('so does a route that is declared past the usual way', () => {
+  const handler = async () => 'here';
+  expect(() => app.get('/api/v1/aside', handler)).toThrow('declares no known permission');
+  expect(() => app.route({ method: ['GET', 'POST'], url: '/api/v1/aside', config: {}, handler })).toThrow(
+    'declares no known permission',
+  );
+});
+
+test('with known permissions it starts', async () => {
+  declare('one', 'inventory.view');
+  declare('oneOfSeveral', ['risks.view', 'inventory.view']);
+  await app.ready();
+});

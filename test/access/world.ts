@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { storeFile } from '../../domain/files/files.store.ts';
+import { builtInSchedules } from '../../domain/jobs/schedules.data.ts';
+import { ensureSchedule } from '../../domain/jobs/schedules.fire.ts';
+import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+
+/** Everybody whom the table has a column for, in its order. */
+export const roles = [
+  'admin',
+  'bpm_admin',
+  'member',
+  'viewer',
+  'integrator',
+  'participant',
+  'anonymous',
+] as const;
+export type Role = (typeof roles)[number];
+
+/** A role of a workspace's own making: reads, keeps relations, and settings besides. */
+const integratorKeys = ['inventory.view', 'relations.view', 'relations.manage', 'admin.settings'];
+
+/** A service with somebody of each role, and makers of real objects to act on. */
+export interface World {
+  t: TestApp;
+  client(role: Role): Promise<TestClient>;
+  /** Somebody of the role whose token may be lost. */
+  passing(role: Role): Promise<TestClient>;
+  /** An application on which nobody holds a role, unless `values` or later acts say otherwise. */
+  card(values?: Record<string, unknown>): Promise<string>;
+  /** A card with a cost, on which the participant is responsible. */
+  ownCard(values?: Record<string, unknown>): Promise<string>;
+  stakeholder(card: string, user: string, role: string): Promise<void>;
+  /** A relation between two new cards. */
+  relation(source?: string): Promise<string>;
+  user(): Promise<string>;
+  /** A job of the given owner, by default somebody who has no column. */
+  job(status: string, owner?: string): Promise<string>;
+  /** A job that has made a file. */
+  finishedJob(owner?: string, withCosts?: boolean): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function createWorld(): Promise<World> {
+  const t = await createTestApp();
+  const { db } = t.services;
+  await db('roles').insert([
+    {
+      key: 'integrator',
+      label: 'Integrator',
+      permissions: JSON.stringify(Object.fromEntries(integratorKeys.map((key) => [key, true]))),
+    },
+    { key: 'participant', label: 'Participant', permissions: '{}' },
+  ]);
+  const raise = (...topics: string[]) => db.raw("select record_events('[]'::jsonb, ?::text[])", [topics]);
+  await raise('roles');
+  for (const schedule of builtInSchedules) await ensureSchedule(db, schedule);
+  const admin = await t.as('admin', 'maker');
+  const bystander = (await t.as('member', 'bystander')).userId;
+  const made = async (url: string, body: unknown): Promise<string> => {
+    const answer = await admin.post(url, body);
+    if (answer.status !== 201) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
+    return answer.body.id;
+  };
+
+  const world: World = {
+    t,
+    client: async (role) => (role === 'anonymous' ? t.anonymous : t.as(role)),
+    passing: async (role) => (role === 'anonymous' ? t.anonymous : t.as(role, `passing-${randomUUID()}`)),
+    card: (values = {}) =>
+      made('/api/v1/cards', { type: 'Application', name: `Card ${randomUUID()}`, ...values }),
+    async ownCard(values = {}) {
+      const card = await world.card({ attributes: { costTotalAnnual: 4711 }, ...values });
+      await world.stakeholder(card, (await t.as('participant')).userId, 'responsible');
+      return card;
+    },
+    async stakeholder(card, user, role) {
+      await db('stakeholders').insert({ card_id: card, user_id: user, role });
+      await raise('cards:Application');
+    },
+    async relation(source) {
+      const target = await world.card({ type: 'ITComponent' });
+      return made('/api/v1/relations', {
+        type: 'relAppToITC',
+        source_id: source ?? (await world.card()),
+        target_id: target,
+      });
+    },
+    async user() {
+      const name = randomUUID();
+      const [row] = await db('users')
+        .insert({ email: `${name}@estate.example`, display_name: name, role: 'member' })
+        .returning('id');
+      return row.id;
+    },
+    async job(status, owner = bystander) {
+      const finished = status === 'queued' ? {} : { started_at: new Date(), finished_at: new Date() };
+      const [row] = await db('jobs')
+        .insert({ kind: 'export', queue: 'bulk', status, owner_id: owner, ...finished })
+        .returning('id');
+      return row.id;
+    },
+    async finishedJob(owner = bystander, withCosts = false) {
+      const job = await world.job('succeeded', owner);
+      const facts = { name: 'cards.csv', mediaType: 'text/csv', ownerId: owner, withCosts, expiresAt: null };
+      const file = await storeFile(t.services, Readable.from(['type,name\n']), facts);
+      await db('jobs').where({ id: job }).update({ result_file_id: file.id });
+      return job;
+    },
+    close: () => t.close(),
+  };
+  for (const role of roles) await world.client(role);
+  return world;
+}
+
+/** What stands in every table, row by row and by who wrote it last; equal when nothing was written. */
+export async function fingerprint({ t }: World): Promise<string> {
+  const { db } = t.services;
+  const names: string[] = await db('pg_tables')
+    .where({ schemaname: 'public' })
+    .orderBy('tablename')
+    .pluck('tablename');
+  const parts = names.map(
+    (name) =>
+      `select '${name}' as name, count(*) as rows,
+        coalesce(sum(hashtextextended(ctid::text || ':' || xmin::text, 0)::numeric), 0)::text as hash from "${name}"`,
+  );
+  const { rows } = await db.raw(parts.join(' union all '));
+  return JSON.stringify(rows);
+}
