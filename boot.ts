@@ -14,6 +14,7 @@ import { readConfig } from './platform/config.ts';
 import { createSecretBox } from './platform/crypto.ts';
 import { openDatabase } from './platform/database.ts';
 import { openEmbeddedPostgres } from './platform/embedded-postgres/embedded-postgres.ts';
+import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
 import { createLogger } from './platform/logging.ts';
 import { createSignals } from './platform/signals.ts';
@@ -45,7 +46,9 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   const applied = await prepareDatabase(db);
   if (applied.length > 0) log.info({ steps: applied }, 'the schema was brought up to date');
 
-  const cache = config.redisUrl ? createRedisCache(config.redisUrl, log) : createMemoryCache();
+  const cache = config.redisUrl
+    ? createRedisCache(config.redisUrl, await installation(db), log)
+    : createMemoryCache();
   lifecycle.onClose('cache', () => cache.close());
   const signals = createSignals({ url: databaseUrl, log });
   lifecycle.onClose('signals', () => signals.close());

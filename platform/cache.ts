@@ -52,10 +52,13 @@ export function createMemoryCache(limitBytes = MEMORY_LIMIT_BYTES): Cache {
   };
 }
 
-/** A cache on Redis. When Redis is away reads miss and writes are let go; callers compute. */
-export function createRedisCache(url: string, log: Logger): Cache {
+/**
+ * A cache on Redis. When Redis is away reads miss and writes are let go; callers compute.
+ * @param namespace keeps installations apart that share one Redis.
+ */
+export function createRedisCache(url: string, namespace: string, log: Logger): Cache {
   const redis = new Redis(url, {
-    keyPrefix: 'estate:cache:',
+    keyPrefix: `estate:${namespace}:cache:`,
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
   });

@@ -4,8 +4,8 @@ import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
 import { builtInSchedules } from '../domain/jobs/schedules.data.ts';
 import { ensureSchedule } from '../domain/jobs/schedules.fire.ts';
 import type { Services } from '../domain/services.ts';
-import { sha256 } from '../platform/crypto.ts';
-import { type Db, openDatabase } from '../platform/database.ts';
+import { openDatabase } from '../platform/database.ts';
+import { installation } from '../platform/installation.ts';
 import { createQueueBackend } from '../platform/queue/queue.ts';
 import { processors as allProcessors } from './processors.ts';
 import { startRelay } from './relay.ts';
@@ -61,15 +61,6 @@ export async function startWorkers(
       );
     },
   };
-}
-
-/** Names the database, also among those of one server, so that installations can share a Redis. */
-async function installation(db: Db): Promise<string> {
-  const { rows } = await db.raw(
-    `select system_identifier::text || '/' || d.oid as name
-     from pg_control_system(), pg_database d where d.datname = current_database()`,
-  );
-  return sha256(rows[0].name).slice(0, 16);
 }
 
 /** Waits for the work, but no longer than `ms`; its errors are not ours to end with. */

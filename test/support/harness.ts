@@ -14,6 +14,7 @@ import { createMemoryCache, createRedisCache } from '../../platform/cache.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createSecretBox } from '../../platform/crypto.ts';
 import { openDatabase } from '../../platform/database.ts';
+import { installation } from '../../platform/installation.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createSignals } from '../../platform/signals.ts';
 import { createConformance, type OpenApiDocument } from './conformance.ts';
@@ -82,7 +83,9 @@ export async function createTestServices(
     secrets: createSecretBox(config.secretKeys),
     metamodels: createMetamodelStore(),
     sessions: createSessionReader(db),
-    cache: config.redisUrl ? createRedisCache(config.redisUrl, log) : createMemoryCache(),
+    cache: config.redisUrl
+      ? createRedisCache(config.redisUrl, await installation(db), log)
+      : createMemoryCache(),
     signals: createSignals({ url: database.url, log }),
   };
   return {
