@@ -36,34 +36,70 @@ export interface SessionReader {
   read(claims: TokenClaims | null): Promise<SessionSnapshot>;
 }
 
+/** A user as a session knows it, with the permissions made ready once for all requests of a read. */
+interface KnownUser {
+  row: SessionRow;
+  permissions: Caller['permissions'];
+}
+
 interface Answer {
-  users: Map<string, SessionRow>;
+  users: Map<string, KnownUser>;
   revoked: Set<string>;
-  topics: Map<string, number>;
+  topics: ReadonlyMap<string, number>;
+}
+
+/** All topics' versions as they were when their sum was that. */
+interface KnownTopics {
+  sum: number;
+  topics: ReadonlyMap<string, number>;
 }
 
 /**
- * One query serves all requests that arrive while the one before is under way; nothing is kept between
- * queries, so a logout, a role change or a write counts for every request sent after its answer.
+ * One query serves all requests that arrive while the one before is under way; nothing of it is kept between
+ * queries, so a logout, a role change or a write counts for every request sent after its answer. Versions only
+ * grow, so an unchanged sum tells that none has changed: then they are not sent again, and readers are given the
+ * very same map.
  */
 export function createSessionReader(db: Db): SessionReader {
+  let known: KnownTopics | undefined;
+
   const read = coalesce<TokenClaims | null, Answer>(async (keys) => {
     const claims = keys.filter((key) => key !== null);
-    const { rows } = await db.raw(
-      `select
-         (select jsonb_object_agg(topic, version) from topic_versions) as topics,
-         (select jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
-             'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
-             'is_archived', r.is_archived))
-          from users u join roles r on r.key = u.role
-          where u.id = any(?::uuid[]) and u.is_active) as users,
-         (select jsonb_agg(jti) from revoked_tokens where jti = any(?::uuid[])) as revoked`,
-      [[...new Set(claims.map((claim) => claim.sub))], [...new Set(claims.map((claim) => claim.jti))]],
-    );
-    const { topics, users, revoked } = rows[0];
+    const { rows } = await db
+      .raw(
+        `select g.sum,
+           case when g.sum = ?::bigint then null
+                else (select json_object_agg(topic, version) from topic_versions) end as topics,
+           (select json_agg(json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
+               'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
+               'is_archived', r.is_archived))
+            from users u join roles r on r.key = u.role
+            where u.id = any(?::uuid[]) and u.is_active) as users,
+           (select json_agg(jti) from revoked_tokens where jti = any(?::uuid[])) as revoked
+         from (select coalesce(sum(version), 0)::bigint as sum from topic_versions) g`,
+        [
+          (known?.sum ?? null) as never,
+          [...new Set(claims.map((claim) => claim.sub))],
+          [...new Set(claims.map((claim) => claim.jti))],
+        ],
+      )
+      // planned once for each connection
+      .options({ name: 'sessions' })
+      .catch((error: unknown) => {
+        // the database that comes back may be a restored one
+        known = undefined;
+        throw error;
+      });
+    const { sum, topics, users, revoked } = rows[0];
+    if (known?.sum !== sum) known = { sum, topics: new Map(Object.entries(topics ?? {})) };
     return {
-      topics: new Map(Object.entries((topics ?? {}) as Record<string, number>)),
-      users: new Map(((users ?? []) as SessionRow[]).map((user) => [user.id, user])),
+      topics: known!.topics,
+      users: new Map(
+        ((users ?? []) as SessionRow[]).map((row) => [
+          row.id,
+          { row, permissions: permissionSet(row.permissions) },
+        ]),
+      ),
       revoked: new Set((revoked ?? []) as string[]),
     };
   });
@@ -75,8 +111,8 @@ export function createSessionReader(db: Db): SessionReader {
       if (
         !claims ||
         !user ||
-        user.is_archived ||
-        user.token_version !== claims.tv ||
+        user.row.is_archived ||
+        user.row.token_version !== claims.tv ||
         revoked.has(claims.jti)
       ) {
         return { caller: undefined, topics };
@@ -86,13 +122,13 @@ export function createSessionReader(db: Db): SessionReader {
   };
 }
 
-function callerOf(user: SessionRow, claims: TokenClaims): Caller {
+function callerOf({ row, permissions }: KnownUser, claims: TokenClaims): Caller {
   return {
-    userId: user.id,
-    email: user.email,
-    displayName: user.display_name,
-    role: user.role,
-    permissions: permissionSet(user.permissions),
+    userId: row.id,
+    email: row.email,
+    displayName: row.display_name,
+    role: row.role,
+    permissions,
     tokenId: claims.jti,
     tokenExpiresAt: new Date(claims.exp * 1000),
   };
