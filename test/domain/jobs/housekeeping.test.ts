@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { feedEnds } from '../../../domain/events/changes.ts';
+import { storeContent, storeFile } from '../../../domain/files/files.store.ts';
+import { cleanUp } from '../../../domain/jobs/housekeeping.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
+
+const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+const run = async () => await cleanUp(t.services.db, t.services.blobs, new AbortController().signal);
+
+it('removes expired rows and keeps the others', async () => {
+  const { db } = t.services;
+  const key = (name: string, hours: number) => ({
+    user_id: randomUUID(),
+    key: name,
+    request_hash: 'x',
+    created_at: ago(hours),
+  });
+  await db('idempotency_keys').insert([key('old', 25), key('young', 23)]);
+  await db('revoked_tokens').insert([
+    { jti: randomUUID(), expires_at: ago(1) },
+    { jti: randomUUID(), expires_at: ago(-1) },
+  ]);
+  await db('throttles').insert([
+    { key: 'old', window_start: ago(2), hits: 1 },
+    { key: 'young', window_start: ago(0), hits: 1 },
+  ]);
+  await db('one_time_tokens').insert([
+    { hash: 'old', purpose: 'ticket', expires_at: ago(1) },
+    { hash: 'young', purpose: 'ticket', expires_at: ago(-1) },
+  ]);
+  expect(await run()).toMatchObject({
+    idempotency_keys: 1,
+    revoked_tokens: 1,
+    throttles: 1,
+    one_time_tokens: 1,
+    jobs: 0,
+    events: 0,
+    files: 0,
+    contents: 0,
+  });
+  expect(await db('idempotency_keys').pluck('key')).toEqual(['young']);
+  expect(await db('throttles').pluck('key')).toEqual(['young']);
+});
+
+it('removes finished jobs after the days of their kind, with their files', async () => {
+  const { db } = t.services;
+  const file = await storeFile(t.services, Readable.from(['x']), {
+    name: 'x.csv',
+    mediaType: 'text/csv',
+    ownerId: null,
+    withCosts: false,
+    expiresAt: null,
+  });
+  const job = (kind: string, days: number, more = {}) => ({
+    kind,
+    queue: 'bulk',
+    status: 'succeeded',
+    finished_at: ago(days * 24),
+    ...more,
+  });
+  await db('jobs').insert([
+    job('export', 31, { result_file_id: file.id }),
+    job('export', 29),
+    job('import', 31),
+    job('kind of another version', 89),
+    job('kind of another version', 91),
+    { kind: 'export', queue: 'bulk', created_at: ago(24_000) },
+  ]);
+  const counts = await run();
+  expect(counts).toMatchObject({ jobs: 2, files: 1 });
+  await expect(t.services.blobs.get(file.id)).rejects.toThrow();
+  expect(await db('jobs').count().first()).toEqual({ count: 4 });
+});
+
+it('removes the oldest events and tells readers where the feed begins', async () => {
+  const { db } = t.services;
+  for (let n = 0; n < 3; n += 1) {
+    await command(await t.ctx(), async ({ emit }) => emit({ event_type: 'auth.login', data: { n } }));
+  }
+  const positions: number[] = await db('events').orderBy('position').pluck('position');
+  await db('events')
+    .whereIn('position', positions.slice(0, -1))
+    .update({ at: ago(401 * 24) });
+  expect(await run()).toMatchObject({ events: positions.length - 1 });
+  expect(await feedEnds(db)).toEqual({ purgedThrough: positions.at(-2), newest: positions.at(-1) });
+  await db('events').update({ at: ago(401 * 24) });
+  expect(await run()).toMatchObject({ events: 1 });
+  expect(await feedEnds(db)).toEqual({ purgedThrough: positions.at(-1), newest: positions.at(-1) });
+  expect(await run()).toMatchObject({ events: 0 });
+});
+
+it('removes abandoned contents, and those of expired files', async () => {
+  const { services } = t;
+  const facts = { name: 'x', mediaType: 'text/csv', ownerId: null, withCosts: false };
+  const expired = await storeFile(services, Readable.from(['1']), { ...facts, expiresAt: ago(1) });
+  const kept = await storeFile(services, Readable.from(['2']), { ...facts, expiresAt: null });
+  const abandoned = await storeContent(services.blobs, Readable.from(['3']));
+  const young = await storeContent(services.blobs, Readable.from(['4']));
+  const folder = path.join(services.config.dataDir, 'files');
+  for (const { id } of [kept, abandoned]) {
+    await utimes(path.join(folder, id.slice(-2), id), ago(25), ago(25));
+  }
+  expect(await run()).toMatchObject({ files: 1, contents: 1 });
+  const left: string[] = [];
+  for (const shelf of await readdir(folder)) left.push(...(await readdir(path.join(folder, shelf))));
+  expect(left.sort()).toEqual([kept.id, young.id].sort());
+  expect(await services.db('files').pluck('id')).toEqual([kept.id]);
+  expect(left).not.toContain(expired.id);
+});
