@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TestAnswer, TestClient } from '../support/harness.ts';
+import { createWorld, fingerprint, type World } from './world.ts';
+
+let w: World;
+/** Holds no application permission. */
+let participant: TestClient;
+/** A viewer, who may change nothing by application permission, and sees no costs. */
+let viewer: TestClient;
+beforeAll(async () => {
+  w = await createWorld();
+  participant = await w.client('participant');
+  viewer = await w.client('viewer');
+});
+afterAll(() => w.close());
+
+async function refused(permission: string, act: () => Promise<TestAnswer>): Promise<void> {
+  const before = await fingerprint(w);
+  const answer = await act();
+  expect(answer.status, answer.text).toBe(403);
+  expect(answer.body.permission).toBe(permission);
+  expect(await fingerprint(w)).toBe(before);
+}
+
+const ok = (answer: TestAnswer, status = 200) => expect(answer.status, answer.text).toBe(status);
+
+describe('a stakeholder role', () => {
+  test('gives its rights on its card, and on no other', async () => {
+    const own = await w.ownCard();
+    const another = await w.card();
+    ok(await participant.get(`/api/v1/cards/${own}`));
+    ok(await participant.get(`/api/v1/cards/${own}/history`));
+    ok(await participant.patch(`/api/v1/cards/${own}`, { alias: 'Mine' }));
+    ok(await participant.post(`/api/v1/cards/${own}/approval-status?action=reject`));
+    ok(await participant.post(`/api/v1/cards/${own}/archive`));
+    ok(await participant.post(`/api/v1/cards/${own}/restore`));
+    await refused('inventory.edit', () => participant.patch(`/api/v1/cards/${another}`, { alias: 'Mine' }));
+    await refused('inventory.archive', () => participant.post(`/api/v1/cards/${another}/archive`));
+    // responsible people may not delete
+    await refused('inventory.delete', () => participant.delete(`/api/v1/cards/${own}`));
+  });
+
+  test('gives no more than it says', async () => {
+    const observed = await w.card();
+    await w.stakeholder(observed, viewer.userId, 'observer');
+    ok(await viewer.get(`/api/v1/cards/${observed}`));
+    await refused('inventory.edit', () => viewer.patch(`/api/v1/cards/${observed}`, { alias: 'Seen' }));
+  });
+
+  test('on a parent does not reach its children, whose right is asked as well', async () => {
+    const unit = { type: 'Organization' };
+    const parent = await w.card(unit);
+    const child = await w.card({ ...unit, parent_id: parent });
+    await w.stakeholder(parent, participant.userId, 'responsible');
+    await refused('inventory.archive', () =>
+      participant.post(`/api/v1/cards/${parent}/archive`, { child_strategy: 'cascade' }),
+    );
+    await w.stakeholder(child, participant.userId, 'responsible');
+    ok(await participant.post(`/api/v1/cards/${parent}/archive`, { child_strategy: 'cascade' }));
+  });
+
+  test('on either card is enough for a relation', async () => {
+    const own = await w.card();
+    await w.stakeholder(own, viewer.userId, 'technical_application_owner');
+    const target_id = await w.card({ type: 'ITComponent' });
+    const made = await viewer.post('/api/v1/relations', { type: 'relAppToITC', source_id: own, target_id });
+    ok(made, 201);
+    ok(await viewer.patch(`/api/v1/relations/${made.body.id}`, { description: 'Mine.' }));
+    ok(await viewer.delete(`/api/v1/relations/${made.body.id}`), 204);
+
+    const foreign = await w.relation();
+    await refused('relations.manage', () => viewer.delete(`/api/v1/relations/${foreign}`));
+  });
+
+  test('is asked of every row of many', async () => {
+    const own = await w.card();
+    await w.stakeholder(own, viewer.userId, 'technical_application_owner');
+    const target = { id: await w.card({ type: 'ITComponent' }) };
+    const operation = { action: 'upsert', type: 'relAppToITC', target };
+    const answer = await viewer.post('/api/v1/relations/bulk', {
+      operations: [
+        { ...operation, row_index: 0, source: { id: own } },
+        { ...operation, row_index: 1, source: { id: await w.card() } },
+      ],
+    });
+    ok(answer);
+    expect(answer.body.results.map((row: { code: string | null }) => row.code)).toEqual([null, 'forbidden']);
+    expect(answer.body).toMatchObject({ upserted: 1, failed: 1 });
+  });
+});
+
+describe('costs', () => {
+  const cost = (body: { attributes: Record<string, unknown> }) => body.attributes.costTotalAnnual;
+
+  test('show on own cards only, without costs.view', async () => {
+    const own = await w.ownCard();
+    expect(cost((await participant.get(`/api/v1/cards/${own}`)).body)).toBe(4711);
+
+    const mine = await w.card({ attributes: { costTotalAnnual: 1 } });
+    const other = await w.card({ attributes: { costTotalAnnual: 2 } });
+    await w.stakeholder(mine, viewer.userId, 'observer');
+    expect(cost((await viewer.get(`/api/v1/cards/${mine}`)).body)).toBe(1);
+    expect(cost((await viewer.get(`/api/v1/cards/${other}`)).body)).toBeUndefined();
+    const list = await viewer.get(`/api/v1/cards?ids=${mine},${other}&sort_by=created_at`);
+    expect(list.body.items.map(cost)).toEqual([1, undefined]);
+    const member = await w.client('member');
+    expect(cost((await member.get(`/api/v1/cards/${other}`)).body)).toBe(2);
+  });
+
+  test('are cut from history and feed, and cannot be told from order or filter', async () => {
+    const after = (await viewer.get('/api/v1/changes?after=now')).body.next;
+    const mine = await w.card({ attributes: { costTotalAnnual: 8150001 } });
+    const other = await w.card({ attributes: { costTotalAnnual: 8150002 } });
+    await w.stakeholder(mine, viewer.userId, 'observer');
+    const shown = async (client: TestClient) =>
+      (
+        await Promise.all([
+          client.get(`/api/v1/changes?after=${after}`),
+          client.get(`/api/v1/cards/${mine}/history`),
+          client.get(`/api/v1/cards/${other}/history`),
+        ])
+      ).map(({ text }) => ['8150001', '8150002'].filter((value) => text.includes(value)));
+    expect(await shown(await w.client('member'))).toEqual([['8150001', '8150002'], ['8150001'], ['8150002']]);
+    expect(await shown(viewer)).toEqual([['8150001'], ['8150001'], []]);
+    await refused('costs.view', () => viewer.get('/api/v1/cards?sort_by=attributes.costTotalAnnual'));
+  });
+
+  test('cannot be written by those who do not see them', async () => {
+    const card = await w.card({ attributes: { costTotalAnnual: 3 } });
+    // may edit every card, but sees no costs
+    await w.t.services.db('roles').insert({
+      key: 'editor',
+      label: 'Editor',
+      permissions: JSON.stringify({ 'inventory.view': true, 'inventory.edit': true }),
+    });
+    const editor = await w.t.as('editor');
+    await refused('costs.view', () =>
+      editor.patch(`/api/v1/cards/${card}`, { attributes: { costTotalAnnual: 4 } }),
+    );
+    ok(
+      await editor.patch(`/api/v1/cards/${card}`, { attributes: { businessCriticality: null }, alias: 'E' }),
+    );
+    expect(cost((await (await w.client('member')).get(`/api/v1/cards/${card}`)).body)).toBe(3);
+  });
+});
+
+describe('own things', () => {
+  test('jobs are for their owner, and are not there for others', async () => {
+    const member = await w.client('member');
+    const job = await w.job('queued', member.userId);
+    ok(await member.get(`/api/v1/jobs/${job}`));
+    expect((await viewer.get(`/api/v1/jobs/${job}`)).status).toBe(404);
+    expect((await viewer.get('/api/v1/jobs?page_size=200')).text).not.toContain(job);
+    ok(await member.post(`/api/v1/jobs/${job}/cancel`));
+    ok(await member.post(`/api/v1/jobs/${job}/retry`));
+  });
+
+  test('a stored file is for its owner, who must still be permitted to see what stands in it', async () => {
+    const plain = await w.finishedJob(viewer.userId, false);
+    ok(await viewer.get(`/api/v1/jobs/${plain}/result`));
+    const costly = await w.finishedJob(viewer.userId, true);
+    await refused('costs.view', () => viewer.get(`/api/v1/jobs/${costly}/result`));
+  });
+
+  test('the own account can be changed, but not its role or state', async () => {
+    const somebody = await w.passing('participant');
+    const own = `/api/v1/users/${somebody.userId}`;
+    ok(await somebody.patch(own, { display_name: 'Somebody', locale: 'de' }));
+    await refused('admin.users', () => somebody.patch(own, { role: 'admin' }));
+    await refused('admin.users', () => somebody.patch(own, { is_active: false }));
+  });
+});
