@@ -79,7 +79,8 @@ export async function storeFile(
  * @throws EstateError `not_found` when there is none or it has expired, `forbidden`.
  */
 export async function readFile(ctx: Ctx, id: string): Promise<StoredFile> {
-  const row: FileRow | undefined = await ctx.db('files')
+  const row: FileRow | undefined = await ctx
+    .db('files')
     .where({ id })
     .whereRaw('(expires_at is null or expires_at > now())')
     .first();

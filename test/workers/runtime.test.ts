@@ -158,3 +158,17 @@ it('tells progress on the way, and the news of it', async () => {
   await until('news', async () => news.filter((item) => item === id).length > 5);
   off();
 });
+
+it('gives back at once, when the process ends, a job that does not listen', async () => {
+  const id = await act('deaf');
+  await running(id);
+  await workers.close(3_000);
+  expect(await jobRow(t.services, id)).toMatchObject({
+    status: 'queued',
+    attempt: 2,
+    crashes: 0,
+    lease_owner: null,
+  });
+  workers = await startWorkers(t.services, processors);
+  await running(id);
+});
