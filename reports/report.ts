@@ -11,8 +11,11 @@ export interface Report<P> {
   dependsOn(topic: string): boolean;
   /** What besides topics and parameters tells answers apart: rights of the caller, the date. */
   variant(ctx: Ctx): string;
-  /** Computes the answer from one snapshot; it holds the `position` that the snapshot saw. */
-  compute(sql: Sql, ctx: Ctx, params: P): Promise<JsonText>;
+  /**
+   * Computes the answer from one snapshot; it holds the `position` that the snapshot saw. Parts of it may be kept
+   * in the cache under the versions that the same snapshot saw.
+   */
+  compute(sql: Sql, ctx: Ctx, params: P, cache: Cache): Promise<JsonText>;
 }
 
 export interface ReportAnswer {
@@ -40,6 +43,26 @@ const NEAREST = 200;
 export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
   const nearest = new Map<string, JsonText>();
   const running = new Map<string, Promise<JsonText>>();
+  // the same map is handed in for as long as no version has changed
+  const stamps = new WeakMap<ReadonlyMap<string, number>, Map<string, string>>();
+
+  const stampOf = (
+    topics: ReadonlyMap<string, number>,
+    report: Pick<Report<never>, 'name' | 'dependsOn'>,
+  ) => {
+    let known = stamps.get(topics);
+    if (!known) {
+      known = new Map();
+      stamps.set(topics, known);
+    }
+    let stamp = known.get(report.name);
+    if (stamp === undefined) {
+      const versions = [...topics].filter(([topic]) => report.dependsOn(topic));
+      stamp = JSON.stringify(versions.map(([topic, version]) => `${topic}=${version}`).sort());
+      known.set(report.name, stamp);
+    }
+    return stamp;
+  };
 
   const remember = (key: string, text: JsonText) => {
     nearest.set(key, text);
@@ -63,7 +86,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     report: Report<P>,
     params: P,
   ): Promise<JsonText> => {
-    const text = await ctx.db.transaction((sql) => report.compute(sql, ctx, params), {
+    const text = await ctx.db.transaction((sql) => report.compute(sql, ctx, params, cache), {
       isolationLevel: 'repeatable read',
       readOnly: true,
     });
@@ -73,13 +96,8 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
 
   return {
     async run(ctx, topics, report, params) {
-      const versions: string[] = [];
-      for (const [topic, version] of topics)
-        if (report.dependsOn(topic)) versions.push(`${topic}=${version}`);
-      const hash = sha256(JSON.stringify([report.name, report.variant(ctx), params, versions.sort()])).slice(
-        0,
-        40,
-      );
+      const stamp = stampOf(topics, report);
+      const hash = sha256(JSON.stringify([report.name, report.variant(ctx), params, stamp])).slice(0, 40);
       const key = `report:${report.name}:${hash}`;
       const etag = `"${hash}"`;
       const near = nearest.get(key);

@@ -2,7 +2,8 @@ import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { feedEnds } from '../../domain/events/changes.ts';
 import type { Sql } from '../../platform/database.ts';
-import { countFigures, type Figures } from '../kpis/kpis.figures.ts';
+import { countChangedTypes } from '../kpis/kpis.counts.ts';
+import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';
 import type { Report } from '../report.ts';
 
 /** Days back to the snapshot that trends compare with. */
@@ -63,17 +64,17 @@ async function recentEvents(sql: Sql, ctx: Ctx): Promise<unknown[]> {
 /** Key figures of the landscape, the newest events, and how the figures moved. */
 export const dashboardReport: Report<Record<string, never>> = {
   name: 'dashboard',
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$|kpis$)/.test(topic),
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$|users$|kpis$)/.test(topic),
   variant: (ctx) =>
     [
       may(ctx.caller, 'costs.view'),
       may(ctx.caller, 'relations.view'),
       new Date().toISOString().slice(0, 10),
     ].join(),
-  async compute(sql, ctx) {
+  async compute(sql, ctx, _params, cache) {
     const today = new Date().toISOString().slice(0, 10);
     const { newest } = await feedEnds(sql);
-    const figures = await countFigures(sql, ctx, today);
+    const figures = figuresOf(await countChangedTypes(sql, cache, ctx.metamodel.visibleTypes, today));
     const before = await comparison(sql);
     const status = (of: Figures, key: string) => of.approval_statuses[key] ?? 0;
     const previous = before?.metrics;

@@ -3,7 +3,8 @@ import type { Ctx } from '../../domain/context.ts';
 import { feedEnds } from '../../domain/events/changes.ts';
 import { runList } from '../../domain/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../domain/lists/lists.types.ts';
-import { countFigures } from './kpis.figures.ts';
+import { countTypes } from './kpis.counts.ts';
+import { figuresOf } from './kpis.figures.ts';
 
 /** The topic that a new snapshot raises. */
 export const KPI_TOPIC = 'kpis';
@@ -15,7 +16,7 @@ export const KPI_TOPIC = 'kpis';
 export async function takeKpiSnapshot(ctx: Ctx, slot: Date): Promise<boolean> {
   const { figures, position } = await ctx.db.transaction(
     async (sql) => ({
-      figures: await countFigures(sql, ctx, slot.toISOString().slice(0, 10)),
+      figures: figuresOf(await countTypes(sql, ctx.metamodel.visibleTypes, slot.toISOString().slice(0, 10))),
       position: (await feedEnds(sql)).newest,
     }),
     { isolationLevel: 'repeatable read', readOnly: true },
