@@ -5,6 +5,7 @@ import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
+import { registerImportRoutes } from './imports/imports.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
 import { registerMetricsRoute } from './metrics/metrics.routes.ts';
@@ -26,6 +27,7 @@ export const routeGroups: RouteGroup[] = [
   registerRelationRoutes,
   registerUserRoutes,
   registerJobRoutes,
+  registerImportRoutes,
   registerExportRoutes,
   registerReportRoutes,
   registerEventRoutes,

@@ -89,7 +89,16 @@ export async function recordEvents(
 ): Promise<number | undefined> {
   const raised = [...topics];
   if (events.length === 0 && raised.length === 0) return undefined;
-  const rows = events.map((event) => ({
+  const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[]) as position', [
+    JSON.stringify(eventRows(ctx, events)),
+    raised,
+  ]);
+  return Number(answer[0].position);
+}
+
+/** Events as rows of their table, but for position, id and time. */
+export function eventRows(ctx: Ctx, events: EventDraft[]) {
+  return events.map((event) => ({
     user_id: ctx.caller.userId,
     request_id: ctx.requestId,
     job_id: ctx.jobId,
@@ -97,9 +106,4 @@ export async function recordEvents(
     scope: eventTypes[event.event_type],
     ...event,
   }));
-  const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[]) as position', [
-    JSON.stringify(rows),
-    raised,
-  ]);
-  return Number(answer[0].position);
 }

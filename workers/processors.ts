@@ -1,7 +1,13 @@
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
 import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
+import { importProcessor } from './import.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
-export const processors: JobProcessor[] = [exportProcessor, kpiSnapshotProcessor, housekeepingProcessor];
+export const processors: JobProcessor[] = [
+  importProcessor,
+  exportProcessor,
+  kpiSnapshotProcessor,
+  housekeepingProcessor,
+];

@@ -83,7 +83,7 @@ async function leveledBelow({ sql, metamodel }: Work, id: string): Promise<TreeC
 }
 
 /** What a patch cannot clear: costs that the caller does not see, and what the service sets. */
-function keptKeys(ctx: Ctx, type: CardType, card: StoredCard): string[] {
+export function keptKeys(ctx: Ctx, type: CardType, card: StoredCard): string[] {
   const readonly = [...type.fields.values()].filter((field) => field.readonly).map((field) => field.key);
   return seesCosts(ctx, card) ? readonly : [...readonly, ...type.costKeys];
 }

@@ -1,7 +1,7 @@
-import type { FieldError } from '../../platform/errors.ts';
 import type { Sql } from '../../platform/database.ts';
+import type { FieldError } from '../../platform/errors.ts';
 import { may } from '../access/policy.ts';
-import { LEVEL_FIELD, MACRO } from '../cards/rules/capability.ts';
+import { hasLevels, LEVEL_FIELD, MACRO } from '../cards/rules/capability.ts';
 import type { CardInput } from '../cards/rules/card.types.ts';
 import { cleanCardInput, validateCardInput } from '../cards/rules/input.ts';
 import type { Ctx } from '../context.ts';
@@ -14,6 +14,7 @@ import {
   resolveTags,
   type TagCatalogue,
 } from './imports.people.ts';
+import { lacking, refusedCosts } from './imports.rights.ts';
 import type { CardRowValues, ImportRow } from './imports.row.ts';
 
 /** Turns rows as read into rows as staged: everything is checked that does not depend on other cards. */
@@ -112,7 +113,7 @@ function check(
   errors: FieldError[],
   around: Surroundings,
 ): FieldError[] {
-  const input = inputOf(type, values, staged);
+  const input = inputOf(type, values);
   const later: FieldError[] = [];
   const faulty = new Set(errors.map(({ field }) => field));
   for (const fault of validateCardInput(ctx.metamodel, type.key, input, { creating: true })) {
@@ -139,35 +140,38 @@ function check(
     payload.holders = holders;
     errors.push(...faults);
   }
+  takeLevel(type, input, staged);
   staged.payload = payload;
   later.push(...refusedForNew(ctx, type, payload));
   return later;
 }
 
-/** What the row writes into the card, apart from its place and level, which follow from the hierarchy. */
-function inputOf(type: CardType, values: CardRowValues, staged: StagedCard): CardInput {
+/**
+ * Takes the capability level out of the input: it follows from the place, whatever an exported row says. Only that
+ * a root is a Macro, or no longer one, is set by a row.
+ */
+function takeLevel(type: CardType, input: CardInput, staged: StagedCard): void {
+  if (!hasLevels(type) || !input.attributes) return;
+  const { [LEVEL_FIELD]: level, ...attributes } = input.attributes;
+  if (level === MACRO || level === 'L1') staged.level = level;
+  input.attributes = attributes;
+}
+
+/** What the row writes into the card, apart from its place. */
+function inputOf(type: CardType, values: CardRowValues): CardInput {
   const input: CardInput = {};
   for (const field of ['subtype', 'name', 'alias', 'description', 'external_id', 'lifecycle'] as const) {
     if (values[field] !== undefined) input[field] = values[field] as never;
   }
   if (values.attributes !== undefined) {
-    const { [LEVEL_FIELD]: level, ...attributes } = values.attributes ?? {};
-    if (type.fields.has(LEVEL_FIELD)) {
-      // levels below a root follow from the place, whatever an exported row says
-      if (level === MACRO || level === 'L1') staged.level = level;
-    } else if (level !== undefined) attributes[LEVEL_FIELD] = level;
+    const attributes = values.attributes && { ...values.attributes };
     // what the type does not have is already clear
-    for (const [key, value] of Object.entries(attributes)) {
-      if (value === null && !type.fields.has(key)) delete attributes[key];
+    for (const [key, value] of Object.entries(attributes ?? {})) {
+      if (value === null && !type.fields.has(key)) delete attributes![key];
     }
-    input.attributes = values.attributes === null ? null : attributes;
+    input.attributes = attributes;
   }
   return cleanCardInput(input);
-}
-
-/** The refusal of a value that the caller may not set. */
-export function lacking(field: string, permission: string): FieldError {
-  return { field, code: 'forbidden', message: `needs the permission ${permission}` };
 }
 
 /** What the caller may not set on a new card. */
@@ -186,13 +190,4 @@ function refusedForNew(ctx: Ctx, type: CardType, payload: CardPayload): FieldErr
     faults.push(lacking('stakeholders', 'stakeholders.manage'));
   }
   return faults;
-}
-
-/** The costs that a row sets, for a caller who may not see them. */
-export function refusedCosts(type: CardType, input: CardInput): FieldError[] {
-  const { attributes } = input;
-  if (!attributes) return [];
-  return type.costKeys
-    .filter((key) => Object.hasOwn(attributes, key))
-    .map((key) => lacking(`attributes.${key}`, 'costs.view'));
 }

@@ -1,5 +1,5 @@
-import type { FieldError } from '../../platform/errors.ts';
 import type { Sql } from '../../platform/database.ts';
+import type { FieldError } from '../../platform/errors.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import type { Stakeholding, TagName } from '../transfer/csv-cells.ts';
 import type { StagedHolder } from './imports.cards.types.ts';

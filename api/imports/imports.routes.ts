@@ -1,0 +1,68 @@
+import fastifyMultipart from '@fastify/multipart';
+import Type from 'typebox';
+import { requireImportRights } from '../../domain/imports/imports.rights.ts';
+import { startImport } from '../../domain/imports/imports.start.ts';
+import type { Services } from '../../domain/services.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { operation } from '../operation.ts';
+import { applyIdempotencyKey } from '../plugins/idempotency.ts';
+import { ImportQuery } from '../schemas/imports.ts';
+import type { App } from '../types.ts';
+import { MAX_UPLOAD, rawTypes, receiveUpload } from './imports.upload.ts';
+
+const cards = `type,external_id,name,lifecycle.active,attributes.businessCriticality
+Application,APP-1,Payroll,2020-01-01,missionCritical
+`;
+const cardLine = '{"type":"Application","external_id":"APP-1","name":"Payroll"}\n';
+
+/** The import of files as jobs. */
+export async function registerImportRoutes(app: App, { blobs }: Services): Promise<void> {
+  // with parsers of its own: files are stored as they come in, never held in memory
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    uploads.removeAllContentTypeParsers();
+    for (const type of Object.keys(rawTypes)) {
+      uploads.addContentTypeParser(type, (_request, payload, done) => done(null, payload));
+    }
+    await uploads.register(fastifyMultipart);
+
+    operation(uploads, {
+      method: 'POST',
+      url: '/api/v1/imports',
+      id: 'startImport',
+      tag: 'Imports and exports',
+      summary: 'Import cards or relations from a file, as a job',
+      description:
+        'CSV or NDJSON. Faulty rows stop no others, unless `atomic`. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its file is the report, a JSON object a line with `line`, `external_id`, `outcome` and `errors`.',
+      permission: ['inventory.create', 'relations.manage'],
+      permissionNote:
+        'inventory.create for cards, and inventory.edit in the mode upsert; relations.manage for relations',
+      query: ImportQuery,
+      consumes: {
+        'text/csv': { example: cards },
+        'application/x-ndjson': { example: cardLine },
+        'multipart/form-data': {},
+      },
+      bodyLimit: MAX_UPLOAD,
+      ownIdempotency: true,
+      answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
+      handler: async ({ ctx, query, request, reply }) => {
+        requireImportRights(ctx, query);
+        const { content, format } = await receiveUpload(request, blobs);
+        try {
+          if (await applyIdempotencyKey(request, reply, content.sha256)) {
+            await blobs.remove(content.id);
+            return reply;
+          }
+          const job = await startImport(ctx, blobs, content, { ...query, format });
+          reply.code(202).header('location', job.links.self);
+          return job;
+        } catch (error) {
+          // after any other error the job may exist nevertheless
+          if (error instanceof EstateError) await blobs.remove(content.id);
+          throw error;
+        }
+      },
+    });
+  });
+}

@@ -1,0 +1,6 @@
+import Type from 'typebox';
+import { importOptions } from '../../domain/jobs/kinds/import.ts';
+import { closed } from './common.ts';
+
+/** How an uploaded file is imported. */
+export const ImportQuery = Type.Object(importOptions, closed);

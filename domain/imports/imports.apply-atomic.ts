@@ -1,0 +1,132 @@
+import { inTransaction } from '../../platform/database.ts';
+import type { FieldError } from '../../platform/errors.ts';
+import { command, eventRows, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { EventDraft } from '../events/events.types.ts';
+import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
+import type { ImportPayload } from '../jobs/kinds/import.ts';
+import type { Services } from '../services.ts';
+import { applyBatch, isClash } from './imports.apply-batches.ts';
+import { endWithReport } from './imports.finish.ts';
+import { storeOutcomes } from './imports.staging.ts';
+import { BatchConflict, type ImportProgress, type RowOutcome, shares } from './imports.types.ts';
+
+const MAX_ATTEMPTS = 5;
+
+/** A row of an atomic import has failed after the plan was made; all of it is rolled back. */
+class AtomicRefusal extends Error {
+  readonly outcomes: RowOutcome[];
+  constructor(outcomes: RowOutcome[]) {
+    super('a row of an atomic import has failed');
+    this.outcomes = outcomes;
+  }
+}
+
+/**
+ * Carries out the whole plan, the report and the job's end in one transaction: all rows or none, however the worker
+ * ends. Does nothing when a row has failed already.
+ * @returns undefined when nothing was written.
+ */
+export async function applyAtomically(
+  job: RunningJob<ImportPayload>,
+  services: Services,
+  { batches }: Extract<ImportProgress, { stage: 'apply' }>,
+): Promise<JobResult | undefined> {
+  const { db } = services;
+  const failed = await db('import_outcomes').where({ job_id: job.id, outcome: 'failed' }).first('line');
+  if (failed) return undefined;
+  try {
+    return await attempt(job, services, batches);
+  } catch (error) {
+    if (!(error instanceof AtomicRefusal)) throw error;
+    await inTransaction(db, async (sql) => {
+      await storeOutcomes(sql, job.id, error.outcomes);
+      await job.checkpoint({ sql }, { checkpoint: { stage: 'report' } satisfies ImportProgress });
+    });
+    return undefined;
+  }
+}
+
+async function attempt(
+  job: RunningJob<ImportPayload>,
+  services: Services,
+  batches: number,
+): Promise<JobResult> {
+  const { ctx, payload, signal } = job;
+  let searchTaken = false;
+  for (let count = 1; ; count += 1) {
+    try {
+      return await command(ctx, async (work) => {
+        await job.hold(work);
+        const events = await openEvents(work, ctx);
+        const failed: RowOutcome[] = [];
+        for (let batch = 0; batch < batches; batch += 1) {
+          signal.throwIfAborted();
+          const applying = {
+            work: events.work,
+            ctx,
+            jobId: job.id,
+            dryRun: false,
+            known: new Map<number, FieldError>(),
+            searchTaken,
+          };
+          const outcomes = await applyBatch(payload.kind, applying, batch);
+          failed.push(...outcomes.filter(({ outcome }) => outcome === 'failed'));
+          await storeOutcomes(work.sql, job.id, outcomes);
+          await events.flush();
+          job.progress(
+            shares.read + shares.plan + ((batch + 1) / batches) * shares.apply,
+            'Importing at once',
+          );
+        }
+        if (failed.length > 0) throw new AtomicRefusal(failed);
+        const result = await endWithReport(work.sql, job, services);
+        await events.record();
+        return result;
+      });
+    } catch (error) {
+      if (error instanceof BatchConflict) {
+        throw new AtomicRefusal(
+          [...error.faults].map(([line, fault]) => ({ line, outcome: 'failed', errors: [fault] })),
+        );
+      }
+      if (!isClash(error) || count === MAX_ATTEMPTS) throw error;
+      searchTaken = true;
+    }
+  }
+}
+
+const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_type text, peer_card_id uuid,
+  peer_card_type text, relation_id uuid, relation_type text, batch_id uuid, job_id uuid, request_id text, origin text,
+  cost_keys text[], data jsonb`;
+const names = columns.split(',').map((column) => column.trim().split(' ')[0]);
+
+/** Keeps the events of a long transaction in a temporary table, so that the feed's lock is held for their insert alone. */
+async function openEvents(
+  work: Work,
+  ctx: Ctx,
+): Promise<{ work: Work; flush(): Promise<void>; record(): Promise<void> }> {
+  let held: EventDraft[] = [];
+  const { sql } = work;
+  await sql.raw(
+    `create temp table held_events (n integer generated always as identity, ${columns}) on commit drop`,
+  );
+  return {
+    work: { ...work, emit: (event) => void held.push(event) },
+    async flush() {
+      if (held.length === 0) return;
+      await sql.raw(
+        `insert into held_events (${names}) select ${names} from jsonb_to_recordset(?::jsonb) as v(${columns})`,
+        [JSON.stringify(eventRows(ctx, held))],
+      );
+      held = [];
+    },
+    async record() {
+      await sql.raw(`select pg_advisory_xact_lock(7203001)`);
+      await sql.raw(
+        `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}
+         from (select * from held_events order by n) e`,
+      );
+    },
+  };
+}

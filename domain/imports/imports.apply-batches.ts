@@ -1,0 +1,108 @@
+import { inTransaction, sqlState } from '../../platform/database.ts';
+import { EstateError, type FieldError } from '../../platform/errors.ts';
+import { command } from '../command.ts';
+import type { JobCounts, JobStep, RunningJob } from '../jobs/jobs.running.ts';
+import type { ImportPayload } from '../jobs/kinds/import.ts';
+import type { Services } from '../services.ts';
+import { applyCards } from './imports.cards.apply.ts';
+import { applyRelations } from './imports.relations.apply.ts';
+import { countOutcomes } from './imports.report.ts';
+import { countRows, storeOutcomes } from './imports.staging.ts';
+import {
+  type Applying,
+  BatchConflict,
+  type ImportProgress,
+  type RowOutcome,
+  shares,
+} from './imports.types.ts';
+
+const MAX_ATTEMPTS = 10;
+
+/** Carries out the rows of one batch of the plan. */
+export function applyBatch(
+  kind: ImportPayload['kind'],
+  applying: Applying,
+  batch: number,
+): Promise<RowOutcome[]> {
+  return kind === 'cards' ? applyCards(applying, batch) : applyRelations(applying, batch);
+}
+
+/** Whether a write has met what another has just written under a unique index. */
+export function isClash(error: unknown): boolean {
+  if (error instanceof EstateError) {
+    return ['sibling_name_taken', 'external_id_taken', 'duplicate_relation'].includes(error.code);
+  }
+  return sqlState(error) === '23505';
+}
+
+/**
+ * Carries out the plan batch by batch, each in a transaction of its own with its outcomes and the checkpoint. A dry
+ * run rolls each back and stores the outcomes after it.
+ */
+export async function applyBatches(
+  job: RunningJob<ImportPayload>,
+  { db }: Services,
+  from: Extract<ImportProgress, { stage: 'apply' }>,
+): Promise<void> {
+  const { payload, signal } = job;
+  const counts = { ...(await countOutcomes(db, job.id)), total: await countRows(db, job.id, payload.kind) };
+  for (let batch = from.batch; batch < from.batches; batch += 1) {
+    signal.throwIfAborted();
+    const outcomes = await attemptBatch(job, batch, (rows) =>
+      stepAfter(counts, rows, batch + 1, from.batches),
+    );
+    if (payload.dry_run) {
+      await inTransaction(db, async (sql) => {
+        await storeOutcomes(sql, job.id, outcomes);
+        await job.checkpoint({ sql }, stepAfter(counts, outcomes, batch + 1, from.batches));
+      });
+    }
+    Object.assign(counts, stepAfter(counts, outcomes, batch + 1, from.batches).counts);
+  }
+}
+
+/** Tries a batch until others' writes leave it alone, without the rows that they have made impossible. */
+async function attemptBatch(
+  job: RunningJob<ImportPayload>,
+  batch: number,
+  stepOf: (outcomes: RowOutcome[]) => JobStep,
+): Promise<RowOutcome[]> {
+  const { ctx, payload } = job;
+  let known: ReadonlyMap<number, FieldError> = new Map();
+  let searchTaken = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await command(
+        ctx,
+        async (work) => {
+          const applying = { work, ctx, jobId: job.id, dryRun: payload.dry_run, known, searchTaken };
+          const outcomes = await applyBatch(payload.kind, applying, batch);
+          if (!payload.dry_run) {
+            await storeOutcomes(work.sql, job.id, outcomes);
+            await job.checkpoint(work, stepOf(outcomes));
+          }
+          return outcomes;
+        },
+        { dryRun: payload.dry_run },
+      );
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS) throw error;
+      if (error instanceof BatchConflict) known = error.faults;
+      else if (isClash(error)) searchTaken = true;
+      else throw error;
+    }
+  }
+}
+
+/** What is stored with a batch. */
+function stepAfter(before: JobCounts, outcomes: RowOutcome[], done: number, batches: number): JobStep {
+  const counts = { ...before };
+  for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  const rows = counts.created! + counts.updated! + counts.unchanged! + counts.failed!;
+  return {
+    progress: shares.read + shares.plan + (done / batches) * shares.apply,
+    message: `${rows} of ${counts.total} rows`,
+    counts,
+    checkpoint: { stage: 'apply', batch: done, batches } satisfies ImportProgress,
+  };
+}

@@ -1,0 +1,124 @@
+import { markRepeated } from './imports.cards.plan-keys.ts';
+import { type Planning, refuse } from './imports.planning.ts';
+
+const ROOT = `'00000000-0000-0000-0000-000000000000'::uuid`;
+
+/** The condition by which the card `o` is found under its active siblings, as its unique index has it. */
+export const siblingOf = (type: string, parent: string, lowerName: string): string =>
+  `o.type = ${type} and o.status = 'ACTIVE' and coalesce(o.parent_id, ${ROOT}) = coalesce(${parent}, ${ROOT})
+   and md5(lower(o.name)) = md5(${lowerName})`;
+
+/** The column by which the row `p` of the plan names its parent. */
+export const parentField = `case p.parent_by when 'external_id' then 'parent_external_id' when 'path' then 'parent_path'
+  else 'parent_id' end`;
+
+/**
+ * Finds the parent that each row shall have, in the file or in the inventory, and then the cards that are named by
+ * parent and name alone. Rows that name a parent that is not there fail.
+ */
+export async function findParents(planning: Planning): Promise<void> {
+  const { sql, pulse } = planning;
+  pulse();
+  await sql.raw(
+    `update plan_rows p set parent = stored_parent where not is_new and parent_by is null;
+     update plan_rows p set parent = coalesce(
+       (select f.card_id from plan_rows f where f.card_id = p.given_parent and not f.repeated),
+       (select c.id from cards c where c.id = p.given_parent))
+     where parent_by = 'id';
+     update plan_rows p set parent = coalesce(
+       (select f.card_id from plan_rows f
+        where f.type = p.type and f.external_id = p.parent_external_id and not f.repeated),
+       (select c.id from cards c where c.type = p.type and c.external_id = p.parent_external_id))
+     where parent_by = 'external_id'`,
+  );
+  await sql.raw('create index on plan_rows (parent)');
+  await walkPaths(planning);
+  await refuse(
+    planning,
+    `select line, ${parentField}, 'unknown_parent', 'there is no such card of the type ' || type
+     from plan_rows p where parent_by in ('id', 'external_id', 'path') and parent is null and type = any(?::text[])`,
+    [planning.ctx.metamodel.visibleTypes],
+  );
+  await refuse(
+    planning,
+    `select p.line, 'parent_id', 'parent_type', 'must be a card of the type ' || p.type
+     from plan_rows p where p.parent_by = 'id' and p.parent is not null and p.type <> coalesce(
+       (select f.type from plan_rows f where f.card_id = p.parent and not f.repeated),
+       (select c.type from cards c where c.id = p.parent))`,
+  );
+  await identifyByName(planning);
+  await refuseNew(planning);
+}
+
+/** Finds the cards at the ends of paths, step by step from the roots; cards of the file may lie on the way. */
+async function walkPaths({ sql, pulse }: Planning): Promise<void> {
+  await sql.raw(
+    `create temp table plan_paths on commit drop as
+     select distinct p.type, n as depth,
+       (select array_agg(lower(step) order by at) from unnest(p.parent_path[1:n]) with ordinality as s(step, at)) as path,
+       null::uuid as node
+     from plan_rows p cross join generate_series(1, cardinality(p.parent_path)) n where p.parent_by = 'path'`,
+  );
+  const { rows } = await sql.raw('select coalesce(max(depth), 0) as depth from plan_paths');
+  if (rows[0].depth === 0) return;
+  await sql.raw('create index on plan_paths (type, path)');
+  await sql.raw('create index on plan_rows (type, lower(name))');
+  await sql.raw('analyze plan_paths');
+  for (let depth = 1; depth <= rows[0].depth; depth += 1) {
+    pulse();
+    await sql.raw(
+      `update plan_paths t set node = coalesce(
+         (select o.id from cards o where ${siblingOf('t.type', 'up.node', `t.path[${depth}]`)}),
+         (select f.card_id from plan_rows f
+          where f.type = t.type and f.placed and not f.repeated and f.parent is not distinct from up.node
+            and lower(f.name) = t.path[${depth}] order by f.line limit 1))
+       from plan_paths s left join plan_paths up on up.type = s.type and up.path = s.path[1:${depth - 1}]
+       where s.type = t.type and s.path = t.path and t.depth = ${depth}
+         and (${depth} = 1 or up.node is not null)`,
+    );
+    await sql.raw(
+      `update plan_rows p set parent = t.node, placed = t.node is not null from plan_paths t
+       where p.parent_by = 'path' and cardinality(p.parent_path) = ${depth} and t.type = p.type
+         and t.path = array(select lower(step) from unnest(p.parent_path) with ordinality as s(step, at) order by at)`,
+    );
+  }
+}
+
+/** Finds the cards of rows without id and external id: by parent and name, archived ones for archived rows. */
+async function identifyByName(planning: Planning): Promise<void> {
+  const { sql, mode, pulse } = planning;
+  const keyless = `p.given_id is null and p.external_id is null and p.is_new and p.placed and p.name is not null`;
+  if (mode === 'upsert') {
+    pulse();
+    await sql.raw(
+      `update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type, stored_name = o.name,
+         stored_parent = o.parent_id, stored_status = o.status, stored_level = o.attributes ->> 'capabilityLevel'
+       from cards o where ${keyless} and ${siblingOf('p.type', 'p.parent', 'lower(p.name)')}`,
+    );
+    await sql.raw(
+      `update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type, stored_name = o.name,
+         stored_parent = o.parent_id, stored_status = o.status, stored_level = o.attributes ->> 'capabilityLevel'
+       from (
+         select distinct on (p.line) p.line, c.* from plan_rows p join cards c
+           on c.type = p.type and c.parent_id is not distinct from p.parent and lower(c.name) = lower(p.name)
+         where ${keyless} and p.status = 'ARCHIVED' and c.status = 'ARCHIVED' order by p.line, c.id desc
+       ) o where o.line = p.line`,
+    );
+  }
+  await refuse(
+    planning,
+    `select line, 'name', 'duplicate_in_file', 'line ' || first || ' has the same key'
+     from (
+       select line, repeated, case when not is_new then min(line) over (partition by card_id)
+         else min(line) over (partition by is_new, type, parent, lower(name)) end as first
+       from plan_rows where (given_id is null and external_id is null and name is not null and placed) or not is_new
+     ) k where first < line and not repeated`,
+  );
+  await markRepeated(planning);
+}
+
+/** Fails rows with faults that count only for new cards, now that it is known which are. */
+async function refuseNew({ sql, pulse }: Planning): Promise<void> {
+  pulse();
+  await sql.raw('update plan_rows set failed = true where is_new and fails_new and not failed');
+}
