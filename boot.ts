@@ -38,7 +38,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   let databaseUrl = config.databaseUrl;
   if (databaseUrl === undefined) {
     const server = await openEmbeddedPostgres({ dataDir: config.dataDir, log, exclusive });
-    lifecycle.onClose('embedded PostgreSQL', () => server.stop());
+    lifecycle.onClose('embedded PostgreSQL', (remainingMs) => server.stop(remainingMs));
     databaseUrl = server.url;
   }
   const db = openDatabase({ url: databaseUrl, name: `estate ${processName}` });

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
+import { makeFolder } from './folders.ts';
 import { StartupError } from './startup.ts';
 
 const Schema = Type.Object({
@@ -131,7 +132,7 @@ function secretKeys(given: string | undefined, embedded: boolean, dataDir: strin
 function keptKey(dataDir: string): string {
   const file = path.join(dataDir, 'secret.key');
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
   } catch (error) {
     // another process of the same folder made it in between

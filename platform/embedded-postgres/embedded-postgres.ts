@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { makeFolder } from '../folders.ts';
 import type { Logger } from '../logging.ts';
 import { StartupError } from '../startup.ts';
 import { serverAccount } from './account.ts';
@@ -9,7 +10,7 @@ import { keepServer } from './keeper.ts';
 import { makeCluster } from './make-cluster.ts';
 import { findPostmaster, signalPostmaster } from './postmaster.ts';
 import { ensureRunning, stopServer } from './server.ts';
-import { makeFolder } from './surroundings.ts';
+
 import { joinUsers } from './users.ts';
 
 export interface EmbeddedPostgres {
@@ -42,7 +43,7 @@ const LAST_RESORT_MS = 1_000;
  */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
-  await makeFolder(options.dataDir);
+  makeFolder(options.dataDir);
   const dataDir = await realpath(options.dataDir);
   const exclusive = options.exclusive ? await tryLock(dataDir, 'exclusive') : undefined;
   if (options.exclusive && !exclusive) {

@@ -1,6 +1,4 @@
-import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
-import path from 'node:path';
-import { StartupError } from '../startup.ts';
+import { statfs } from 'node:fs/promises';
 
 /** What PostgreSQL's programs get of the environment: nothing that changes what they do, and none of our secrets. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
@@ -24,35 +22,3 @@ export async function isFull(folder: string): Promise<boolean> {
 export function diskFull(folder: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`no space left in ${folder}`), { code: 'ENOSPC', path: folder });
 }
-
-/**
- * Makes a folder with its parents, and sees to it that it may be written.
- * Step by step, since the recursive way of Node's own `mkdir` never ends in a file system without folders of its
- * users, such as /proc.
- * @throws StartupError, or the file system's error with its path.
- */
-export async function makeFolder(folder: string): Promise<void> {
-  await makeParents(path.resolve(folder));
-  await access(folder, constants.W_OK | constants.X_OK);
-}
-
-async function makeParents(folder: string): Promise<void> {
-  try {
-    await mkdir(folder);
-  } catch (error) {
-    if (await isFolder(folder)) return;
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    const parent = path.dirname(folder);
-    if (await isFolder(parent)) {
-      throw new StartupError(`${folder} cannot be made there: choose another folder with DATA_DIR.`);
-    }
-    await makeParents(parent);
-    await makeParents(folder);
-  }
-}
-
-const isFolder = (place: string) =>
-  stat(place).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
