@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { joinValues, neutralise, quoteCell } from '../../../domain/transfer/csv-cells.ts';
 import type { Cell, Column, OnRows, Table } from '../extraction.types.ts';
+import { pump } from './pump.ts';
 
 export interface CsvOptions {
   /** Guard texts against being calculated by a spreadsheet. */
@@ -17,46 +17,39 @@ function cellWriter(column: Column, guard: boolean): (cell: Cell) => string {
   switch (column.type) {
     case 'number':
     case 'boolean':
-      return (cell) =>
-        cell === null || cell === undefined ? '' : typeof cell === 'string' ? asText(cell) : String(cell);
+      return (cell) => (typeof cell === 'string' ? asText(cell) : String(cell));
     case 'multi':
-      return (cell) =>
-        cell === null || cell === undefined
-          ? ''
-          : asText(Array.isArray(cell) ? joinValues(cell) : String(cell));
+      return (cell) => asText(Array.isArray(cell) ? joinValues(cell) : String(cell));
     default:
-      return (cell) => (cell === null || cell === undefined ? '' : asText(cell as string));
+      return (cell) => asText(String(cell));
   }
 }
 
 /**
  * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF), at the pace of whoever reads; memory holds a batch.
- * Ends the stream. @throws the signal's reason when aborted.
+ * Ends the stream; destroys it on failure. @throws the signal's reason when aborted.
  */
 export async function writeCsv(table: Table, out: Writable, options: CsvOptions): Promise<void> {
+  await pump(csvChunks(table, options), out, options.signal);
+}
+
+/** Lines are put together here, since csv-stringify takes four times as long for them. */
+async function* csvChunks(table: Table, options: CsvOptions): AsyncGenerator<string> {
   const writers = table.columns.map((column) => cellWriter(column, options.neutralise));
   let text = `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
-  const flush = async () => {
-    if (!out.write(text) && !out.destroyed) {
-      await Promise.race([once(out, 'drain'), once(out, 'close')]);
-    }
-    text = '';
-    if (out.destroyed) throw out.errored ?? new Error('the reader has gone');
-  };
   for await (const rows of table.batches) {
-    options.signal?.throwIfAborted();
     for (const row of rows) {
-      let line = '';
       for (let n = 0; n < writers.length; n += 1) {
-        if (n > 0) line += ',';
+        if (n > 0) text += ',';
         const cell = row[n];
-        if (cell !== null && cell !== undefined) line += writers[n]!(cell);
+        if (cell !== null && cell !== undefined) text += writers[n]!(cell);
       }
-      text += `${line}\r\n`;
-      if (text.length >= CHUNK) await flush();
+      text += '\r\n';
+      if (text.length < CHUNK) continue;
+      yield text;
+      text = '';
     }
     options.onRows?.(rows.length);
   }
-  await flush();
-  out.end();
+  yield text;
 }

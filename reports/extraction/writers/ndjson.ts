@@ -1,13 +1,21 @@
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Cell, OnRows, Table } from '../extraction.types.ts';
+import { pump } from './pump.ts';
 
-/** Writes a table as one JSON object a line; `lifecycle` and `attributes` are nested, empty values left out. */
-export async function writeNdjson(
-  table: Table,
-  out: Writable,
-  options: { signal?: AbortSignal; onRows?: OnRows },
-): Promise<void> {
+interface NdjsonOptions {
+  signal?: AbortSignal;
+  onRows?: OnRows;
+}
+
+/**
+ * Writes a table as one JSON object a line; `lifecycle` and `attributes` are nested, empty values left out.
+ * Ends the stream; destroys it on failure. @throws the signal's reason when aborted.
+ */
+export async function writeNdjson(table: Table, out: Writable, options: NdjsonOptions): Promise<void> {
+  await pump(ndjsonChunks(table, options), out, options.signal);
+}
+
+async function* ndjsonChunks(table: Table, options: NdjsonOptions): AsyncGenerator<string> {
   const places = table.columns.map(({ header }) => header.split('.'));
   const shape = (row: Cell[]) => {
     const item: Record<string, unknown> = {};
@@ -20,15 +28,10 @@ export async function writeNdjson(
         (item[first!] as Record<string, unknown>)[rest.join('.')] = cell;
       }
     }
-    return JSON.stringify(item);
+    return `${JSON.stringify(item)}\n`;
   };
   for await (const rows of table.batches) {
-    options.signal?.throwIfAborted();
-    if (!out.write(`${rows.map(shape).join('\n')}\n`) && !out.destroyed) {
-      await Promise.race([once(out, 'drain'), once(out, 'close')]);
-    }
-    if (out.destroyed) throw out.errored ?? new Error('the reader has gone');
+    yield rows.map(shape).join('');
     options.onRows?.(rows.length);
   }
-  out.end();
 }

@@ -1,0 +1,53 @@
+import { joinValues } from '../../../domain/transfer/csv-cells.ts';
+import type { Cell, ColumnType } from '../extraction.types.ts';
+
+/** How many UTF-16 units a cell takes (ISO/IEC 29500 as Excel reads it). */
+export const MAX_TEXT = 32_767;
+
+/** Widths of columns, in characters. */
+export const widths: Record<ColumnType, number> = {
+  text: 24,
+  number: 14,
+  boolean: 10,
+  date: 12,
+  datetime: 20,
+  multi: 24,
+};
+
+/** Number formats of dates. */
+export const formats = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss' };
+
+// what XML 1.0 cannot hold at all: control characters, halves of surrogate pairs, non-characters
+const notXml = /(?![\t\n\r\x7f-\x9f])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
+// what readers would take for the escape of a character (ST_Xstring)
+const escapeLike = /_(?=x[0-9a-f]{4}_)/gi;
+// spreadsheets count a 29th of February 1900, and nothing before that year
+const FIRST_DAY = Date.UTC(1900, 2, 1);
+
+export interface XlsxCell {
+  /** Undefined leaves the cell out. */
+  value: string | number | boolean | Date | undefined;
+  /** How long the text was, if it had to be cut. */
+  length?: number;
+}
+
+/** The content of a cell; dates are times in UTC, or texts where spreadsheets don't know the day. */
+export function toXlsxCell(cell: Cell, type: ColumnType): XlsxCell {
+  if (cell === null || cell === undefined || cell === '') return { value: undefined };
+  if (typeof cell === 'number' || typeof cell === 'boolean') return { value: cell };
+  if (type === 'date' || type === 'datetime') {
+    const date = new Date(cell as string);
+    if (date.getTime() >= FIRST_DAY) return { value: date };
+  }
+  const text = typeof cell === 'string' ? cell : joinValues(cell);
+  if (text.length <= MAX_TEXT) return { value: forXml(text) };
+  const high = text.charCodeAt(MAX_TEXT - 1);
+  // both halves of a pair stay together
+  const end = high >= 0xd800 && high < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT;
+  return { value: forXml(text.slice(0, end)), length: text.length };
+}
+
+function forXml(text: string): string {
+  const clean = text.replace(notXml, '');
+  return clean.includes('_') ? clean.replace(escapeLike, '_x005F_') : clean;
+}

@@ -1,0 +1,78 @@
+import { type EventEmitter, once } from 'node:events';
+import { finished, type Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import ExcelJS from 'exceljs';
+
+// as much XML may wait to be compressed before rows wait too
+const MAX_WAITING = 512 * 1024;
+// of compressed bytes, at each step to the stream
+const BUFFER = 64 * 1024;
+
+/** The parts of exceljs' streaming writer that its types leave out. */
+interface Archive {
+  abort(): void;
+  on(event: 'error', listener: (error: Error) => void): void;
+}
+/** A sheet's XML goes into a stream of an old kind, which tells only inside itself how much of it waits. */
+interface SheetStream {
+  stream: { pipes: (EventEmitter & { _writableState: { length: number } })[] };
+}
+
+/** A workbook that is written to a stream row by row, with the back-pressure that committing rows lacks. */
+export class WorkbookStream {
+  readonly #workbook: ExcelJS.stream.xlsx.WorkbookWriter;
+  readonly #archive: Archive;
+  readonly #out: Writable;
+  readonly #signal: AbortSignal;
+
+  constructor(out: Writable, signal: AbortSignal | undefined) {
+    const stop = new AbortController();
+    this.#out = out;
+    this.#signal = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    finished(out, { readable: false }, (error) => {
+      if (error) stop.abort(error);
+    });
+    this.#workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
+      stream: out,
+      useSharedStrings: false,
+      useStyles: true,
+      zip: { zlib: { level: 1 }, highWaterMark: BUFFER },
+    } as never);
+    this.#archive = (this.#workbook as unknown as { zip: Archive }).zip;
+    this.#archive.on('error', (error) => stop.abort(error));
+  }
+
+  /** Begins a sheet; the one before has to be committed. */
+  addSheet(
+    name: string,
+    options: Partial<ExcelJS.AddWorksheetOptions>,
+  ): ExcelJS.Worksheet & { commit(): void } {
+    return this.#workbook.addWorksheet(name, options) as ExcelJS.Worksheet & { commit(): void };
+  }
+
+  /** Waits until what has been committed is compressed and taken. @throws the reason of the end, if it came early. */
+  async drained(sheet: ExcelJS.Worksheet): Promise<void> {
+    const [waiting] = (sheet as unknown as SheetStream).stream.pipes;
+    await setImmediate();
+    this.#signal.throwIfAborted();
+    while (waiting!._writableState.length > MAX_WAITING) {
+      await once(waiting!, 'drain', { signal: this.#signal });
+    }
+  }
+
+  /** Ends the workbook and waits until the stream has taken all of it. */
+  async finish(): Promise<void> {
+    const stopped = Promise.withResolvers<never>();
+    this.#signal.addEventListener('abort', () => stopped.reject(this.#signal.reason), { once: true });
+    this.#signal.throwIfAborted();
+    await Promise.race([this.#workbook.commit(), stopped.promise]);
+  }
+
+  /** Destroys what is written after a failure. @returns its actual reason. */
+  fail(error: unknown): unknown {
+    const reason = this.#signal.aborted ? this.#signal.reason : error;
+    this.#archive.abort();
+    this.#out.destroy(reason instanceof Error ? reason : new Error(String(reason)));
+    return reason;
+  }
+}

@@ -1,0 +1,58 @@
+import { Writable } from 'node:stream';
+import type { Cell, Column, Table } from '../../../../reports/extraction/extraction.types.ts';
+
+/** A table of rows that are there already, in batches of a size. */
+export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch = 100): Table {
+  return {
+    name,
+    columns,
+    total: rows.length,
+    batches: (async function* () {
+      for (let from = 0; from < rows.length; from += batch) yield rows.slice(from, from + batch);
+    })(),
+  };
+}
+
+/** Columns of texts. */
+export function textColumns(...headers: string[]): Column[] {
+  return headers.map((header) => ({ header, type: 'text' }));
+}
+
+/** A stream that keeps what is written to it. */
+export class Kept extends Writable {
+  readonly chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.chunks.push(chunk);
+    done();
+  }
+
+  /** All that was written. */
+  get content(): Buffer {
+    return Buffer.concat(this.chunks);
+  }
+}
+
+/** A stream whose reader never takes what was written. */
+export class Stuck extends Writable {
+  override _write(): void {}
+}
+
+/** A table without an end; `told` has how many rows were taken from it, `closed` whether it was let go of. */
+export function endlessTable(): { table: Table; told: { rows: number; closed: boolean } } {
+  const told = { rows: 0, closed: false };
+  const batches = async function* () {
+    try {
+      for (;;) {
+        yield Array.from({ length: 500 }, () => [`text ${Math.random()} ${Math.random()} ${Math.random()}`]);
+        told.rows += 500;
+      }
+    } finally {
+      told.closed = true;
+    }
+  };
+  return {
+    table: { name: 'Cards', columns: textColumns('name'), total: 1e9, batches: batches() },
+    told,
+  };
+}
