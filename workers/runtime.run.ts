@@ -123,7 +123,11 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
   const run = async (queued: QueuedRun): Promise<void> => {
     if (interrupted) return;
     const owner = `${process.pid}/${randomUUID()}`;
-    const row = await claimRun(leases, queued, owner);
+    const row = await claimRun(leases, queued, owner).catch((error) => {
+      // it stays queued, and is handed over again
+      services.log.warn({ err: error, job: queued.id }, 'a job could not be begun');
+      throw error;
+    });
     if (!row) return;
     const lease = { id: row.id, owner };
     const log = services.log.child({

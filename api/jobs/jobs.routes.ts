@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { cancelJob, retryJob } from '../../domain/jobs/jobs.commands.ts';
 import { listJobs, readJob } from '../../domain/jobs/jobs.queries.ts';
 import type { Services } from '../../domain/services.ts';
-import { sendJson } from '../json.ts';
+import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import {
@@ -71,7 +71,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     errors: ['job_not_cancellable'],
     handler: async ({ ctx, params, reply }) => {
       await cancelJob(ctx, params.id);
-      return sendJson(reply, await readJob(ctx, params.id));
+      return sendResource(reply, await readJob(ctx, params.id));
     },
   });
 
@@ -89,7 +89,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     errors: ['job_not_retryable'],
     handler: async ({ ctx, params, reply }) => {
       await retryJob(ctx, params.id);
-      return sendJson(reply, await readJob(ctx, params.id));
+      return sendResource(reply, await readJob(ctx, params.id));
     },
   });
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { patchSchedule } from '../../domain/jobs/schedules.patch.ts';
 import { listSchedules, readSchedule } from '../../domain/jobs/schedules.queries.ts';
-import { sendJson } from '../json.ts';
+import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { closed, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
@@ -54,10 +54,10 @@ export function registerScheduleRoutes(app: App): void {
     ),
     bodyExample: { cron: '30 1 * * 1-5', time_zone: 'Europe/Berlin' },
     answers: { 200: { description: 'The schedule', schema: Type.Ref('JobSchedule#') } },
-    errors: ['precondition_failed'],
+    headers: ['If-Match'],
     handler: async ({ ctx, params, body, reply }) => {
       await patchSchedule(ctx, params.key, body);
-      return sendJson(reply, await readSchedule(ctx, params.key));
+      return sendResource(reply, await readSchedule(ctx, params.key));
     },
   });
 }

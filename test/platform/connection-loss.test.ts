@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Db, isConnectionLoss, openDatabase } from '../../platform/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase({ url: database.url, name: 'test', poolMax: 2 });
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const errorOf = async (work: PromiseLike<unknown>): Promise<unknown> => {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('there was no error');
+};
+
+it('tells a lost connection from a query that is wrong', async () => {
+  const killed = db.transaction(async (trx) => {
+    const { rows } = await trx.raw('select pg_backend_pid() as pid');
+    const waiting = trx.raw('select pg_sleep(60)');
+    await Promise.all([waiting, db.raw('select pg_terminate_backend(?)', [rows[0].pid])]);
+  });
+  expect(isConnectionLoss(await errorOf(killed))).toBe(true);
+  for (const wrong of ['select 1 / 0', 'select nothing', 'selekt', "select 'x'::uuid"]) {
+    expect(isConnectionLoss(await errorOf(db.raw(wrong)))).toBe(false);
+  }
+});
+
+it('knows a server that is not there, also as the cause of another error', async () => {
+  const away = openDatabase({ url: 'postgres://nobody:nothing@127.0.0.1:1/none', name: 'test' });
+  const error = await errorOf(away.raw('select 1'));
+  await away.destroy();
+  expect(isConnectionLoss(error)).toBe(true);
+  expect(isConnectionLoss(new Error('the export failed', { cause: error }))).toBe(true);
+});
+
+it('leaves other errors alone', () => {
+  expect(isConnectionLoss(new TypeError('no'))).toBe(false);
+  expect(
+    isConnectionLoss(Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' })),
+  ).toBe(false);
+  expect(isConnectionLoss(undefined)).toBe(false);
+});
