@@ -2,7 +2,7 @@ import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
 import { visibleCards } from '../../domain/cards/cards.visible.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Condition } from '../../domain/lists/lists.types.ts';
-import { joinPath } from '../../domain/transfer/csv-cells.ts';
+import { joinPath, joinValues, writeTag } from '../../domain/transfer/csv-cells.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { numbered } from './extraction.sql.ts';
 import type { Cell, Column, Table } from './extraction.types.ts';
@@ -39,7 +39,7 @@ const joins = {
       union all
       select a.id, a.parent_id, a.name, up.depth + 1 from cards a join up on a.id = up.parent_id where up.depth < 50
     ) select array_agg(up.name order by up.depth desc) as path from up) pp on c.parent_id is not null`,
-  tags: `left join (select ct.card_id, array_agg(g.name || '/' || t.name order by lower(g.name), lower(t.name)) as tags
+  tags: `left join (select ct.card_id, array_agg(array[g.name, t.name] order by lower(g.name), lower(t.name)) as tags
     from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
     group by ct.card_id) t on t.card_id = c.id`,
   stakeholders: `left join (select s.card_id, array_agg(s.role || ':' || u.email order by s.role, lower(u.email)) as stakeholders
@@ -111,6 +111,10 @@ async function* shaped(
     if (header.startsWith('attributes.')) return jsonMember(2, header.slice('attributes.'.length), type);
     const place = 3 + fixed.indexOf(header as keyof typeof members);
     if (header === 'parent_path') return (row) => (row[place] ? joinPath(row[place] as string[]) : null);
+    if (header === 'tags') {
+      return (row) =>
+        (row[place] as string[][] | null)?.map(([group, name]) => writeTag({ group: group!, name: name! }));
+    }
     return (row) => row[place] as Cell;
   });
   for await (const rows of batches) yield rows.map((row) => getters.map((get) => get(row)));
@@ -121,7 +125,7 @@ export function jsonMember(place: number, key: string, type: Column['type']): Ge
   return (row) => {
     const value = (row[place] as Record<string, unknown> | null)?.[key];
     if (value === undefined || value === null) return null;
-    if (Array.isArray(value)) return type === 'multi' ? value.map(String) : value.join(';');
+    if (Array.isArray(value)) return type === 'multi' ? value.map(String) : joinValues(value.map(String));
     if (type === 'text' && typeof value !== 'string') return String(value);
     return value as Cell;
   };

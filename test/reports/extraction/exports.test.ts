@@ -106,7 +106,7 @@ beforeAll(async () => {
     target_id: root.id,
     attributes: JSON.stringify({ supportType: 'leading' }),
   });
-  const [group] = await db('tag_groups').insert({ name: 'Region' }).returning('id');
+  const [group] = await db('tag_groups').insert({ name: 'Region/Market' }).returning('id');
   const [tag] = await db('tags').insert({ tag_group_id: group.id, name: 'EU; west' }).returning('id');
   await db('card_tags').insert({ card_id: ids[0]!.id, tag_id: tag.id });
   await db('stakeholders').insert({ card_id: ids[1]!.id, user_id: viewer.userId, role: 'observer' });
@@ -136,7 +136,7 @@ describe('CSV', () => {
       'lifecycle.active': '2020-02-29',
       'attributes.costTotalAnnual': '1000.5',
       'attributes.commercialApplication': 'true',
-      tags: 'Region/EU\\; west',
+      tags: 'Region\\\\/Market/EU\\; west',
     });
     expect(rows[0]!.description).toHaveLength(40_000);
     expect(job.counts).toEqual({ rows: 8, total: 8 });
@@ -246,7 +246,7 @@ describe('XLSX and NDJSON', () => {
     expect(rows[0]).toMatchObject({
       lifecycle: { active: '2020-02-29' },
       attributes: { numberOfUsers: 0 },
-      tags: ['Region/EU; west'],
+      tags: ['Region\\/Market/EU; west'],
     });
     expect(rows[2].name).toBe("'=prefixed");
   });
