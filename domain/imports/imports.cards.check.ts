@@ -21,7 +21,7 @@ interface StructuralRow {
  * where those cards will lie. What the rest of the rows says about existing cards is checked when it is written.
  */
 export async function checkStructuralRows(planning: CardPlanning): Promise<void> {
-  const { sql, ctx, jobId, leveled, pulse } = planning;
+  const { sql, jobId, leveled, pulse } = planning;
   for (let line = 0; ; ) {
     pulse();
     const { rows } = await sql.raw(
@@ -36,28 +36,29 @@ export async function checkStructuralRows(planning: CardPlanning): Promise<void>
     await checkRows(planning, rows);
     line = rows.at(-1).line;
   }
+}
 
-  async function checkRows({ sql: connection }: CardPlanning, rows: StructuralRow[]): Promise<void> {
-    const stored = await loadCards(
-      { sql: connection, metamodel: ctx.metamodel },
-      ctx,
-      rows.map((row) => row.card_id),
-    );
-    const around = await readPeopleAndTags(connection, rows);
-    const faults = rows.flatMap(({ line, card_id, type: key, parent, payload }) => {
-      const before = stored.get(card_id);
-      const type = ctx.metamodel.cardTypes.get(key);
-      if (!before || !type) return [];
-      const attached = attachedBy(card_id, payload, around);
-      const row = { type, payload, parent_id: parent, level: null, archive_batch_id: jobId };
-      return mergeCard(ctx, before, row, attached).faults.map((fault) => ({ line, ...fault }));
-    });
-    if (faults.length === 0) return;
-    await refuse(
-      planning,
-      `select line, field, code, message
-       from jsonb_to_recordset(?::jsonb) as v(line integer, field text, code text, message text)`,
-      [JSON.stringify(faults)],
-    );
-  }
+async function checkRows(planning: CardPlanning, rows: StructuralRow[]): Promise<void> {
+  const { sql, ctx, jobId } = planning;
+  const stored = await loadCards(
+    { sql, metamodel: ctx.metamodel },
+    ctx,
+    rows.map((row) => row.card_id),
+  );
+  const around = await readPeopleAndTags(sql, rows);
+  const faults = rows.flatMap(({ line, card_id, type: key, parent, payload }) => {
+    const before = stored.get(card_id);
+    const type = ctx.metamodel.cardTypes.get(key);
+    if (!before || !type) return [];
+    const attached = attachedBy(card_id, payload, around);
+    const row = { type, payload, parent_id: parent, level: null, archive_batch_id: jobId };
+    return mergeCard(ctx, before, row, attached).faults.map((fault) => ({ line, ...fault }));
+  });
+  if (faults.length === 0) return;
+  await refuse(
+    planning,
+    `select line, field, code, message
+     from jsonb_to_recordset(?::jsonb) as v(line integer, field text, code text, message text)`,
+    [JSON.stringify(faults)],
+  );
 }

@@ -35,10 +35,10 @@ export async function checkKeys(planning: Planning): Promise<void> {
 async function refuseRepeated(planning: Planning): Promise<void> {
   await refuse(
     planning,
-    `select line, case when by_external_id < line then 'external_id' else 'id' end, 'duplicate_in_file',
+    `select line, case when by_external_id < line or given_id is null then 'external_id' else 'id' end, 'duplicate_in_file',
        'line ' || least(by_external_id, by_id, by_card) || ' has the same key'
      from (
-       select line,
+       select line, given_id,
          case when external_id is not null then min(line) over (partition by type, external_id) end as by_external_id,
          case when given_id is not null then min(line) over (partition by given_id) end as by_id,
          case when not is_new then min(line) over (partition by card_id) end as by_card

@@ -1,6 +1,7 @@
 import type { BlobStore } from '../../platform/blobs.ts';
 import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
 import { PURGED_THROUGH } from '../events/changes.ts';
+import { removeStale } from '../imports/imports.staging.ts';
 import { jobCatalogue } from './jobs.catalogue.ts';
 import type { JobCounts } from './jobs.running.ts';
 
@@ -22,6 +23,7 @@ const chores: Record<string, Chore> = {
   one_time_tokens: expired('one_time_tokens', 'expires_at < now()'),
   throttles: expired('throttles', `window_start < now() - interval '1 hour'`),
   list_snapshots: expired('list_snapshots', `used_at < now() - interval '1 hour'`),
+  imports: removeStale,
   jobs: removeJobs,
   events: removeEvents,
 };

@@ -57,3 +57,33 @@ export async function importResult(services: Services, id: string, limitMs?: num
   );
   return { job, report, faults };
 }
+
+/** Rows as a file of NDJSON. */
+export const ndjson = (rows: object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+/** Runs imports of a test's own, one after the other. */
+export interface Importer {
+  /** Imports rows as NDJSON, or a CSV text. */
+  run(rows: object[] | string, options?: Partial<ImportOptions>, ctx?: Ctx): Promise<Imported>;
+  /** The events that the last import has left, oldest first. */
+  events(): Promise<
+    { event_type: string; card_id: string | null; data: Record<string, never>; cost_keys: string[] }[]
+  >;
+  card(externalId: string): Promise<Record<string, never>>;
+}
+
+export function createImporter(services: Services, owner: Ctx): Importer {
+  let last: string | undefined;
+  return {
+    async run(rows, options = {}, ctx = owner) {
+      const csv = typeof rows === 'string';
+      last = await askImport(ctx, services, csv ? rows : ndjson(rows), {
+        format: csv ? 'csv' : 'ndjson',
+        ...options,
+      });
+      return await importResult(services, last);
+    },
+    events: () => services.db('events').where({ job_id: last }).orderBy('position'),
+    card: (external_id) => services.db('cards').where({ external_id }).first(),
+  };
+}
