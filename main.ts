@@ -22,7 +22,7 @@ try {
   const workers = await startWorkers(services);
   lifecycle.onClose('workers', (remainingMs) => workers.close(remainingMs));
   const api = await serve(services);
-  lifecycle.onClose('API', () => api.close());
+  lifecycle.onClose('API', (remainingMs) => api.close(remainingMs));
   console.info(`Estate is ready at ${api.address}   API page: ${api.address}/api/docs`);
 } catch (error) {
   failStartup(error);

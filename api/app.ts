@@ -19,7 +19,8 @@ export async function createApp(services: Services): Promise<App> {
     loggerInstance: services.log as never,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 2 * MIB,
-    forceCloseConnections: true,
+    // requests under way are answered before the end; see the closing in serve.ts
+    forceCloseConnections: 'idle',
     trustProxy: services.config.trustProxy.length > 0 ? services.config.trustProxy : false,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 500 },

@@ -7,7 +7,7 @@ try {
   await welcomeFirstAdministrator(services);
   await welcomeNewcomer(services);
   const api = await serve(services);
-  lifecycle.onClose('API', () => api.close());
+  lifecycle.onClose('API', (remainingMs) => api.close(remainingMs));
   services.log.info({ address: api.address }, 'the API is ready');
 } catch (error) {
   failStartup(error);

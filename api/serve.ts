@@ -2,13 +2,18 @@ import type { AddressInfo } from 'node:net';
 import type { Services } from '../domain/services.ts';
 import { StartupError } from '../platform/startup.ts';
 import { createApp } from './app.ts';
+import type { App } from './types.ts';
 
 export interface Served {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   address: string;
-  /** Ends streams, waits for running requests and closes. */
-  close(): Promise<void>;
+  /** Ends streams, waits for running requests as long as there is time, and closes. */
+  close(remainingMs: number): Promise<void>;
 }
+
+/** Left for what closes after the API: jobs give back their leases, connections end. */
+const RESERVE_MS = 4_000;
+const LOOK_MS = 50;
 
 /** Serves the API. @throws StartupError when the port cannot be had. */
 export async function serve(services: Services): Promise<Served> {
@@ -22,7 +27,20 @@ export async function serve(services: Services): Promise<Served> {
   }
   const bound = app.server.address() as AddressInfo;
   const name = host.includes(':') ? `[${host}]` : host;
-  return { address: `http://${name}:${bound.port}`, close: () => app.close() };
+  return { address: `http://${name}:${bound.port}`, close: (remainingMs) => drain(app, remainingMs) };
+}
+
+async function drain(app: App, remainingMs: number): Promise<void> {
+  const closed = app.close();
+  // a connection that is kept alive ends when its last answer is out, not when its client leaves
+  const idle = setInterval(() => app.server.closeIdleConnections(), LOOK_MS);
+  const limit = setTimeout(() => app.server.closeAllConnections(), Math.max(0, remainingMs - RESERVE_MS));
+  try {
+    await closed;
+  } finally {
+    clearInterval(idle);
+    clearTimeout(limit);
+  }
 }
 
 function portError(error: NodeJS.ErrnoException, host: string, port: number): Error {
