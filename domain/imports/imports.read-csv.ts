@@ -39,17 +39,6 @@ export async function* readCsv<K extends ImportKind>(
   yield* inBatches(csvRows(stream, options), options.batchRows);
 }
 
-/** The columns of a CSV file, of which only the header is read. @throws EstateError as {@link readCsv}. */
-export async function readCsvHeader(
-  stream: AsyncIterable<Uint8Array>,
-  options: Pick<ReadCsvOptions, 'kind' | 'attributeKeys' | 'separator'>,
-): Promise<FileColumn[]> {
-  for await (const [header] of csvRecords(utf8Chunks(stream), options.separator)) {
-    return headerColumns(header!, options);
-  }
-  throw noHeader();
-}
-
 function noHeader() {
   return invalidField('file', 'empty_file', 'The file is empty; its first line has to name the columns.');
 }

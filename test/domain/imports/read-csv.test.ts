@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReadCsvOptions, readCsv, readCsvHeader } from '../../../domain/imports/imports.read-csv.ts';
+import { type ReadCsvOptions, readCsv } from '../../../domain/imports/imports.read-csv.ts';
 import { neutralise } from '../../../domain/transfer/csv-cells.ts';
 import { cards, collect, faultsOf, inPieces, relations } from './read.support.ts';
 
@@ -173,17 +173,6 @@ describe('the file', () => {
     expect(await code('type,"name\nApplication,x')).toBe('unclosed_quote');
     expect(await code('type,nope\nApplication,x')).toBe('unknown_column');
     expect(await read('type,name')).toEqual([]);
-  });
-
-  it('reads the header alone', async () => {
-    async function* endless() {
-      yield Buffer.from('type;name\n');
-      for (;;) yield Buffer.from(`Application;${'x'.repeat(1000)}\n`);
-    }
-    expect((await readCsvHeader(endless(), cards)).map(({ name }) => name)).toEqual(['type', 'name']);
-    await expect(readCsvHeader(inPieces('type|name'), cards)).rejects.toMatchObject({
-      code: 'validation_failed',
-    });
   });
 
   it('refuses single rows whose bytes or characters cannot be stored', async () => {
