@@ -34,6 +34,8 @@ export interface CompiledCardFilter {
   conditions: Condition[];
   /** Keys of the types that the list is limited to, or undefined for all. */
   types: string[] | undefined;
+  /** Whether the conditions are among the few that most lists have. */
+  plain: boolean;
 }
 
 /**
@@ -87,5 +89,6 @@ export function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
     else conditions.push({ sql: 'c.id = any(?::uuid[])', bindings: [ids] });
   }
   if (errors.length > 0) throw invalidFields(errors);
-  return { conditions, types };
+  const plain = filter.parent_id === undefined && filter.mine === undefined && filter.ids === undefined;
+  return { conditions, types, plain };
 }

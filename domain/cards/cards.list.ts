@@ -49,6 +49,8 @@ interface Asked {
   types: string[];
   /** Whether the conditions look at more than cards of these types, with their tags and stakeholders. */
   wide: boolean;
+  /** Whether the conditions are among the few that most lists have. */
+  plain: boolean;
   /** The text to search for. */
   search: string | undefined;
   order: Order;
@@ -76,10 +78,11 @@ export async function listCards(
   params: ListParams & CardFilter & { filter?: string },
   needs: CardListNeeds,
 ): Promise<JsonText> {
-  const { conditions, types } = cardFilter(ctx, params);
+  const { conditions, types, plain } = cardFilter(ctx, params);
   const filter = params.filter === undefined ? undefined : await prepareFilter(ctx, params.filter);
   if (filter) conditions.push(filter);
-  return await runCardList(ctx, conditions, { types, wide: filter !== undefined }, params, needs);
+  const wide = filter !== undefined;
+  return await runCardList(ctx, conditions, { types, wide, plain: plain && !wide }, params, needs);
 }
 
 /** The cards that the caller has created, active or archived. */
@@ -89,13 +92,16 @@ export async function listMyCreatedCards(
   needs: CardListNeeds,
 ): Promise<JsonText> {
   const mine: Condition = { sql: 'c.created_by = ?::uuid', bindings: [ctx.caller.userId] };
-  return await runCardList(ctx, [mine], { types: undefined, wide: false }, params, needs);
+  const scope: Scope = { types: undefined, wide: false, plain: false };
+  return await runCardList(ctx, [mine], scope, params, needs);
 }
+
+type Scope = Pick<Asked, 'wide' | 'plain'> & { types: string[] | undefined };
 
 async function runCardList(
   ctx: Ctx,
   conditions: Condition[],
-  scope: { types: string[] | undefined; wide: boolean },
+  scope: Scope,
   params: ListParams,
   needs: CardListNeeds,
 ): Promise<JsonText> {
@@ -103,8 +109,8 @@ async function runCardList(
   const search = params.search?.trim() || undefined;
   const asked: Asked = {
     where: [visibleCards(ctx), ...conditions],
+    ...scope,
     types,
-    wide: scope.wide,
     search,
     order: cardOrder(ctx, params, types, search),
   };
@@ -176,7 +182,7 @@ async function keptIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<Or
   return await needs.memory.ids.get(keyOf(asked, needs), async () => {
     const { search, order, where } = asked;
     if (search === undefined) return await orderIds(ctx.db, where, order);
-    const found = await searchCards(ctx.db, where, search);
+    const found = await searchCards({ sql: ctx.db, where, plain: asked.plain, text: search });
     if (order.key === RELEVANCE) {
       return packIds(order.dir === 'desc' ? found.ids : found.ids.toReversed(), found.more);
     }

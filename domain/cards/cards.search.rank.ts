@@ -14,7 +14,8 @@ const PREFIX_COST = 0.15;
 const INFIX_COST = 0.5;
 const TYPO_COST = 0.6;
 const FURTHER_TYPO_COST = 0.25;
-const ELSEWHERE_COST = 0.1;
+const ELSEWHERE_COST = 0.35;
+const UNASKED_COST = 0.3;
 const DESCRIPTION_COST = 1.1;
 const MISSING_COST = 1.3;
 const SHORTEST_INFIX = 3;
@@ -70,13 +71,24 @@ function bestCost(query: string, words: string[]): number | undefined {
 interface Query {
   folded: string;
   words: string[];
+  /** All letters and digits without the blanks between them. */
   joined: string;
+  digits: string;
 }
 
-/** The lower the nearer; undefined for a card that is not meant. */
-function score(query: Query, card: Candidate): number | undefined {
-  if (card.name === query.folded) return -3;
-  if (card.externalId === query.folded || card.alias === query.folded) return -2;
+const digits = (text: string) => text.replace(/\P{N}/gu, '');
+
+interface Score {
+  /** The lower the nearer. */
+  value: number;
+  /** Words of the query that the card has nowhere. */
+  missing: number;
+}
+
+/** How near a card is to the query; undefined for one that is not meant. */
+function score(query: Query, card: Candidate): Score | undefined {
+  if (card.name === query.folded) return { value: -3, missing: 0 };
+  if (card.externalId === query.folded || card.alias === query.folded) return { value: -2, missing: 0 };
   const nameWords = wordsOf(card.name);
   const otherWords = wordsOf(`${card.alias ?? ''} ${card.externalId ?? ''}`);
   let sum = 0;
@@ -90,34 +102,39 @@ function score(query: Query, card: Candidate): number | undefined {
     else missing += 1;
   }
   // a blank too many or too few makes other words of the same letters
-  const typos = missing > 0 ? editDistance(query.joined, nameWords.join(''), 2) : 3;
+  const joined = missing > 0 ? nameWords.join('') : '';
+  const typos = missing > 0 && digits(joined) === query.digits ? editDistance(query.joined, joined, 2) : 3;
   if (typos <= 2) {
     sum = TYPO_COST + FURTHER_TYPO_COST * typos;
+    missing = 0;
   } else {
     if (missing > 1 || (missing === 1 && query.words.length === 1)) return undefined;
     sum += MISSING_COST * missing;
   }
   const phrase = card.name.startsWith(query.folded) ? 1 : 0;
   const unasked = 1 - Math.min(1, query.words.length / Math.max(1, nameWords.length));
-  return sum / query.words.length - phrase + 0.3 * unasked;
+  return { value: sum / query.words.length - phrase + UNASKED_COST * unasked, missing };
 }
 
 /**
  * The candidates that a query may mean, the likeliest first: the exact name, then the exact alias or external id,
  * names that begin with the query, names with its words, with words that begin so, with misspelt words; words
- * found in the description alone count least.
+ * found in the description alone count least. Cards that lack a word are meant only where none has them all.
  */
 export function rankCandidates(folded: string, words: string[], candidates: Candidate[]): Candidate[] {
-  const query: Query = { folded: folded.trim(), words, joined: wordsOf(folded).join('') };
-  const scored: { card: Candidate; value: number }[] = [];
+  const joined = wordsOf(folded).join('');
+  const query: Query = { folded: folded.trim(), words, joined, digits: digits(joined) };
+  const scored: (Score & { card: Candidate })[] = [];
   for (const card of candidates) {
-    const value = score(query, card);
-    if (value !== undefined) scored.push({ card, value });
+    const found = score(query, card);
+    if (found) scored.push({ ...found, card });
   }
-  scored.sort(
+  const least = Math.min(...scored.map(({ missing }) => missing));
+  const meant = scored.filter(({ missing }) => missing === least);
+  meant.sort(
     (a, b) =>
       a.value - b.value ||
       (a.card.name < b.card.name ? -1 : a.card.name > b.card.name ? 1 : a.card.id < b.card.id ? -1 : 1),
   );
-  return scored.map(({ card }) => card);
+  return meant.map(({ card }) => card);
 }

@@ -27,32 +27,48 @@ export function queryWords(folded: string): string[] {
   return [...new Set(wordsOf(folded).map((word) => word.slice(0, LONGEST_WORD)))].slice(0, MOST_WORDS);
 }
 
+/** The words that are long enough to tell one card from others, as far as there are two; else all. */
+export function tellingWords(words: string[]): string[] {
+  for (const length of [SHORTEST_FUZZY, SHORTEST_PREFIX]) {
+    const long = words.filter((word) => word.length >= length);
+    if (long.length > 1) return long;
+  }
+  return words;
+}
+
 /** How many typos a word may hold; numbers and names with digits mean what they say. */
 export function typosAllowed(word: string): number {
   if (word.length < SHORTEST_FUZZY || /\p{N}/u.test(word)) return 0;
   return word.length < 8 ? 1 : 2;
 }
 
-/** A word as part of a text search query: itself or, from three letters on and at the end, as a beginning. */
-function term(word: string, last: boolean): string {
-  return word.length >= SHORTEST_PREFIX || last ? `'${word}':*` : `'${word}'`;
+/**
+ * The words as terms of a text search query. A word also stands for words that begin with it, unless it is so
+ * short that a large part of all words does; the last one may just be about to be typed.
+ */
+function terms(words: string[]): string[] {
+  return words.map((word, n) => {
+    const shortest = n === words.length - 1 ? SHORTEST_PREFIX : SHORTEST_PREFIX + 1;
+    return word.length >= shortest ? `'${word}':*` : `'${word}'`;
+  });
 }
 
 /** A text search query for all of the words. */
 export function allWords(words: string[]): string {
-  return words.map((word, n) => term(word, n === words.length - 1)).join(' & ');
+  return terms(words).join(' & ');
 }
 
 /** A text search query for all of the words but any one; there must be two or more. */
 export function allWordsButOne(words: string[]): string {
-  return words.map((_, left) => `(${allWords(words.filter((_word, n) => n !== left))})`).join(' | ');
+  const all = terms(words);
+  return all.map((_, left) => `(${all.filter((_term, n) => n !== left).join(' & ')})`).join(' | ');
 }
 
 /** LIKE patterns of which a word that is one typo away from `word` fits at least one. */
 export function typoPatterns(word: string): string[] {
   if (typosAllowed(word) === 0) return [];
   const middle = word.length >> 1;
-  // a typo leaves the first or the second half intact; swapped letters at the border cost the second its first
+  // one typo leaves the first or the second half intact; swapped letters at the border cost the second its first
   const second = word.slice(word.length > SHORTEST_FUZZY ? middle + 1 : middle);
   return [`% ${word.slice(0, middle)}%`, `%${second} %`];
 }

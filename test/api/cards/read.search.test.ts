@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { names, putCard, raise } from './read.fixture.ts';
+
+let t: TestApp;
+let viewer: TestClient;
+
+beforeAll(async () => {
+  t = await createTestApp();
+  viewer = await t.as('viewer');
+  const rows = [
+    { name: 'Müller Warenwirtschaft' },
+    { name: 'Claims Desk', alias: 'CLD', external_id: 'APP-0042' },
+    { name: 'Claims' },
+    { name: 'Claimsworks' },
+    { name: 'Payment Hub', description: 'Settles claims/refunds by Überweisung. See docs.example.com.' },
+    { name: 'SAP S/4HANA Finance' },
+    { name: 'Kafka 3.7' },
+    { name: 'Kafka 2.8' },
+    { name: 'Учёт договоров' },
+    { name: 'Old Claims Archive', status: 'ARCHIVED' },
+    { name: 'Claims Gateway', type: 'Interface' },
+  ];
+  for (const row of rows) await putCard(t, row);
+});
+afterAll(() => t.close());
+
+const find = async (text: string, more = '') => {
+  const { status, body } = await viewer.get(`/api/v1/cards?search=${encodeURIComponent(text)}${more}`);
+  expect(status).toBe(200);
+  expect(body.total).toBe(body.items.length);
+  return names(body);
+};
+
+describe('search', () => {
+  it('ranks the exact name first, then beginnings, then words, and the description last', async () => {
+    expect(await find('claims')).toEqual([
+      'Claims',
+      'Claims Desk',
+      'Claims Gateway',
+      'Claimsworks',
+      'Payment Hub',
+    ]);
+    expect(await find('claims', '&type=Application&sort_by=name&sort_dir=desc')).toEqual([
+      'Payment Hub',
+      'Claimsworks',
+      'Claims Desk',
+      'Claims',
+    ]);
+    expect(await find('claims', '&status=ARCHIVED')).toEqual(['Old Claims Archive']);
+  });
+
+  it.each([
+    ['CLAMIS DESK', 'Claims Desk'],
+    ['claimsdesk', 'Claims Desk'],
+    ['Cliams', 'Claims'],
+    ['app-0042', 'Claims Desk'],
+    ['cld', 'Claims Desk'],
+    ['muller', 'Müller Warenwirtschaft'],
+    ['Mueller warenwirtschaft', 'Müller Warenwirtschaft'],
+    ['wahrenwirtschaft', 'Müller Warenwirtschaft'],
+    ['müller'.normalize('NFD'), 'Müller Warenwirtschaft'],
+    ['uberweisung', 'Payment Hub'],
+    ['refunds hub', 'Payment Hub'],
+    ['example docs', 'Payment Hub'],
+    ['s/4hana', 'SAP S/4HANA Finance'],
+    ['sap finnace', 'SAP S/4HANA Finance'],
+    ['kafka 3.7', 'Kafka 3.7'],
+    ['kafak 2.8', 'Kafka 2.8'],
+    ['договор', 'Учёт договоров'],
+    ['учет', 'Учёт договоров'],
+    ['УЧЕТ дагаворов', 'Учёт договоров'],
+  ])('%s finds %s', async (text, expected) => {
+    expect((await find(text))[0]).toBe(expected);
+  });
+
+  it('finds nothing where there is nothing, and everything for blanks', async () => {
+    expect(await find('zzzzzz')).toEqual([]);
+    expect(await find('%')).toEqual([]);
+    expect(await find('  ')).toHaveLength(10);
+  });
+
+  it('takes any text', async () => {
+    const odd = [
+      "'",
+      '\\',
+      '&|!():*<->',
+      "a' & b",
+      'a:*',
+      '_',
+      '\u0000',
+      'a\u0000b',
+      '\ud800',
+      '🦀',
+      'ﬁle',
+      'x'.repeat(200),
+    ];
+    for (const text of odd) {
+      const { status } = await viewer.get(`/api/v1/cards?search=${encodeURIComponent(text.toWellFormed())}`);
+      expect(status).toBe(200);
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 40, unit: 'binary' }), async (text) => {
+        const { status } = await viewer.get(`/api/v1/cards?search=${encodeURIComponent(text)}`);
+        expect(status).toBe(200);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is walked by cursor in its order, bound to its text', async () => {
+    const first = await viewer.get('/api/v1/cards?search=claims&page_size=2&cursor=');
+    expect(first.body.more_matches).toBe(false);
+    const rest = await viewer.get(`/api/v1/cards?search=claims&page_size=3&cursor=${first.body.next_cursor}`);
+    expect([...names(first.body), ...names(rest.body)]).toEqual(await find('claims'));
+    const other = await viewer.get(`/api/v1/cards?search=claim&page_size=2&cursor=${first.body.next_cursor}`);
+    expect([other.status, other.body.code]).toEqual([422, 'cursor_mismatch']);
+  });
+
+  it('says so when more cards match than it shows, and still puts the exact one first', async () => {
+    await t.services.db.raw(
+      `insert into cards (type, name, description)
+       select 'Provider', 'Vendor system ' || n, 'A system.' from generate_series(1, 1500) n
+       union all select 'Provider', 'System', null`,
+    );
+    await t.services.db.raw('analyze cards');
+    await raise(t, 'cards:Provider');
+    const { body } = await viewer.get('/api/v1/cards?search=system&page_size=2');
+    expect([body.total, body.more_matches, body.items[0].name]).toEqual([1000, true, 'System']);
+    const narrow = await viewer.get('/api/v1/cards?search=vendor%20system%201234');
+    expect([narrow.body.more_matches, narrow.body.items[0].name]).toEqual([false, 'Vendor system 1234']);
+    const misspelt = await viewer.get('/api/v1/cards?search=vendro%20sytem%20777');
+    expect(misspelt.body.items[0].name).toBe('Vendor system 777');
+  });
+});
