@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pages, shellBlocks } from './blocks.ts';
+import { type StartedService, startService } from './service.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const all = pages();
+/** What the other pages go on from. */
+const login = all.find(({ name }) => name === 'README.md')!.blocks[0]!;
+
+describe('examples', () => {
+  let service: StartedService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(async () => {
+    await service?.stop();
+  });
+
+  test.each(all)('$name runs as it stands', ({ name, blocks }) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'estate-examples-'));
+    const script = [...(name === 'README.md' ? [] : [login]), ...blocks]
+      .map(({ line, text }) => `echo "=== ${name}, line ${line}" >&2\n${text}`)
+      .join('\n');
+    const { BASE, EMAIL, PASSWORD } = {
+      BASE: service.base,
+      EMAIL: service.email,
+      PASSWORD: service.password,
+    };
+    const run = spawnSync('bash', ['-eu', '-c', script], {
+      cwd: folder,
+      env: { ...process.env, BASE, EMAIL, PASSWORD },
+      encoding: 'utf8',
+      timeout: 50_000,
+    });
+    rmSync(folder, { recursive: true });
+    const told = `${run.stdout}\n${run.stderr}`.slice(-4_000);
+    expect(run.signal, told).toBeNull();
+    expect(run.status, told).toBe(0);
+  });
+});
+
+test('only fences marked sh are run, and know their lines', () => {
+  const text = 'a\n```sh\none\ntwo\n```\n```console\nnpm ci\n```sh\n```\n\n```\nx\n```\n```sh\nthree\n```\n';
+  expect(shellBlocks(text)).toEqual([
+    { line: 3, text: 'one\ntwo\n' },
+    { line: 15, text: 'three\n' },
+  ]);
+});
+
+test('links between pages and into the repository lead somewhere', () => {
+  const files = ['README.md', 'CONTRIBUTING.md', ...all.map(({ name }) => name), 'docs/architecture.md'];
+  const dead = [...new Set(files)].flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    return [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+      .filter(([, target, anchor]) => {
+        const page = target ? path.join(root, path.dirname(file), target) : path.join(root, file);
+        return !existsSync(page) || (anchor && !headings(page).includes(anchor));
+      })
+      .map(([link]) => `${file}: ${link}`);
+  });
+  expect(dead).toEqual([]);
+});
+
+/** The anchors of a page, as GitHub makes them. */
+function headings(page: string): string[] {
+  return readFileSync(page, 'utf8')
+    .split('\n')
+    .filter((line) => /^#+ /.test(line))
+    .map((line) =>
+      line
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} -]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+}
