@@ -19,7 +19,10 @@ export interface BlobStore {
   /** Reads all, or the bytes `start` to `end` (both included). @throws Error with code ENOENT when absent. */
   get(key: string, range?: { start: number; end: number }): Promise<Readable>;
   remove(key: string): Promise<void>;
-  /** Keys of blobs last written before the moment, for the clean-up of what no row names. */
+  /**
+   * Keys of blobs last written before the moment, for the clean-up of what no row names; halves of blobs from then
+   * are removed on the way.
+   */
   olderThan(moment: Date): AsyncIterable<string>;
 }
 
@@ -69,7 +72,10 @@ export function createDiskBlobStore(folder: string): BlobStore {
       for (const shelf of shelves) {
         for (const name of await readdir(path.join(folder, shelf)).catch(() => [] as string[])) {
           const info = await stat(path.join(folder, shelf, name)).catch(() => undefined);
-          if (info && info.mtime < moment && /^[0-9a-f-]{36}$/.test(name)) yield name;
+          if (!info || info.mtime >= moment) continue;
+          if (/^[0-9a-f-]{36}$/.test(name)) yield name;
+          // what a killed process had not finished
+          else if (name.endsWith('.part')) await rm(path.join(folder, shelf, name), { force: true });
         }
       }
     },

@@ -51,6 +51,8 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
     },
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: 15_000,
+    // every error reaches its caller; knex would print it to the console besides
+    log: { warn: () => undefined, error: () => undefined },
   });
 }
 

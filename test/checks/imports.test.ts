@@ -48,15 +48,23 @@ describe('direction', () => {
 
   test.each([
     ['platform/a.ts', '../domain/b.ts', 'platform may not import domain'],
-    ['domain/a.ts', '../reports/b.ts', 'domain may not import reports (only platform)'],
-    ['domain/cards/a.ts', '../../integrations/b.ts', 'domain may not import integrations (only platform)'],
+    ['domain/a.ts', '../reports/b.ts', 'domain may not import reports (only platform, boot.ts)'],
+    [
+      'domain/cards/a.ts',
+      '../../integrations/b.ts',
+      'domain may not import integrations (only platform, boot.ts)',
+    ],
     ['reports/a.ts', '../integrations/b.ts', 'reports may not import integrations (only platform, domain)'],
     ['api/a.ts', '../workers/b.ts', /^api may not import workers/],
     ['workers/a.ts', '../api/b.ts', /^workers may not import api/],
-    ['migrations/a.ts', '../domain/b.ts', 'migrations may not import domain (only platform)'],
-    ['migrations/a.ts', '../domain/b.data.ts', 'migrations may not import domain (only platform)'],
-    ['migrations/seeds/a.ts', '../../domain/b.ts', 'migrations may not import domain (only platform)'],
-    ['domain/a.ts', '../main.ts', 'domain may not import main.ts (only platform)'],
+    ['migrations/a.ts', '../domain/b.ts', 'migrations may not import domain (only platform, boot.ts)'],
+    ['migrations/a.ts', '../domain/b.data.ts', 'migrations may not import domain (only platform, boot.ts)'],
+    [
+      'migrations/seeds/a.ts',
+      '../../domain/b.ts',
+      'migrations may not import domain (only platform, boot.ts)',
+    ],
+    ['domain/a.ts', '../main.ts', 'domain may not import main.ts (only platform, boot.ts)'],
     ['domain/a.ts', '../test/b.ts', 'product code imports test/b.ts, which is not part of the product'],
     ['domain/a.ts', '../vitest.config.ts', /^product code imports vitest.config.ts/],
   ])('%s may not import %s', (from, to, reason) => {
@@ -77,13 +85,13 @@ describe('direction', () => {
     `import '../api/b.ts';`,
   ])('every form of import counts: %s', (text) => {
     expect(faults({ 'domain/a.ts': text })).toEqual([
-      'domain/a.ts:1 domain may not import api (only platform)',
+      'domain/a.ts:1 domain may not import api (only platform, boot.ts)',
     ]);
   });
 
   test('a folder that is no floor is named', () => {
     expect(faults({ 'utils/a.ts': 'export const a = 1;' })).toEqual([
-      'utils/a.ts:1 utils is no floor of the house (platform, domain, reports, integrations, workers, api, migrations, main.ts, test)',
+      'utils/a.ts:1 utils is no floor of the house (platform, domain, reports, integrations, workers, api, migrations, boot.ts, main.ts, test)',
     ]);
   });
 });
@@ -183,7 +191,7 @@ test('the command prints a line for each fault and fails, and says nothing where
   const bad = tree({ 'domain/a.ts': `import '../api/b.ts';` });
   const run = spawnSync(process.execPath, [program, bad], { encoding: 'utf8' });
   expect(run.status).toBe(1);
-  expect(run.stderr).toBe('domain/a.ts:1 domain may not import api (only platform)\n');
+  expect(run.stderr).toBe('domain/a.ts:1 domain may not import api (only platform, boot.ts)\n');
   const good = tree({ 'domain/a.ts': 'export const a = 1;' });
   expect(execFileSync(process.execPath, [program, good], { encoding: 'utf8' })).toBe('');
 });
