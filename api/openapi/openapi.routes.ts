@@ -34,6 +34,7 @@ export function registerOpenApiRoutes(app: App): void {
     tag,
     summary: 'Read this description',
     permission: 'public',
+    alone: true,
     answers: {
       200: {
         description: 'An OpenAPI 3.1 document',
@@ -58,6 +59,7 @@ export function registerOpenApiRoutes(app: App): void {
     tag,
     summary: 'Read this description as a page, and try the operations',
     permission: 'public',
+    alone: true,
     headers: ['If-None-Match'],
     answers: { 200: { description: 'A page', schema: Type.String(), mediaType: 'text/html' } },
     handler: ({ reply }) => sendFile(reply, 'page.html'),
@@ -65,7 +67,7 @@ export function registerOpenApiRoutes(app: App): void {
 
   app.get<{ Params: { file: string } }>(
     '/api/docs/:file',
-    { config: { permission: 'public' }, schema: { hide: true } as never },
+    { config: { permission: 'public', alone: true }, schema: { hide: true } as never },
     (request, reply) => sendFile(reply, request.params.file),
   );
 

@@ -9,6 +9,7 @@ const wellKnown: Record<string, string> = {
   include_archived: 'Whether to show archived ones too',
   include_hidden: 'Whether to show hidden ones too',
   include_inactive: 'Whether to show inactive ones too',
+  kind: 'What the rows of the file are',
   limit: 'At most so many items',
   page: 'From 1',
   page_size: 'Items on a page',
