@@ -10,15 +10,28 @@ import type { Context, LandscapeLoad, Scenario } from './harness/scenario.ts';
 import { type Service, startService } from './harness/service.ts';
 import { prepareWorkspace } from './harness/workspace.ts';
 import { type LandscapeFiles, writeLandscape } from './landscape/csv.ts';
+import { card } from './scenarios/card.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
 import { dashboardComputed } from './scenarios/dashboard-computed.ts';
 import { exportCsv } from './scenarios/export-csv.ts';
 import { exportXlsx } from './scenarios/export-xlsx.ts';
 import { landscape } from './scenarios/landscape.ts';
+import { list } from './scenarios/list.ts';
+import { search } from './scenarios/search.ts';
 import { stream } from './scenarios/stream.ts';
 
 /** In the order in which they run; the first that needs the landscape pays for loading it. */
-const scenarios: Scenario[] = [landscape, exportCsv, exportXlsx, dashboardComputed, dashboardCached, stream];
+const scenarios: Scenario[] = [
+  landscape,
+  list,
+  card,
+  search,
+  exportCsv,
+  exportXlsx,
+  dashboardComputed,
+  dashboardCached,
+  stream,
+];
 
 const log = (text: string) => console.log(`# ${text}`);
 

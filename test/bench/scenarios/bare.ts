@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ctx } from '../../../domain/context.ts';
+import { systemCaller } from '../../../domain/context.ts';
+import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
+import { openDatabase } from '../../../platform/database.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { startNode } from '../harness/processes.ts';
+import type { BareQuery, BareServerInput } from './bare-server.ts';
+
+const LOOK_MS = 25;
+
+/** What answers a request in the service, and under which path the floor serves the same. */
+export type Reads = Record<string, (ctx: Ctx) => Promise<unknown>>;
+
+/**
+ * Lets the service's own functions read, and notes the queries that each sends when it has read before, so that
+ * counts and what else is kept between requests are not among them.
+ */
+async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareServerInput['paths']> {
+  const db = openDatabase({ url: databaseUrl, name: 'bench recorder', poolMax: 1 });
+  try {
+    const ctx: Ctx = {
+      db,
+      log: createLogger('silent', 'bench'),
+      caller: systemCaller,
+      requestId: 'bench',
+      origin: 'system',
+      jobId: null,
+      metamodels: createMetamodelStore(),
+      metamodel: await loadMetamodel(db),
+      position: undefined,
+      ifMatch: undefined,
+      idempotencyKey: undefined,
+    };
+    const paths: BareServerInput['paths'] = {};
+    let noted: BareQuery[] = [];
+    db.on('query', (query: { sql: string; bindings: unknown[]; options?: { name?: string } }) => {
+      noted.push({ text: query.sql, values: query.bindings, ...query.options });
+    });
+    for (const [path, read] of Object.entries(reads)) {
+      await read(ctx);
+      noted = [];
+      paths[path] = noted;
+      await read(ctx);
+      noted = [];
+    }
+    return paths;
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** A running floor. */
+export interface Bare {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a process that answers with the service's own queries and nothing around them. */
+export async function startBare(databaseUrl: string, reads: Reads): Promise<Bare> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-bare-'));
+  const input = path.join(folder, 'input.json');
+  const paths = await recordQueries(databaseUrl, reads);
+  await writeFile(input, JSON.stringify({ databaseUrl, paths } satisfies BareServerInput));
+  const server = startNode({
+    entry: 'test/bench/scenarios/bare-server.ts',
+    env: { BARE_INPUT: input },
+    logFile: path.join(folder, 'log'),
+  });
+  const stop = async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  for (;;) {
+    const found = /listening on (\d+)/.exec(server.logTail());
+    if (found) return { url: `http://127.0.0.1:${found[1]}`, stop };
+    if (!server.running()) throw new Error(`The floor has ended:\n${server.logTail()}`);
+    await delay(LOOK_MS);
+  }
+}
