@@ -128,7 +128,7 @@ function successes(
     Object.entries(spec.answers).map(([status, answer]) => {
       const content = Object.entries(collected.responses[status]?.content ?? {}).map(([mediaType, media]) => {
         const example =
-          answer.example ?? (mediaType.endsWith('json') ? exampleOf(media.schema, schemas) : undefined);
+          answer.example ?? (mediaType === 'application/json' ? exampleOf(media.schema, schemas) : undefined);
         return [mediaType, { schema: media.schema, ...(example === undefined ? {} : { example }) }] as const;
       });
       const response: OpenApiResponse = {
@@ -148,5 +148,6 @@ function headersOf(spec: OperationSpec, status: number): AnswerHeader[] {
   if (spec.method !== 'GET') names.push('X-Position');
   if (takesIdempotencyKey(spec)) names.push('Idempotent-Replayed');
   if (status === 202) names.push('Location');
+  if (status === 206) names.push('Content-Range');
   return names;
 }

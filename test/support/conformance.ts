@@ -6,11 +6,15 @@ interface MediaType {
 }
 interface OpenApiOperation {
   operationId: string;
-  responses: Record<string, { content?: Record<string, MediaType>; 'x-error-codes'?: string[] }>;
+  responses: Record<string, OpenApiResponse>;
+}
+interface OpenApiResponse {
+  content?: Record<string, MediaType>;
+  'x-error-codes'?: string[];
 }
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OpenApiOperation>>;
-  components: { schemas: Record<string, object> };
+  components: { schemas: Record<string, object>; responses: Record<string, OpenApiResponse> };
 }
 
 /** Checks answers against the OpenAPI document that the service itself gives out. */
@@ -46,7 +50,9 @@ export function createConformance(document: OpenApiDocument): Conformance {
       }
       if (status === 304) return;
       const { responses } = found.operations[method.toLowerCase()]!;
-      const response = responses[String(status)];
+      // a service that is not ready may answer so anywhere; a fault of the service is right nowhere
+      const elsewhere = !(status in responses) && status === 503;
+      const response = elsewhere ? document.components.responses.Other : responses[String(status)];
       const where = `${method} ${found.path} -> ${status}`;
       if (!response) throw new Error(`${where} is not described: ${body.slice(0, 500)}`);
       const media = (contentType ?? '').split(';')[0]!.trim();
@@ -56,12 +62,15 @@ export function createConformance(document: OpenApiDocument): Conformance {
       }
       const described = response.content[media];
       if (!described) throw new Error(`${where} has the undescribed media type "${media}"`);
-      if (!media.endsWith('json') || !described.schema) return;
+      if (!/[/+]json$/.test(media) || !described.schema) return;
       const codes = response['x-error-codes'];
       const code = codes && (JSON.parse(body) as { code: string }).code;
       if (codes && !codes.includes(code!))
         throw new Error(`${where} has the undescribed code ${code}: ${body}`);
-      const ref = `document#/${pointer('paths', found.path, method.toLowerCase(), 'responses', String(status), 'content', media, 'schema')}`;
+      const place = elsewhere
+        ? ['components', 'responses', 'Other']
+        : ['paths', found.path, method.toLowerCase(), 'responses', String(status)];
+      const ref = `document#/${pointer(...place, 'content', media, 'schema')}`;
       const validate = ajv.getSchema(ref) ?? ajv.compile({ $ref: ref });
       if (!validate(JSON.parse(body))) {
         const faults = (validate.errors ?? [])
