@@ -57,6 +57,8 @@ export interface OperationSpec<
   ownIdempotency?: boolean;
   /** Whether a single-use ticket in the query may stand in for the header. */
   ticket?: boolean;
+  /** Whether a public operation answers without the database, also while that is away: its handler gets no `ctx`. */
+  alone?: boolean;
   handler(input: {
     ctx: Ctx;
     params: Static<P>;

@@ -31,6 +31,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       permission: spec.permission,
       ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
       ...(spec.ticket ? { ticket: true } : {}),
+      ...(spec.alone ? { alone: true } : {}),
     },
     schema: {
       operationId: spec.id,

@@ -23,6 +23,8 @@ declare module 'fastify' {
     ownIdempotency?: boolean;
     /** Whether a single-use ticket in the query may stand in for the header. */
     ticket?: boolean;
+    /** Whether a public route needs no session, and so no database: it has no `ctx`. */
+    alone?: boolean;
   }
 }
 

@@ -71,7 +71,7 @@ export function violatedConstraint(error: unknown): string | undefined {
 const LOST_STATES = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '25P04']);
 const LOST_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 const LOST_MESSAGES =
-  /connection (terminated|ended)|connection error and is not queryable|timeout (exceeded when trying to connect|expired)|timeout acquiring a connection|client was closed/i;
+  /connection (terminated|ended)|connection error and is not queryable|timeout (exceeded when trying to connect|expired)|timeout acquiring a connection|client was closed|query read timeout/i;
 
 /** Whether an error says that the connection to PostgreSQL was lost or could not be made, not that a query is wrong. */
 export function isConnectionLoss(error: unknown): boolean {

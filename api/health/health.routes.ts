@@ -17,6 +17,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     tag,
     summary: 'Read the version',
     permission: 'public',
+    alone: true,
     answers: {
       200: {
         description: 'The service runs',
@@ -34,6 +35,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     tag,
     summary: 'Whether the process lives; a restart helps when it does not answer',
     permission: 'public',
+    alone: true,
     answers: {
       200: {
         description: 'It lives',
@@ -58,6 +60,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     tag,
     summary: 'Whether requests can be served',
     permission: 'public',
+    alone: true,
     answers: {
       200: {
         description: 'Ready',

@@ -58,7 +58,8 @@ export async function registerAccess(app: App, services: Services): Promise<void
 
   const verified = createVerifiedTokens();
   app.addHook('onRequest', async (request) => {
-    const permission = request.routeOptions.config.permission;
+    const { permission, alone } = request.routeOptions.config;
+    if (alone && permission === 'public') return;
     const token = bearer(request.headers.authorization);
     const ticket = request.routeOptions.config.ticket
       ? (request.query as { ticket?: unknown } | undefined)?.ticket

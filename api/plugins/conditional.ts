@@ -5,7 +5,7 @@ import type { App } from '../types.ts';
 export function registerConditional(app: App): void {
   app.addHook('onRequest', async (request) => {
     const header = request.headers['if-match'];
-    if (header !== undefined) request.ctx.ifMatch = parseEtags(header);
+    if (header !== undefined && request.ctx) request.ctx.ifMatch = parseEtags(header);
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const given = reply.getHeader('etag');

@@ -1,12 +1,17 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isConnectionLoss } from '../../platform/database.ts';
 import { type ErrorCode, EstateError, errorCodes, type FieldError } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
+
+/** When to try again while the database is away. */
+const RETRY_SECONDS = '2';
 
 /** Turns every failure into problem details (RFC 9457); what is not expected is logged and answered without detail. */
 export function registerProblems(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const known = toEstateError(error);
     if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
+    if (known.code === 'unavailable') request.log.warn({ err: error }, 'the database does not answer');
     return sendProblem(request, reply, known);
   });
   const offered: { method: string; pattern: RegExp }[] = [];
@@ -83,6 +88,13 @@ function toEstateError(error: FastifyError): EstateError {
   if (error instanceof SyntaxError && error.statusCode === 400)
     return new EstateError('bad_body', error.message);
   if (error.statusCode === 400) return new EstateError('bad_body', 'The request cannot be parsed.');
+  if (isConnectionLoss(error)) {
+    return new EstateError(
+      'unavailable',
+      'The database does not answer at the moment; try again shortly. A write may have been carried out: sent again with the same Idempotency-Key it is not carried out twice.',
+      { headers: { 'retry-after': RETRY_SECONDS }, cause: error },
+    );
+  }
   return new EstateError('internal', 'Something went wrong on our side; the log holds the request id.', {
     cause: error,
   });

@@ -48,6 +48,9 @@ interface Answer {
   topics: ReadonlyMap<string, number>;
 }
 
+/** A database that is slower than this counts as away. */
+const LIMIT_MS = 7_000;
+
 /** All topics' versions as they were when their sum was that. */
 interface KnownTopics {
   sum: number;
@@ -83,8 +86,8 @@ export function createSessionReader(db: Db): SessionReader {
           [...new Set(claims.map((claim) => claim.jti))],
         ],
       )
-      // planned once for each connection
-      .options({ name: 'sessions' })
+      // planned once for each connection; every request waits for it, so none hangs with a server that does
+      .options({ name: 'sessions', query_timeout: LIMIT_MS })
       .catch((error: unknown) => {
         // the database that comes back may be a restored one
         known = undefined;

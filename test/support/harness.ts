@@ -103,8 +103,11 @@ export async function createTestServices(
 }
 
 /** The application that ships, on a database of the test's own. */
-export async function createTestApp(env: Record<string, string> = {}): Promise<TestApp> {
-  const base = await createTestServices(env);
+export async function createTestApp(
+  env: Record<string, string> = {},
+  given?: TestDatabase,
+): Promise<TestApp> {
+  const base = await createTestServices(env, given);
   const app = await createApp(base.services);
   await app.ready();
   const conformance = createConformance(app.swagger() as unknown as OpenApiDocument);
@@ -129,7 +132,7 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
         headers: response.headers as Record<string, string>,
         text: response.body,
         raw: response.rawPayload,
-        body: contentType?.includes('json') && response.body ? JSON.parse(response.body) : undefined,
+        body: /[/+]json\b/.test(contentType ?? '') && response.body ? JSON.parse(response.body) : undefined,
       };
     };
     const send =
