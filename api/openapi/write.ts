@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Services } from '../../domain/services.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createApp } from '../app.ts';
-import { firstDifference } from './compare.ts';
+import { staleness } from './compare.ts';
 
 const given = process.argv.slice(2).find((word) => !word.startsWith('--'));
 const file = path.resolve(given ?? path.join(import.meta.dirname, '../../docs/openapi.json'));
@@ -43,20 +43,12 @@ const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
 await app.close();
 
 if (process.argv.includes('--check')) {
-  const kept = await readFile(file, 'utf8').catch(() => undefined);
-  if (kept !== text) {
-    console.error(
-      `${name} is not what the routes declare (${fault(kept)}): run npm run openapi and commit it.`,
-    );
+  const fault = staleness(name, await readFile(file, 'utf8').catch(() => undefined), text);
+  if (fault) {
+    console.error(fault);
     process.exitCode = 1;
   }
 } else {
   await writeFile(file, text);
   console.info(`Wrote ${name}.`);
-}
-
-function fault(kept: string | undefined): string {
-  if (kept === undefined) return 'it is missing';
-  const at = firstDifference(JSON.parse(kept), JSON.parse(text));
-  return at ? `first at ${at}` : 'its layout differs';
 }
