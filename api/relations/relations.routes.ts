@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { createKept } from '../../domain/lists/lists.kept.ts';
 import { bulkRelations } from '../../domain/relations/relations.bulk.ts';
 import { createRelation } from '../../domain/relations/relations.create.ts';
 import { deleteRelation } from '../../domain/relations/relations.delete.ts';
@@ -11,6 +12,7 @@ import * as schemas from '../schemas/relations.ts';
 import type { App } from '../types.ts';
 
 const MIB = 1024 * 1024;
+const KEPT_TOTALS = 1000;
 const tag = 'Relations';
 const relation = Type.Ref('Relation#');
 const reading = { permission: 'relations.view', permissionNote: 'and inventory.view' } as const;
@@ -24,6 +26,7 @@ export function registerRelationRoutes(app: App): void {
   for (const schema of [schemas.RelationSchema, schemas.RelationItemSchema, schemas.RelationBulkSchema]) {
     app.addSchema(schema);
   }
+  const totals = createKept<number>(KEPT_TOTALS, () => 1);
 
   operation(app, {
     method: 'GET',
@@ -47,7 +50,8 @@ export function registerRelationRoutes(app: App): void {
       },
     },
     errors: ['cursor_expired', 'cursor_mismatch'],
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRelations(ctx, query)),
+    handler: async ({ ctx, query, request, reply }) =>
+      sendJson(reply, await listRelations(ctx, query, { topics: request.topics, totals })),
   });
 
   operation(app, {

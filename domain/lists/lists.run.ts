@@ -53,7 +53,7 @@ export async function runList(
  */
 async function byPage(list: List): Promise<JsonText> {
   const { page, page_size: size } = list.params;
-  const total = await count(list);
+  const total = await (list.options.total?.() ?? count(list));
   const offset = (page - 1) * size;
   const items = offset >= total ? '[]' : await readPage(list, offset, Math.min(size, total - offset), total);
   return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;

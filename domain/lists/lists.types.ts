@@ -60,6 +60,8 @@ export interface ListOptions {
   asked?: unknown;
   /** Yields all rows' ids as text (`id`) with their number (`n`, from 1), in an order of its own. */
   ids?: Fragment;
+  /** Counts the rows that the conditions let through, where the list's owner keeps totals. */
+  total?: () => Promise<number>;
 }
 
 /** The order of a list's rows; ties are broken by id. */

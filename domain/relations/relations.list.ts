@@ -3,7 +3,8 @@ import { invalidField, notFound } from '../../platform/errors.ts';
 import { may, requirePermission } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import type { Ctx } from '../context.ts';
-import { runList } from '../lists/lists.run.ts';
+import type { Kept } from '../lists/lists.kept.ts';
+import { count, runList } from '../lists/lists.run.ts';
 import { clause, projection } from '../lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 
@@ -12,6 +13,14 @@ export interface RelationFilter {
   card_id?: string;
   /** Relation type keys, comma-separated. */
   type?: string;
+}
+
+/** What the list needs besides its request. */
+export interface RelationListNeeds {
+  /** Versions of the topics as they were after the request arrived. */
+  topics: ReadonlyMap<string, number>;
+  /** Totals that the process keeps between lists. */
+  totals: Kept<number>;
 }
 
 const FROM = 'relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id';
@@ -67,6 +76,8 @@ function relationList(ctx: Ctx): ListSpec {
 /** The condition that yields visible cards, over another alias than its own. */
 function visibleEnd(ctx: Ctx, alias: 's' | 't'): Condition {
   const visible = visibleCards(ctx);
+  // who sees every card needs no look at each
+  if (visible.sql === 'true') return visible;
   return {
     sql: `exists (select from cards c where c.id = ${alias}.id and (${visible.sql}))`,
     bindings: visible.bindings,
@@ -88,7 +99,11 @@ function visibleRelations(ctx: Ctx): Condition[] {
  * The relations between active cards, of one card or of some types where asked.
  * @throws EstateError `forbidden` without `inventory.view` and `relations.view`.
  */
-export async function listRelations(ctx: Ctx, params: ListParams & RelationFilter): Promise<JsonText> {
+export async function listRelations(
+  ctx: Ctx,
+  params: ListParams & RelationFilter,
+  needs: RelationListNeeds,
+): Promise<JsonText> {
   requirePermission(ctx.caller, 'inventory.view');
   requirePermission(ctx.caller, 'relations.view');
   const conditions = [
@@ -107,7 +122,24 @@ export async function listRelations(ctx: Ctx, params: ListParams & RelationFilte
     if (unknown !== undefined) throw invalidField('type', 'unknown_value', `"${unknown}" is not known`);
     conditions.push({ sql: 'r.type = any(?::text[])', bindings: [types] });
   }
-  return await runList(ctx.db, relationList(ctx), conditions, params, { owner: ctx.caller.userId });
+  const spec = relationList(ctx);
+  return await runList(ctx.db, spec, conditions, params, {
+    owner: ctx.caller.userId,
+    // what a search finds is rarely asked for twice
+    ...(params.search ? {} : { total: () => keptTotal(ctx, spec, conditions, needs) }),
+  });
+}
+
+/** The number of relations, counted again only after a change to relations or cards. */
+async function keptTotal(
+  ctx: Ctx,
+  spec: ListSpec,
+  where: Condition[],
+  { topics, totals }: RelationListNeeds,
+): Promise<number> {
+  const versions = [...topics].filter(([topic]) => /^(relations|cards):/.test(topic)).sort();
+  const key = JSON.stringify([versions, clause(where)]);
+  return await totals.get(key, () => count({ sql: ctx.db, spec, where }));
 }
 
 /**

@@ -41,8 +41,10 @@ export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise
     `with q as (
        select * from unnest(?::text[], ?::uuid[], ?::uuid[], ?::text[]) as q(type, source_id, target_id, cardinality)
      )
-     select ${COLUMNS} from q join relations r
-       on r.type = q.type and r.source_id = q.source_id and r.target_id = q.target_id
+     select r.* from q cross join lateral (
+       -- limited, so that each is looked up whole: a card may have thousands of relations
+       select ${COLUMNS} from relations r
+       where r.type = q.type and r.source_id = q.source_id and r.target_id = q.target_id limit 1) r
      union
      select ${COLUMNS} from q join relations r on r.type = q.type and r.target_id = q.target_id
      where q.cardinality <> 'n:m'

@@ -34,32 +34,42 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
     return key;
   });
   const visible = visibleCards(ctx);
+  const queries = [...wanted.values()].map(({ n, ref }) => queryOf(n, ref));
+  const column = (name: keyof Query) => queries.map((query) => query[name]);
+  // arrays rather than JSON, for their length tells the planner how many cards to expect
   const { rows } = await sql.raw(
     `with recursive q as (
-       select * from jsonb_to_recordset(?::jsonb)
-         as q(n int, kind text, id uuid, type text, external_id text, name text, path text[])
+       select n, kind, id, type, external_id, name, lower(path)::jsonb as path
+       from unnest(?::int[], ?::text[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[])
+         as q(n, kind, id, type, external_id, name, path)
      ), hit as (
-       select q.n, c.id from q join cards c on c.id = q.id where q.kind = 'id' and (${visible.sql})
+       select q.n, q.path, c.id, c.parent_id from q join cards c on c.id = q.id
+       where q.kind = 'id' and (${visible.sql})
        union all
-       select q.n, c.id from q join cards c on c.type = q.type and c.external_id = q.external_id
+       select q.n, q.path, c.id, c.parent_id from q join cards c on c.type = q.type and c.external_id = q.external_id
        where q.kind = 'external_id' and (${visible.sql})
        union all
-       select q.n, c.id from q join cards c on c.type = q.type and lower(c.name) = lower(q.name)
-       where q.kind = 'name' and c.status = 'ACTIVE' and (${visible.sql})
+       select q.n, q.path, c.id, c.parent_id from q join cards c on c.name_key = fold(q.name)
+       where q.kind = 'name' and c.type = q.type and lower(c.name) = lower(q.name) and c.status = 'ACTIVE'
+         and (${visible.sql})
      ), up as (
-       select h.n, h.id, c.parent_id, array[]::text[] as path
-       from hit h join q on q.n = h.n and q.path is not null join cards c on c.id = h.id
+       select n, path, id, parent_id, '[]'::jsonb as trail from hit where path is not null
        union all
-       select up.n, up.id, p.parent_id, lower(p.name) || up.path from up join cards p on p.id = up.parent_id
+       select up.n, up.path, up.id, p.parent_id, jsonb_build_array(lower(p.name)) || up.trail
+       from up join cards p on p.id = up.parent_id
      )
-     select h.n, count(*) as hits, min(h.id::text) as id
-     from hit h join q on q.n = h.n
-     where q.path is null or exists (
-       select from up where up.n = h.n and up.id = h.id and up.parent_id is null
-         and up.path = array(select lower(step) from unnest(q.path) with ordinality as p(step, i) order by i))
-     group by h.n`,
+     select n, count(*) as hits, min(id::text) as id from (
+       select n, id from hit where path is null
+       union all select n, id from up where parent_id is null and trail = path
+     ) found group by n`,
     [
-      JSON.stringify([...wanted.values()].map(({ n, ref }) => queryOf(n, ref))),
+      column('n'),
+      column('kind'),
+      column('id'),
+      column('type'),
+      column('external_id'),
+      column('name'),
+      column('path'),
       ...visible.bindings,
       ...visible.bindings,
       ...visible.bindings,
@@ -77,21 +87,33 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
   });
 }
 
-function kindOf(ref: CardRef): 'id' | 'external_id' | 'name' | null {
+function kindOf(ref: CardRef): Query['kind'] {
   if (ref.id) return 'id';
   if (ref.type && ref.external_id) return 'external_id';
   return ref.type && ref.name ? 'name' : null;
 }
 
-function queryOf(n: number, ref: CardRef): Record<string, unknown> {
+interface Query {
+  n: number;
+  kind: 'id' | 'external_id' | 'name' | null;
+  id: string | null;
+  type: string | null;
+  external_id: string | null;
+  name: string | null;
+  /** The names of the ancestors as a JSON list. */
+  path: string | null;
+}
+
+function queryOf(n: number, ref: CardRef): Query {
   const kind = kindOf(ref);
+  const path = kind === 'name' && ref.parent_path ? ref.parent_path.map((step) => step.trim()) : null;
   return {
     n,
     kind,
-    id: kind === 'id' ? ref.id : null,
+    id: kind === 'id' ? ref.id! : null,
     type: ref.type ?? null,
     external_id: ref.external_id?.trim() ?? null,
     name: ref.name?.trim() ?? null,
-    path: kind === 'name' && ref.parent_path ? ref.parent_path.map((step) => step.trim()) : null,
+    path: path && JSON.stringify(path),
   };
 }

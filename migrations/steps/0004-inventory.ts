@@ -75,6 +75,7 @@ export async function up(knex: Knex): Promise<void> {
       updated_at timestamptz not null default now()
     );
     create unique index relations_ends on relations (type, source_id, target_id);
+    create index relations_by_created_at on relations (created_at, id);
     create index relations_source on relations (source_id, type);
     create index relations_target on relations (target_id, type);
 

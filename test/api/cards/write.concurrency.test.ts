@@ -88,7 +88,7 @@ describe('races for a name or a key', () => {
     const moved = await together(5, (n) => admin.patch(card(same[n]!.id), { parent_id: parent.id }));
     expect(statuses(moved)).toEqual({ 200: 1, 409: 4 });
 
-    const archived = [];
+    const archived: { id: string }[] = [];
     for (let n = 0; n < 5; n += 1) {
       const made = await make(admin, { name: 'Asleep' });
       await admin.post(card(made.id, '/archive'));
