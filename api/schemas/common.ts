@@ -31,7 +31,11 @@ export function listQuery<T extends Record<string, TSchema>>(sorts: string[], de
       page: Type.Integer({ minimum: 1, default: 1, description: 'From 1; not together with `cursor`' }),
       page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items on a page' }),
       sort_by: Type.Optional(
-        Type.String({ maxLength: 120, description: `One of ${sorts.join(', ')}; default ${defaultSort}` }),
+        Type.String({
+          maxLength: 120,
+          // names in backticks, or <key> would be taken for a tag
+          description: `One of ${sorts.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
+        }),
       ),
       sort_dir: Type.Optional(
         Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),

@@ -153,6 +153,12 @@ test('examples of problems and of headers fit their schemas', () => {
   }
 });
 
+test('descriptions, which are Markdown, hold nothing that would be taken for HTML', () => {
+  const texts = [...JSON.stringify(document).matchAll(/"(?:description|summary)":"((?:[^"\\]|\\.)*)"/g)];
+  const outside = texts.map(([, text]) => text!.replace(/`[^`]*`/g, ''));
+  expect(outside.filter((text) => /<\w/.test(text))).toEqual([]);
+});
+
 test('components are named after what they are, and nothing of the framework shows', () => {
   expect(Object.keys(document.components.schemas!).filter((name) => !/^[A-Z][A-Za-z]+$/.test(name))).toEqual(
     [],
