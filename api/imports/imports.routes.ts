@@ -6,6 +6,7 @@ import type { Services } from '../../domain/services.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
+import { registerValidation } from '../plugins/validation.ts';
 import { ImportQuery } from '../schemas/imports.ts';
 import type { App } from '../types.ts';
 import { MAX_UPLOAD, rawTypes, receiveUpload } from './imports.upload.ts';
@@ -20,6 +21,8 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
   // with parsers of its own: files are stored as they come in, never held in memory
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    // a scope would check requests by the framework's own, laxer compiler
+    registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     for (const type of Object.keys(rawTypes)) {
       uploads.addContentTypeParser(type, (_request, payload, done) => done(null, payload));

@@ -194,7 +194,8 @@ async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promi
   if (misplaced.size === 0) return;
   const conflicts = placed.flatMap(({ row }): [number, FieldError][] => {
     const fault = misplaced.get(row.card_id);
-    return fault ? [[row.line, { field: parentColumn(row.parent_by), ...fault }]] : [];
+    const field = fault?.code === 'children_present' ? 'status' : parentColumn(row.parent_by);
+    return fault ? [[row.line, { field, ...fault }]] : [];
   });
   throw new BatchConflict(new Map([...known, ...conflicts]));
 }

@@ -3,14 +3,7 @@ import { checkStructuralRows } from './imports.cards.check.ts';
 import { checkKeys } from './imports.cards.plan-keys.ts';
 import { findParents } from './imports.cards.plan-parents.ts';
 import { type CardPlanning, settleStructure, turnsMacro } from './imports.cards.plan-structure.ts';
-import {
-  BATCH_BYTES,
-  BATCH_ROWS,
-  notedFaults,
-  openFaults,
-  type Planned,
-  type Planning,
-} from './imports.planning.ts';
+import { BATCH_BYTES, notedFaults, openFaults, type Planned, type Planning } from './imports.planning.ts';
 
 /**
  * Decides what is to be done with each staged row, set by set: which card it means, where that shall lie, and which
@@ -56,7 +49,7 @@ async function gather({ sql, jobId, mode, ...planning }: CardPlanning): Promise<
 }
 
 /** Stores what is to be done, in batches, and the outcomes of the rows that have failed. */
-async function store({ sql, jobId, leveled, pulse }: CardPlanning): Promise<Planned> {
+async function store({ sql, jobId, leveled, batchRows, pulse }: CardPlanning): Promise<Planned> {
   pulse();
   const { rowCount: failed } = await sql.raw(
     `insert into import_outcomes (job_id, line, outcome, errors)
@@ -87,7 +80,7 @@ async function store({ sql, jobId, leveled, pulse }: CardPlanning): Promise<Plan
        from judged p
      ), batched as (
        -- parents before children; what is archived comes last, children before parents
-       select *, floor(sum(1.0::float8 / ${BATCH_ROWS} + bytes::float8 / ${BATCH_BYTES}) over (
+       select *, floor(sum(1.0::float8 / ${batchRows} + bytes::float8 / ${BATCH_BYTES}) over (
          order by archives, case when archives then -depth else depth end, line
          rows between unbounded preceding and 1 preceding))::int as batch
        from ranked

@@ -7,6 +7,8 @@ export interface Planning {
   ctx: Ctx;
   jobId: string;
   mode: 'create' | 'upsert';
+  /** Rows of one batch, at most. */
+  batchRows: number;
   /** Throws when the job is to stop; called between statements. */
   pulse(): void;
 }
@@ -21,8 +23,7 @@ export interface Planned {
   failed: number;
 }
 
-/** Rows of one batch at most, and about how many bytes of them. */
-export const BATCH_ROWS = 2_000;
+/** About how many bytes of rows make a batch, however few rows they are. */
 export const BATCH_BYTES = 8 * 1024 * 1024;
 
 /** Makes the table of faults; rows of `plan_rows` have a `line` and say whether they `failed`. */

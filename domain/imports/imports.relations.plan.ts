@@ -1,7 +1,6 @@
 import { limitedSides } from '../relations/relations.rules.ts';
 import {
   BATCH_BYTES,
-  BATCH_ROWS,
   notedFaults,
   openFaults,
   type Planned,
@@ -127,36 +126,69 @@ async function checkIdentity(planning: Planning): Promise<void> {
   );
 }
 
+const PAGE = 2_000;
+const exceeded = `'the card has another relation of this type, which is ' || p.cardinality`;
+
 /** Refuses relations beyond what their type allows a card, in the inventory and among the rows before. */
 async function checkCardinality(planning: Planning): Promise<void> {
   const limited = [...planning.ctx.metamodel.relationTypes.values()].filter(
     (type) => limitedSides(type).length > 0,
   );
+  const keys = (side: 'source' | 'target') =>
+    limited.filter((type) => limitedSides(type).includes(side)).map((type) => type.key);
   for (const side of ['target', 'source'] as const) {
-    const types = limited.filter((type) => limitedSides(type).includes(side)).map((type) => type.key);
-    if (types.length === 0) continue;
-    const message = `'the card has another relation of this type, which is ' || p.cardinality`;
+    if (keys(side).length === 0) continue;
     await refuse(
       planning,
-      `select p.line, p.${side}_field, 'cardinality_exceeded', ${message}
+      `select p.line, p.${side}_field, 'cardinality_exceeded', ${exceeded}
        from plan_rows p where not p.failed and p.is_new and p.type = any(?::text[]) and exists (
          select from relations r where r.type = p.type and r.${side}_id = p.${side}_id)`,
-      [types],
+      [keys(side)],
     );
+  }
+  const onBoth = keys('source');
+  await refuse(
+    planning,
+    `select line, target_field, 'cardinality_exceeded', message
+     from (
+       select p.line, p.target_field, ${exceeded} as message,
+         min(p.line) over (partition by p.type, p.target_id) as first
+       from plan_rows p where not p.failed and p.is_new and p.type = any(?::text[])
+     ) k where first < line`,
+    [keys('target').filter((key) => !onBoth.includes(key))],
+  );
+  if (onBoth.length > 0) await refuseSecondPartners(planning, onBoth);
+}
+
+/** Takes rows of types with one partner on either side in the order of the file: those that fail take no place. */
+async function refuseSecondPartners(planning: Planning, types: string[]): Promise<void> {
+  const taken = new Set<string>();
+  for (let line = 0; ; ) {
+    const { rows } = await planning.sql.raw(
+      `select p.line, p.type, p.source_id, p.target_id from plan_rows p
+       where p.line > ? and not p.failed and p.is_new and p.type = any(?::text[]) order by p.line limit ${PAGE}`,
+      [line, types],
+    );
+    if (rows.length === 0) return;
+    const refused: { line: number; side: string }[] = [];
+    for (const row of rows) {
+      const places = { target: `${row.type} > ${row.target_id}`, source: `${row.type} < ${row.source_id}` };
+      const side = taken.has(places.target) ? 'target' : taken.has(places.source) ? 'source' : undefined;
+      if (side) refused.push({ line: row.line, side });
+      else taken.add(places.target).add(places.source);
+    }
+    line = rows.at(-1).line;
     await refuse(
       planning,
-      `select line, ${side}_field, 'cardinality_exceeded', message
-       from (
-         select p.line, p.${side}_field, ${message} as message,
-           min(p.line) over (partition by p.type, p.${side}_id) as first
-         from plan_rows p where not p.failed and p.is_new and p.type = any(?::text[])
-       ) k where first < line`,
-      [types],
+      `select p.line, case v.side when 'target' then p.target_field else p.source_field end, 'cardinality_exceeded',
+         ${exceeded}
+       from jsonb_to_recordset(?::jsonb) as v(line integer, side text) join plan_rows p on p.line = v.line`,
+      [JSON.stringify(refused)],
     );
   }
 }
 
-async function store({ sql, jobId, pulse }: Planning): Promise<Planned> {
+async function store({ sql, jobId, batchRows, pulse }: Planning): Promise<Planned> {
   pulse();
   const { rowCount: failed } = await sql.raw(
     `insert into import_outcomes (job_id, line, outcome, errors)
@@ -170,7 +202,7 @@ async function store({ sql, jobId, pulse }: Planning): Promise<Planned> {
   pulse();
   const { rows } = await sql.raw(
     `with batched as (
-       select *, floor(sum(1.0::float8 / ${BATCH_ROWS} + bytes::float8 / ${BATCH_BYTES})
+       select *, floor(sum(1.0::float8 / ${batchRows} + bytes::float8 / ${BATCH_BYTES})
          over (order by line rows between unbounded preceding and 1 preceding))::int as batch
        from plan_rows where not failed
      ), stored as (

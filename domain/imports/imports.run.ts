@@ -17,12 +17,18 @@ import { type ImportProgress, shares } from './imports.types.ts';
 /**
  * Carries out an import in stages, each of which goes on from where it was: the file is read into staging tables,
  * planned as a whole, applied in batches, and reported on.
+ * @param tuning rows that are read or written at once.
  */
-export async function runImport(job: RunningJob<ImportPayload>, services: Services): Promise<JobResult> {
+export async function runImport(
+  job: RunningJob<ImportPayload>,
+  services: Services,
+  tuning = { batchRows: 2_000 },
+): Promise<JobResult> {
   requireImportRights(job.ctx, job.payload);
+  const { batchRows } = tuning;
   let progress = await whereItWas(job, services);
-  if (progress.stage === 'read') progress = await readFile(job, services, progress);
-  if (progress.stage === 'plan') progress = await plan(job, services);
+  if (progress.stage === 'read') progress = await readFile(job, services, progress, batchRows);
+  if (progress.stage === 'plan') progress = await plan(job, services, batchRows);
   let result: JobResult | undefined;
   if (progress.stage === 'apply') {
     if (job.payload.atomic && !job.payload.dry_run) result = await applyAtomically(job, services, progress);
@@ -44,7 +50,11 @@ async function whereItWas(job: RunningJob<ImportPayload>, { db }: Services): Pro
   return job.resume as ImportProgress;
 }
 
-async function plan(job: RunningJob<ImportPayload>, { db }: Services): Promise<ImportProgress> {
+async function plan(
+  job: RunningJob<ImportPayload>,
+  { db }: Services,
+  batchRows: number,
+): Promise<ImportProgress> {
   job.progress(shares.read, 'Planning');
   return await inTransaction(db, async (sql) => {
     const planning: Planning = {
@@ -52,6 +62,7 @@ async function plan(job: RunningJob<ImportPayload>, { db }: Services): Promise<I
       ctx: job.ctx,
       jobId: job.id,
       mode: job.payload.mode,
+      batchRows,
       pulse: () => job.signal.throwIfAborted(),
     };
     const planned = await (job.payload.kind === 'cards' ? planCards(planning) : planRelations(planning));

@@ -1,0 +1,180 @@
+// @redis
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+
+let t: TestApp;
+let workers: Workers;
+let member: TestClient;
+
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services);
+  member = await t.as('member');
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+const send = (
+  query: string,
+  payload: string | Buffer,
+  contentType = 'text/csv',
+  { client = member, headers = {} }: { client?: TestClient; headers?: Record<string, string> } = {},
+): Promise<TestAnswer> =>
+  client.request({
+    method: 'POST',
+    url: `/api/v1/imports?${query}`,
+    headers: { 'content-type': contentType, ...headers },
+    payload,
+  });
+
+const form = (parts: { name: string; filename?: string; type?: string; content: string }[]) => {
+  const body = parts.map(
+    ({ name, filename, type, content }) =>
+      `--line\r\nContent-Disposition: form-data; name="${name}"${filename ? `; filename="${filename}"` : ''}\r\n${
+        type ? `Content-Type: ${type}\r\n` : ''
+      }\r\n${content}\r\n`,
+  );
+  return [`${body.join('')}--line--\r\n`, 'multipart/form-data; boundary=line'] as const;
+};
+
+const jobs = async () => Number((await t.services.db('jobs').where({ kind: 'import' }).count())[0]!.count);
+
+describe('an upload', () => {
+  it('is imported as a job, whose report can be downloaded', async () => {
+    const csv = 'type,external_id,name\nApplication,A-1,One\nApplication,A-1,Two\n';
+    const answer = await send('kind=cards&mode=create', csv);
+    expect(answer.status).toBe(202);
+    const { job_id } = answer.body;
+    expect(answer.body).toEqual({ job_id, status: 'queued', links: { self: `/api/v1/jobs/${job_id}` } });
+    expect(answer.headers.location).toBe(`/api/v1/jobs/${job_id}`);
+    expect(answer.headers['x-position']).toBeDefined();
+    await untilStatus(t.services, job_id, 'succeeded');
+    const job = await member.get(`/api/v1/jobs/${job_id}`);
+    expect(job.body).toMatchObject({
+      kind: 'import',
+      status: 'succeeded',
+      progress: 1,
+      counts: { total: 2, created: 1, updated: 0, unchanged: 0, failed: 1 },
+      result: { kind: 'cards', mode: 'create', dry_run: false, atomic: false, written: true },
+    });
+    const report = await member.get(`/api/v1/jobs/${job_id}/result`);
+    expect(report.headers['content-type']).toBe('application/x-ndjson');
+    expect(report.headers['content-disposition']).toContain('import-report-');
+    expect(JSON.parse(report.text)).toEqual({
+      line: 3,
+      external_id: 'A-1',
+      outcome: 'failed',
+      errors: [{ field: 'external_id', code: 'duplicate_in_file', message: 'line 2 has the same key' }],
+    });
+    const [event] = await t.services.db('events').where({ event_type: 'import.started' });
+    expect(event).toMatchObject({
+      user_id: member.userId,
+      scope: 'audit',
+      data: { import_job_id: job_id, kind: 'cards', mode: 'create', size: csv.length },
+    });
+  });
+
+  it('comes as NDJSON, or in a form', async () => {
+    const line = (id: string) => `${JSON.stringify({ type: 'Provider', external_id: id, name: id })}\n`;
+    const csv = 'type\texternal_id\tname\nProvider\tB-3\tB-3\n';
+    const answers = [
+      await send('kind=cards', line('B-1'), 'application/x-ndjson'),
+      await send('kind=cards', ...form([{ name: 'file', filename: 'x.jsonl', content: line('B-2') }])),
+      await send('separator=tab', ...form([{ name: 'file', filename: 'x', type: 'text/csv', content: csv }])),
+      await send('separator=%09', csv.replaceAll('B-3', 'B-4'), 'text/csv; charset="UTF-8"'),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(202);
+      expect((await untilStatus(t.services, body.job_id, 'succeeded')).counts).toMatchObject({ created: 1 });
+    }
+  });
+
+  it('is sent once, however often its key is', async () => {
+    const headers = { 'idempotency-key': 'import-1' };
+    const csv = 'type,name\nProvider,Once\n';
+    const first = await send('kind=cards', csv, 'text/csv', { headers });
+    const before = await jobs();
+    const again = await send('kind=cards', csv, 'text/csv', { headers });
+    expect([again.status, again.body]).toEqual([202, first.body]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(await jobs()).toBe(before);
+    const other = await send('kind=cards', `${csv}Provider,More\n`, 'text/csv', { headers });
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+  });
+});
+
+describe('refused before there is a job', () => {
+  const refused = async (answer: Promise<TestAnswer>, status: number, code: string) => {
+    const before = await jobs();
+    const { status: seen, body } = await answer;
+    expect([seen, body.code]).toEqual([status, code]);
+    expect(await jobs()).toBe(before);
+    return body;
+  };
+
+  it('are files whose header does not fit, naming each column', async () => {
+    const columns = await refused(
+      send('kind=cards', 'type,name,nmae,name,attributes.no\n'),
+      422,
+      'validation_failed',
+    );
+    expect(columns.errors.map(({ field, code }: Record<string, string>) => `${field} ${code}`)).toEqual([
+      'nmae unknown_column',
+      'attributes.no unknown_column',
+      'name repeated_column',
+    ]);
+    await refused(send('kind=cards', ''), 422, 'validation_failed');
+    await refused(send('kind=cards&separator=semicolon', 'type,name\n'), 422, 'validation_failed');
+    await refused(send('kind=relations', 'type,name\n'), 422, 'validation_failed');
+  });
+
+  it('are options and media types that there are not', async () => {
+    const csv = 'type,name\nProvider,x\n';
+    for (const query of [
+      'kind=people',
+      'mode=replace',
+      'dry_run=maybe',
+      'nope=1',
+      'empty=drop',
+      'report=some',
+    ]) {
+      await refused(send(query, csv), 422, 'validation_failed');
+    }
+    await refused(send('kind=cards', '{}', 'application/json'), 415, 'unsupported_media_type');
+    await refused(send('kind=cards', csv, 'text/csv; charset=latin1'), 415, 'unsupported_media_type');
+    const part = { name: 'file', filename: 'x.csv', content: csv };
+    await refused(
+      send('kind=cards', ...form([{ ...part, filename: 'x.pdf' }])),
+      415,
+      'unsupported_media_type',
+    );
+    await refused(send('kind=cards', ...form([{ ...part, name: 'other' }])), 422, 'validation_failed');
+    await refused(send('kind=cards', ...form([part, part])), 422, 'validation_failed');
+    await refused(send('kind=cards', ...form([])), 422, 'validation_failed');
+  });
+
+  it('are callers without the right', async () => {
+    const csv = 'type,name\nProvider,x\n';
+    const viewer = await t.as('viewer');
+    const body = await refused(send('kind=cards', csv, 'text/csv', { client: viewer }), 403, 'forbidden');
+    expect(body.permission).toBe('inventory.create');
+    await t.services.db('roles').insert({
+      key: 'creator',
+      label: 'Creator',
+      permissions: JSON.stringify({ 'inventory.create': true }),
+    });
+    const creator = await t.as('creator');
+    for (const [query, permission] of [
+      ['kind=cards&mode=upsert', 'inventory.edit'],
+      ['kind=relations', 'relations.manage'],
+    ]) {
+      const refusal = await refused(send(query!, csv, 'text/csv', { client: creator }), 403, 'forbidden');
+      expect(refusal.permission).toBe(permission);
+    }
+    await refused(send('kind=cards', csv, 'text/csv', { client: t.anonymous }), 401, 'unauthorized');
+  });
+});
