@@ -22,6 +22,8 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
     let written = 0;
     const out = new PassThrough();
     const stored = storeContent(services.blobs, out);
+    // it may fail before anybody waits for it, as when the job is cancelled
+    stored.catch(() => undefined);
     try {
       await writeTables(request.format, tables, out, {
         neutralise: request.neutralise,

@@ -1,0 +1,64 @@
+import { mix, mulberry32 } from '../bench/landscape/random.ts';
+import { type Answer, insist, type Send } from './caller.ts';
+import type { Act, Hand } from './hand.ts';
+import type { History, Outcome } from './history.ts';
+import type { World } from './world.ts';
+
+const FAULTY = (status: number) => status >= 500 || status === 401 || status === 403 || status === 400;
+
+function outcomeOf(answer: Answer | undefined): Outcome {
+  if (!answer) return 'lost';
+  return answer.status < 300 ? 'accepted' : 'refused';
+}
+
+/** One writer, whose choices follow from the seed alone; what it meets follows from everybody. */
+export function createWriter(options: {
+  number: number;
+  seed: number;
+  acts: Act[];
+  world: World;
+  history: History;
+  send: Send;
+}): { step(): Promise<void> } {
+  const { number, acts, world, history, send } = options;
+  const random = mulberry32(mix(options.seed, number));
+  let tokens = 0;
+  const total = acts.reduce((sum, { weight }) => sum + weight, 0);
+  let act: Act = acts[0]!;
+  const hand: Hand = {
+    random,
+    world,
+    send,
+    token() {
+      tokens += 1;
+      return `w${number}n${tokens}`;
+    },
+    async write(method, path, content, token) {
+      const answer = await insist(send, method, path, content);
+      const outcome = outcomeOf(answer);
+      history.note({
+        who: `writer ${number}`,
+        what: act.name,
+        outcome,
+        status: answer?.status,
+        position: answer?.position,
+        detail: [method, path, token ?? ''].join(' ').trim(),
+      });
+      if (token !== undefined) world.tokens.set(token, outcome);
+      if (answer && FAULTY(answer.status)) {
+        history.fault(`${method} ${path} answered ${answer.status}: ${String(answer.bytes).slice(0, 300)}`);
+      }
+      return outcome === 'accepted' ? answer : undefined;
+    },
+  };
+  return {
+    async step() {
+      let at = random() * total;
+      act = acts.find(({ weight }) => {
+        at -= weight;
+        return at < 0;
+      })!;
+      await act.run(hand);
+    },
+  };
+}
