@@ -1,3 +1,4 @@
+import { forbidden, may } from '../access/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -33,6 +34,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation): Promise<Writ
     const target_id = input.target_id.toLowerCase();
     await lockCards(sql, [source_id, target_id]);
     const ends = await loadEnds(sql, ctx, [source_id, target_id]);
+    if (ends.size < 2 && !may(ctx.caller, 'inventory.view')) throw forbidden('inventory.view');
     const { source, target } = requireFittingEnds(type, ends.get(source_id), ends.get(target_id));
     requireManage(ctx, source, target);
     admitInput(ctx, type, source, target, input);

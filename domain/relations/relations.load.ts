@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { lockCards } from '../cards/cards.load.ts';
-import { visibleCards } from '../cards/cards.visible.ts';
+import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { RelationType } from '../metamodel/metamodel.compile.ts';
@@ -63,7 +63,8 @@ export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise
 
 /**
  * One relation with its ends, all of them locked.
- * @throws EstateError `not_found` also for a relation of a hidden type.
+ * @throws EstateError `not_found` also for a relation of a hidden type, `forbidden` for cards that the caller does not
+ * see.
  */
 export async function lockRelation(
   work: Work,
@@ -79,8 +80,8 @@ export async function lockRelation(
   const ends = await loadEnds(sql, ctx, [found.source_id, found.target_id]);
   const source = ends.get(found.source_id);
   const target = ends.get(found.target_id);
-  if (!relation || !source || !target || !metamodel.visibleRelationTypes.includes(relation.type)) {
-    throw notFound('relation', id);
-  }
+  const shown = relation && metamodel.visibleRelationTypes.includes(relation.type);
+  if (!shown) throw notFound('relation', id);
+  if (!source || !target) throw unseenCard(ctx, notFound('relation', id));
   return { relation, type: metamodel.relationTypes.get(relation.type)!, source, target };
 }
