@@ -1,6 +1,7 @@
 import Ajv, { type Options } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { App } from '../types.ts';
+import { registerStorable } from './storable.ts';
 
 const options: Options = {
   allErrors: true,
@@ -15,6 +16,7 @@ const options: Options = {
  * Every fault is reported, not only the first; the number of faults is bounded by the body's size limit.
  */
 export function registerValidation(app: App): void {
+  registerStorable(app);
   const exact = new Ajv.default({ ...options });
   const fromText = new Ajv.default({ ...options, coerceTypes: 'array' });
   for (const ajv of [exact, fromText]) addFormats.default(ajv, { mode: 'full' });

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
+import { isStorable } from '../cards/rules/text.ts';
 import type { Ctx } from '../context.ts';
 
 /** How a bulk row names a card: by `id`, by `type` and `external_id`, or by `type`, `name` and its path. */
@@ -105,7 +106,10 @@ interface Query {
 }
 
 function queryOf(n: number, ref: CardRef): Query {
-  const kind = kindOf(ref);
+  // what no row can hold leads nowhere, and cannot even be asked for
+  const texts = [ref.type, ref.external_id, ref.name, ...(ref.parent_path ?? [])];
+  const kind = texts.every((text) => !text || isStorable(text)) ? kindOf(ref) : null;
+  if (kind === null) return { n, kind, id: null, type: null, external_id: null, name: null, path: null };
   const path = kind === 'name' && ref.parent_path ? ref.parent_path.map((step) => step.trim()) : null;
   return {
     n,

@@ -15,12 +15,17 @@ export function isLongerThan(text: string, max: number): boolean {
   return characters > max;
 }
 
-/** Checks a text of several lines: PostgreSQL holds neither NUL nor half of a surrogate pair. */
+/** Whether PostgreSQL can hold the text: neither NUL nor half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** Checks a text of several lines. */
 export function checkText(field: string, text: string, max: number): FieldError | undefined {
   if (isLongerThan(text, max)) {
     return { field, code: 'too_long', message: `has more than ${max.toLocaleString('en')} characters` };
   }
-  if (text.includes('\0') || !text.isWellFormed()) {
+  if (!isStorable(text)) {
     return { field, code: 'bad_text', message: 'holds a NUL or an incomplete character' };
   }
   return undefined;

@@ -1,0 +1,62 @@
+import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import type { App } from '../types.ts';
+
+/** Deeper bodies than any operation takes; code that walks values by recursion relies on it. */
+const MAX_DEPTH = 50;
+
+interface Place {
+  value: unknown;
+  /** The member's name, and the place it is in. */
+  name: string;
+  inside: Place | undefined;
+  depth: number;
+}
+
+/**
+ * Refuses, in path, query and body alike, texts that PostgreSQL cannot hold (NUL, half of a surrogate pair), and
+ * bodies that are nested too deep: each would fail somewhere behind, and not always as a refusal.
+ */
+export function registerStorable(app: App): void {
+  app.addHook('preValidation', async (request) => {
+    const faults = [request.params, request.query, request.body].flatMap((part) => unfit(part));
+    if (faults.length > 0) throw invalidFields(faults);
+  });
+}
+
+function unfit(part: unknown): FieldError[] {
+  const faults: FieldError[] = [];
+  const open: Place[] = [{ value: part, name: '', inside: undefined, depth: 0 }];
+  for (let place = open.pop(); place; place = open.pop()) {
+    const { value, depth } = place;
+    if (typeof value === 'string') {
+      if (value.includes('\0') || !value.isWellFormed()) {
+        faults.push({
+          field: pathOf(place),
+          code: 'bad_text',
+          message: 'holds a NUL or an incomplete character',
+        });
+      }
+    } else if (depth > MAX_DEPTH) {
+      faults.push({ field: pathOf(place), code: 'too_deep', message: 'is nested too deep' });
+      break;
+    } else if (isPlain(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        open.push({ value: member, name, inside: place, depth: depth + 1 });
+      }
+    }
+  }
+  return faults.reverse();
+}
+
+/** Uploads are streams or buffers, and are checked by those who read them. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || prototype === Array.prototype;
+}
+
+function pathOf(place: Place): string {
+  const names: string[] = [];
+  for (let at: Place | undefined = place; at?.inside; at = at.inside) names.unshift(at.name);
+  return names.join('.') || 'body';
+}

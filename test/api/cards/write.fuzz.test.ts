@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { card, make, NOBODY, relate } from './write.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let ids: string[];
+let relation: string;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  const parent = await make(admin);
+  const child = await make(admin, { parent_id: parent.id });
+  const part = await make(admin, { type: 'ITComponent' });
+  ids = [parent.id, child.id, part.id, NOBODY, parent.id.toUpperCase()];
+  relation = (await relate(admin, 'relAppToITC', parent.id, part.id)).id;
+});
+afterAll(() => t.close());
+
+/** Strings that have troubled others: odd numbers and dates, escapes, half characters, names of prototypes. */
+const trouble = fc.constantFrom(
+  '',
+  ' ',
+  '\0',
+  '\ud800',
+  '\u202e',
+  '9'.repeat(400),
+  '1e999',
+  '-0',
+  '2023-02-30',
+  '10000-01-01',
+  '0000-00-00',
+  "'; drop table cards; --",
+  '?',
+  '$1',
+  '%',
+  '\\',
+  '__proto__',
+  'constructor',
+  'null',
+  `urn:uuid:${NOBODY}`,
+  `{${NOBODY}}`,
+  'Application',
+  'relAppToITC',
+);
+const text = fc.oneof(trouble, fc.string({ unit: 'binary', maxLength: 20 }));
+const id = fc.oneof(
+  fc.nat(4).map((n) => n),
+  text,
+);
+const anything = fc.oneof(
+  text,
+  fc.double(),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(text, { maxLength: 3 }),
+  fc.dictionary(text, fc.oneof(text, fc.double(), fc.constant(null)), { maxKeys: 3 }),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+const realId = (value: unknown) => (typeof value === 'number' ? ids[value] : value);
+const someId = fc.oneof(id, anything).map(realId);
+const attributes = fc.oneof(
+  anything,
+  fc.dictionary(
+    fc.constantFrom(
+      'timeModel',
+      'costTotalAnnual',
+      'numberOfUsers',
+      'productName',
+      'hasAiFeatures',
+      'version',
+    ),
+    anything,
+    { maxKeys: 2 },
+  ),
+);
+
+let serial = 0;
+/** A body that fits, with up to `most` members replaced or added at random. */
+function almost(fitting: () => object, odd: Record<string, fc.Arbitrary<unknown>>, most = 2) {
+  return fc
+    .tuple(fc.record(odd), fc.subarray(Object.keys(odd), { maxLength: most }))
+    .map(([values, keys]) => () => ({
+      ...fitting(),
+      ...Object.fromEntries(keys.map((key) => [key, values[key]])),
+    }));
+}
+
+const values = {
+  name: text,
+  subtype: fc.oneof(text, anything),
+  alias: fc.oneof(text, anything),
+  description: fc.oneof(text, anything),
+  external_id: fc.oneof(text, anything),
+  parent_id: someId,
+  lifecycle: fc.oneof(
+    anything,
+    fc.dictionary(fc.constantFrom('plan', 'active', 'endOfLife', 'x'), anything, { maxKeys: 2 }),
+  ),
+  attributes,
+  status: anything,
+};
+const newCard = almost(
+  () => {
+    serial += 1;
+    return { type: 'Application', name: `Fuzz ${serial}` };
+  },
+  { ...values, type: fc.oneof(text, fc.constantFrom('ITComponent', 'BusinessCapability')) },
+);
+const patch = almost(() => ({}), values);
+const relationValues = { attributes, description: fc.oneof(text, anything) };
+const newRelation = almost(() => ({ type: 'relAppToITC', source_id: ids[1], target_id: ids[2] }), {
+  ...relationValues,
+  type: text,
+  source_id: someId,
+  target_id: someId,
+});
+const relationPatch = almost(() => ({}), relationValues);
+const reference = fc.oneof(
+  anything,
+  fc.record(
+    {
+      id: someId,
+      type: fc.oneof(text, fc.constant('Application')),
+      external_id: text,
+      name: text,
+      parent_path: fc.array(text, { maxLength: 2 }),
+    },
+    { requiredKeys: [] },
+  ),
+);
+const row = almost(
+  () => ({ row_index: 1, type: 'relAppToITC', source: { id: ids[1] }, target: { id: ids[2] } }),
+  {
+    ...relationValues,
+    row_index: anything,
+    action: fc.constantFrom('upsert', 'delete', 'x'),
+    type: text,
+    source: reference,
+    target: reference,
+  },
+);
+const bulk = fc
+  .tuple(fc.array(row, { maxLength: 4 }), fc.constantFrom(undefined, true, false))
+  .map(([rows, dry_run]) => () => ({ operations: rows.map((make) => make()), dry_run }));
+const act = almost(
+  () => ({}),
+  {
+    child_strategy: fc.oneof(fc.constantFrom('cascade', 'disconnect', 'reparent'), anything),
+    related_card_ids: fc.oneof(fc.array(someId, { maxLength: 3 }), anything),
+    also_restore_card_ids: fc.oneof(fc.array(someId, { maxLength: 3 }), anything),
+    cascade_all_related: fc.oneof(fc.boolean(), anything),
+  },
+  2,
+);
+
+/** Every answer is checked against the API's description as well, so an undescribed status fails too. */
+async function never500<T>(arbitrary: fc.Arbitrary<T>, send: (body: T) => Promise<TestAnswer>, runs = 150) {
+  await fc.assert(
+    fc.asyncProperty(arbitrary, async (body) => {
+      expect((await send(body)).status).toBeLessThan(500);
+    }),
+    { numRuns: runs },
+  );
+}
+
+describe('no input gives a 500', () => {
+  const wild = anything.map((body) => () => body);
+  const mostly = (bodies: fc.Arbitrary<() => object>) =>
+    fc.oneof({ weight: 9, arbitrary: bodies }, { weight: 1, arbitrary: wild });
+
+  it('creating and changing cards', async () => {
+    await never500(mostly(newCard), (body) => admin.post('/api/v1/cards', body()));
+    await never500(fc.tuple(mostly(patch), fc.nat(3)), ([body, n]) => admin.patch(card(ids[n]!), body()));
+  });
+
+  it('creating, changing and bulk writing of relations', async () => {
+    await never500(mostly(newRelation), (body) => admin.post('/api/v1/relations', body()));
+    await never500(mostly(relationPatch), (body) => admin.patch(`/api/v1/relations/${relation}`, body()));
+    await never500(mostly(bulk), (body) => admin.post('/api/v1/relations/bulk', body()), 300);
+  });
+
+  it('archiving, restoring, approving and deleting', async () => {
+    for (const verb of ['archive', 'restore']) {
+      await never500(
+        fc.tuple(mostly(act), fc.nat(3)),
+        ([body, n]) => admin.post(card(ids[n]!, `/${verb}`), body()),
+        60,
+      );
+    }
+    const query = text.map((action) => encodeURIComponent(action.toWellFormed()));
+    await never500(query, (action) => admin.post(card(ids[0]!, `/approval-status?action=${action}`)), 60);
+    await never500(mostly(act), (body) => admin.delete(card(NOBODY), body()), 60);
+  });
+
+  it('bodies nested beyond all measure, or with texts that no database holds', async () => {
+    const deep = (open: string, close: string) => `${open.repeat(200_000)}1${close.repeat(200_000)}`;
+    for (const value of [deep('[', ']'), deep('{"a":', '}')]) {
+      for (const body of [value, `{"attributes":{"timeModel":${value}}}`]) {
+        const answer = await admin.request({
+          method: 'PATCH',
+          url: card(ids[0]!),
+          headers: { 'content-type': 'application/json' },
+          payload: body,
+        });
+        expect([400, 422]).toContain(answer.status);
+      }
+    }
+    for (const text of ['\0', '\ud800']) {
+      const login = await t.anonymous.post('/api/v1/auth/login', { email: text, password: 'x' });
+      expect([login.status, login.body.errors[0]]).toMatchObject([422, { field: 'email', code: 'bad_text' }]);
+    }
+  });
+
+  it('parts of addresses and queries', async () => {
+    const part = fc.oneof(text, fc.webPath()).map((any) => encodeURIComponent(any.toWellFormed()));
+    await never500(part.filter(Boolean), (any) => admin.patch(card(any), {}), 60);
+    await never500(part.filter(Boolean), (any) => admin.get(`/api/v1/relations/${any}`), 60);
+    const names = fc.constantFrom(
+      'search',
+      'type',
+      'card_id',
+      'sort_by',
+      'fields',
+      'cursor',
+      'page',
+      'page_size',
+    );
+    await never500(
+      fc.tuple(names, part),
+      ([name, any]) => admin.get(`/api/v1/relations?${name}=${any}`),
+      300,
+    );
+  });
+});
