@@ -15,6 +15,7 @@ import { dashboardCached } from './scenarios/dashboard-cached.ts';
 import { dashboardComputed } from './scenarios/dashboard-computed.ts';
 import { exportCsv } from './scenarios/export-csv.ts';
 import { exportXlsx } from './scenarios/export-xlsx.ts';
+import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { list } from './scenarios/list.ts';
 import { search } from './scenarios/search.ts';
@@ -22,6 +23,7 @@ import { stream } from './scenarios/stream.ts';
 
 /** In the order in which they run; the first that needs the landscape pays for loading it. */
 const scenarios: Scenario[] = [
+  importAll,
   landscape,
   list,
   card,
