@@ -1,4 +1,4 @@
-import { may } from '../../domain/access/policy.ts';
+import { forbidden, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
@@ -49,11 +49,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     );
   }
   if ((!ofCards || request.include.includes('relations')) && !may(ctx.caller, 'relations.view')) {
-    throw invalidField(
-      ofCards ? 'include' : 'kind',
-      'forbidden',
-      'relations need the permission relations.view',
-    );
+    throw forbidden('relations.view');
   }
   const filter = await prepareFilter(ctx, request.filter);
   const costs = await seesSomeCosts(ctx);

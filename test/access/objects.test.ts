@@ -144,6 +144,29 @@ describe('costs', () => {
   });
 });
 
+test('a refusal names the key that the request lacks, whatever else the operation may need', async () => {
+  const file = 'type,source_external_id,target_external_id\nrelAppToITC,A,B\n';
+  const send = (kind: string) =>
+    viewer.request({
+      method: 'POST',
+      url: `/api/v1/imports?kind=${kind}`,
+      headers: { 'content-type': 'text/csv' },
+      payload: file,
+    });
+  await refused('relations.manage', () => send('relations'));
+  await refused('inventory.create', () => send('cards'));
+
+  const exporting = { 'inventory.view': true, 'inventory.export': true };
+  await w.t.services
+    .db('roles')
+    .insert({ key: 'exporter', label: 'Exporter', permissions: JSON.stringify(exporting) });
+  const exporter = await w.t.as('exporter');
+  ok(await exporter.post('/api/v1/exports', { format: 'csv', kind: 'cards' }), 202);
+  await refused('relations.view', () =>
+    exporter.post('/api/v1/exports', { format: 'csv', kind: 'relations' }),
+  );
+});
+
 describe('own things', () => {
   test('jobs are for their owner, and are not there for others', async () => {
     const member = await w.client('member');
