@@ -67,16 +67,18 @@ it('answers 503 while PostgreSQL is away, never hangs, and goes on by itself wit
       expect(accepted.filter((value) => !written.includes(value))).toEqual([]);
     }
     for (const id of jobs) {
-      await until('the job to succeed', async () => {
+      const ended = async () => {
         const { body } = await admin.get(`/api/v1/jobs/${id}`);
+        if (body.status === 'failed') throw new Error(JSON.stringify(body));
         return body.status === 'succeeded';
-      });
+      };
+      await until('the job to succeed', ended, 120_000);
     }
   } finally {
     worker.kill('SIGKILL');
     await worker.ended();
   }
-}, 180_000);
+}, 300_000);
 
 it('answers 503 in time when PostgreSQL neither answers nor refuses', async () => {
   const admin = await t.as('admin');
