@@ -1,5 +1,6 @@
 import { coalesce } from '../../platform/coalesce.ts';
 import type { Db } from '../../platform/database.ts';
+import { prepared } from '../../platform/prepared.ts';
 import type { Caller } from '../context.ts';
 import type { AppPermission } from './permissions.data.ts';
 
@@ -51,6 +52,19 @@ interface Answer {
 /** A database that is slower than this counts as away. */
 const LIMIT_MS = 7_000;
 
+/** Bindings: the sum of versions that is known already, user ids, token ids. */
+const SESSIONS = `
+  select g.sum,
+    case when g.sum = ?::bigint then null
+         else (select json_object_agg(topic, version) from topic_versions) end as topics,
+    (select json_agg(json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
+        'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
+        'is_archived', r.is_archived))
+     from users u join roles r on r.key = u.role
+     where u.id = any(?::uuid[]) and u.is_active) as users,
+    (select json_agg(jti) from revoked_tokens where jti = any(?::uuid[])) as revoked
+  from (select coalesce(sum(version), 0)::bigint as sum from topic_versions) g`;
+
 /** All topics' versions as they were when their sum was that. */
 interface KnownTopics {
   sum: number;
@@ -68,31 +82,21 @@ export function createSessionReader(db: Db): SessionReader {
 
   const read = coalesce<TokenClaims | null, Answer>(async (keys) => {
     const claims = keys.filter((key) => key !== null);
-    const { rows } = await db
-      .raw(
-        `select g.sum,
-           case when g.sum = ?::bigint then null
-                else (select json_object_agg(topic, version) from topic_versions) end as topics,
-           (select json_agg(json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
-               'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
-               'is_archived', r.is_archived))
-            from users u join roles r on r.key = u.role
-            where u.id = any(?::uuid[]) and u.is_active) as users,
-           (select json_agg(jti) from revoked_tokens where jti = any(?::uuid[])) as revoked
-         from (select coalesce(sum(version), 0)::bigint as sum from topic_versions) g`,
-        [
-          (known?.sum ?? null) as never,
-          [...new Set(claims.map((claim) => claim.sub))],
-          [...new Set(claims.map((claim) => claim.jti))],
-        ],
-      )
-      // planned once for each connection; every request waits for it, so none hangs with a server that does
-      .options({ name: 'sessions', query_timeout: LIMIT_MS })
-      .catch((error: unknown) => {
-        // the database that comes back may be a restored one
-        known = undefined;
-        throw error;
-      });
+    const { rows } = await prepared(
+      db,
+      SESSIONS,
+      [
+        known?.sum ?? null,
+        [...new Set(claims.map((claim) => claim.sub))],
+        [...new Set(claims.map((claim) => claim.jti))],
+      ],
+      // every request waits for it, so none hangs with a server that does
+      { timeoutMs: LIMIT_MS },
+    ).catch((error: unknown) => {
+      // the database that comes back may be a restored one
+      known = undefined;
+      throw error;
+    });
     const { sum, topics, users, revoked } = rows[0];
     if (known?.sum !== sum) known = { sum, topics: new Map(Object.entries(topics ?? {})) };
     return {

@@ -1,10 +1,11 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
+import { prepared } from '../../platform/prepared.ts';
 import { may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
-import { prepared } from '../lists/lists.prepared.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Fragment, JsonText, ListSpec } from '../lists/lists.types.ts';
+import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { unseenCard, visibleCards } from './cards.visible.ts';
 
 const TAGS = {
@@ -75,17 +76,42 @@ export function cardMembers(ctx: Ctx): ListSpec['members'] {
   };
 }
 
-/**
- * Cards by id as the text of a JSON array in the order of the ids; ids of cards that are gone are passed over.
- * Rights on the cards must have been checked. Tags and stakeholders are gathered once for all cards, which takes
- * half the time of gathering them card by card.
- */
-export async function cardsText(
-  sql: Sql,
-  ctx: Ctx,
-  ids: string[],
-  fields: string | undefined,
-): Promise<string> {
+// What stands in a kept query for a value of the request.
+const CALLER = Symbol('the caller');
+const IDS = Symbol('the cards');
+
+/** Queries with their bindings, built once for each metamodel and set of rights that matters to them. */
+const queries = new WeakMap<Metamodel, Map<string, Fragment>>();
+
+/** The query of a kind for the context's rights; `build` gets a context whose caller is a placeholder. */
+function queryFor(ctx: Ctx, kind: string, ids: string | string[], build: (ctx: Ctx) => Fragment): Fragment {
+  const { caller, metamodel } = ctx;
+  const rights = (['costs.view', 'stakeholders.view', 'inventory.view'] as const).map((key) =>
+    may(caller, key),
+  );
+  const key = `${kind} ${rights}`;
+  let kept = queries.get(metamodel);
+  if (!kept) {
+    kept = new Map();
+    queries.set(metamodel, kept);
+  }
+  let query = kept.get(key);
+  if (!query) {
+    query = build({ ...ctx, caller: { ...caller, userId: CALLER as never } });
+    kept.set(key, query);
+  }
+  const values = new Map<unknown, unknown>([
+    [CALLER, caller.userId],
+    [IDS, ids],
+  ]);
+  return {
+    sql: query.sql,
+    bindings: query.bindings.map((binding) => (values.has(binding) ? values.get(binding) : binding)),
+  };
+}
+
+/** Tags and stakeholders gathered once for all cards, which takes half the time of gathering them card by card. */
+function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
   const seen = visibleStakeholders(ctx);
   const members: ListSpec['members'] = {
     ...cardMembers(ctx),
@@ -111,14 +137,44 @@ export async function cardsText(
       bindings: seen.bindings,
     });
   }
-  const text = `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
-    select '[' || coalesce(string_agg(${item.sql}::text, ',' order by page.n), '') || ']' as items
-    from page join cards c on c.id = page.id ${joins.map((join) => join.sql).join(' ')}`;
-  const bindings = [ids, ...item.bindings, ...joins.flatMap((join) => join.bindings)];
-  // `fields` may name anything, in any order
-  const { rows } =
-    fields === undefined ? await prepared(sql, text, bindings) : await sql.raw(text, bindings as never);
+  return {
+    sql: `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
+      select '[' || coalesce(string_agg(${item.sql}::text, ',' order by page.n), '') || ']' as items
+      from page join cards c on c.id = page.id ${joins.map((join) => join.sql).join(' ')}`,
+    bindings: [IDS, ...item.bindings, ...joins.flatMap((join) => join.bindings)],
+  };
+}
+
+/**
+ * Cards by id as the text of a JSON array in the order of the ids; ids of cards that are gone are passed over.
+ * Rights on the cards must have been checked.
+ */
+export async function cardsText(
+  sql: Sql,
+  ctx: Ctx,
+  ids: string[],
+  fields: string | undefined,
+): Promise<string> {
+  if (fields === undefined) {
+    const query = queryFor(ctx, 'list', ids, (asked) => buildCardsQuery(asked, undefined));
+    const { rows } = await prepared(sql, query.sql, query.bindings);
+    return rows[0].items;
+  }
+  // `fields` may name anything, in any order: neither kept nor prepared
+  const query = buildCardsQuery(ctx, fields);
+  const bindings = query.bindings.map((binding) => (binding === IDS ? ids : binding));
+  const { rows } = await sql.raw(query.sql, bindings as never);
   return rows[0].items;
+}
+
+function buildCardQuery(ctx: Ctx, forUpdate: boolean): Fragment {
+  const visible = visibleCards(ctx);
+  const item = projection(cardMembers(ctx), undefined);
+  return {
+    sql: `select ${item.sql}::text as item from cards c
+      where c.id = ?::uuid and (${visible.sql})${forUpdate ? ' for update of c' : ''}`,
+    bindings: [...item.bindings, IDS, ...visible.bindings],
+  };
 }
 
 /**
@@ -132,14 +188,9 @@ export async function cardText(
   id: string,
   options: { forUpdate?: boolean } = {},
 ): Promise<JsonText> {
-  const visible = visibleCards(ctx);
-  const item = projection(cardMembers(ctx), undefined);
-  const { rows } = await prepared(
-    sql,
-    `select ${item.sql}::text as item from cards c
-     where c.id = ?::uuid and (${visible.sql})${options.forUpdate ? ' for update of c' : ''}`,
-    [...item.bindings, id, ...visible.bindings],
-  );
+  const forUpdate = options.forUpdate ?? false;
+  const query = queryFor(ctx, forUpdate ? 'locked' : 'one', id, (asked) => buildCardQuery(asked, forUpdate));
+  const { rows } = await prepared(sql, query.sql, query.bindings);
   if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
   return rows[0].item;
 }

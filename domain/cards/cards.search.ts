@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import { prepared } from '../lists/lists.prepared.ts';
+import { prepared } from '../../platform/prepared.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import { type Candidate, rankCandidates } from './cards.search.rank.ts';
 import {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Ctx } from '../../../domain/context.ts';
 import { systemCaller } from '../../../domain/context.ts';
 import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
@@ -37,9 +38,15 @@ async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareSer
     };
     const paths: BareServerInput['paths'] = {};
     let noted: BareQuery[] = [];
-    db.on('query', (query: { sql: string; bindings: unknown[]; options?: { name?: string } }) => {
-      noted.push({ text: query.sql, values: query.bindings, ...query.options });
-    });
+    // the one connection is listened to itself, since not all queries go through knex
+    const connection: pg.Client = await db.client.acquireConnection();
+    const send = connection.query.bind(connection) as (...given: unknown[]) => unknown;
+    connection.query = ((query: BareQuery, ...rest: unknown[]) => {
+      const { name, text, values } = query;
+      noted.push({ ...(name === undefined ? {} : { name }), text, values });
+      return send(query, ...rest);
+    }) as never;
+    await db.client.releaseConnection(connection);
     for (const [path, read] of Object.entries(reads)) {
       await read(ctx);
       noted = [];
