@@ -1,8 +1,12 @@
 import type { Knex } from 'knex';
 import type { FieldError } from '../../platform/errors.ts';
 import type { StoredCard } from '../cards/cards.load.ts';
+import { LEVEL_FIELD, MACRO, type Place } from '../cards/rules/capability.ts';
 import type { Ctx } from '../context.ts';
 import { siblingOf } from './imports.cards.plan-parents.ts';
+
+/** A walk upwards that takes so many steps goes round in a circle. */
+const MAX_STEPS = 10_000;
 
 /** Writes new cards in one statement. */
 export async function insertCards(sql: Knex.Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
@@ -62,48 +66,61 @@ export async function levelsToFollow(
   return new Map(rows.map((row: { id: string; level: string }) => [row.id, row.level]));
 }
 
-/** Of cards just placed, those that cannot lie there, by id. `moved` are those that had another place before. */
-export async function misplacedCards(
+/** Where a parent stands, as its children need it. */
+export interface StandingParent {
+  status: 'ACTIVE' | 'ARCHIVED';
+  /** The place of its children. */
+  place: Place;
+}
+
+/** Parents as the inventory has them now; those that are gone are left out. */
+export async function readParents(
   sql: Knex.Transaction,
-  placed: string[],
-  moved: string[],
-  leveled: string[],
-): Promise<Map<string, Omit<FieldError, 'field'>>> {
+  ids: string[],
+): Promise<Map<string, StandingParent>> {
+  // one row is looked up at a time: what the planner takes for a join of whole tables is a few steps upwards
   const { rows } = await sql.raw(
-    `with recursive above as (
-       select c.id as start, c.parent_id as at from cards c where c.id = any(?::uuid[])
-       union
-       select a.start, c.parent_id from above a join cards c on c.id = a.at where a.at <> a.start
-     )
-     select start as id, 'parent_cycle' as code, 'would lie below itself' as message from above where at = start
-     union all
-     select c.id, f.code, f.message
-     from cards c left join cards p on p.id = c.parent_id
-     cross join lateral (
-       select 'unknown_parent' as code, 'was deleted meanwhile' as message
-       where c.parent_id is not null and p.id is null
+    `with recursive up as (
+       select p.id as start, p.status, p.parent_id as at, p.level as top, 1 as depth
+       from unnest(?::uuid[]) q(id) cross join lateral (
+         select c.id, c.status, c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c
+         where c.id = q.id limit 1) p
        union all
-       select 'parent_archived', 'is archived' where c.status = 'ACTIVE' and p.status = 'ARCHIVED'
-       union all
-       select 'children_present', 'the card has active children'
-       where c.status = 'ARCHIVED'
-         and exists (select from cards k where k.parent_id = c.id and k.status = 'ACTIVE')
-     ) f
-     where c.id = any(?::uuid[])
-     union all
-     select w.start, 'conflict', 'the parent was moved meanwhile'
-     from (
-       with recursive walk as (
-         select c.id as start, c.parent_id as at, c.attributes ->> 'capabilityLevel' as own,
-           c.attributes ->> 'capabilityLevel' as top, 1 as depth
-         from cards c where c.id = any(?::uuid[]) and c.type = any(?::text[])
-         union all
-         select w.start, c.parent_id, w.own, c.attributes ->> 'capabilityLevel', w.depth + 1
-         from walk w join cards c on c.id = w.at where w.depth < 100
-       ) select * from walk where at is null
-     ) w
-     where w.depth > 1 and w.own is distinct from 'L' || (case w.top when 'Macro' then w.depth - 1 else w.depth end)`,
-    [moved, placed, placed, leveled] as never,
+       select u.start, u.status, p.parent_id, p.level, u.depth + 1
+       from up u cross join lateral (
+         select c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c where c.id = u.at limit 1) p
+       where u.depth < ${MAX_STEPS}
+     ) select start as id, status, depth, top from up where at is null`,
+    [ids],
   );
-  return new Map(rows.map(({ id, ...fault }: FieldError & { id: string }) => [id, fault]));
+  return new Map(
+    rows.map((row: { id: string; status: StandingParent['status']; depth: number; top: string | null }) => [
+      row.id,
+      { status: row.status, place: { depth: row.depth + 1, underMacro: row.top === MACRO } },
+    ]),
+  );
+}
+
+/** Of cards that were moved, those that lie below themselves now. */
+export async function findLoops(sql: Knex.Transaction, moved: string[]): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    `with recursive up as (
+       select q.id as start, q.id as at, 0 as depth from unnest(?::uuid[]) q(id)
+       union all
+       select u.start, p.parent_id, u.depth + 1
+       from up u cross join lateral (select c.parent_id from cards c where c.id = u.at limit 1) p
+       where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${MAX_STEPS}
+     ) select distinct start as id from up where depth > 0 and (at = start or depth = ${MAX_STEPS})`,
+    [moved],
+  );
+  return new Set(rows.map((row: { id: string }) => row.id));
+}
+
+/** Of archived cards, those that have active children. */
+export async function findAbandoning(sql: Knex.Transaction, archived: string[]): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    `select distinct parent_id as id from cards where parent_id = any(?::uuid[]) and status = 'ACTIVE'`,
+    [archived],
+  );
+  return new Set(rows.map((row: { id: string }) => row.id));
 }

@@ -2,10 +2,17 @@ import type { FieldError } from '../../platform/errors.ts';
 import { cardEvent, cardsTopic } from '../cards/cards.events.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../cards/cards.load.ts';
 import { type CardWrite, levelWrites, saveCards } from '../cards/cards.save.ts';
-import { hasLevels } from '../cards/rules/capability.ts';
+import { hasLevels, levelAt } from '../cards/rules/capability.ts';
 import { diffCard } from '../cards/rules/diff.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
-import { findTaken, insertCards, levelsToFollow, misplacedCards } from './imports.cards.apply-sql.ts';
+import {
+  findAbandoning,
+  findLoops,
+  findTaken,
+  insertCards,
+  levelsToFollow,
+  readParents,
+} from './imports.cards.apply-sql.ts';
 import { mergeCard, newCard } from './imports.cards.merge.ts';
 import { parentColumn } from './imports.cards.stage.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
@@ -179,25 +186,42 @@ async function write(applying: Applying, steps: CardStep[], around: PeopleAndTag
  * what the plan relied on. @throws BatchConflict naming the rows that no longer fit.
  */
 async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promise<void> {
-  const placed = steps.filter(
-    ({ row, after }) => row.structural || (row.is_new && (after.parent_id !== null || row.level !== null)),
-  );
-  if (placed.length === 0) return;
-  const leveled = [...work.metamodel.cardTypes.values()].filter(hasLevels).map(({ key }) => key);
+  const placed = steps.filter(({ row }) => row.is_new || row.structural);
   const moved = placed.filter(({ row }) => row.structural).map(({ row }) => row.card_id);
-  const misplaced = await misplacedCards(
-    work.sql,
-    placed.map(({ row }) => row.card_id),
-    moved,
-    leveled,
-  );
-  if (misplaced.size === 0) return;
-  const conflicts = placed.flatMap(({ row }): [number, FieldError][] => {
-    const fault = misplaced.get(row.card_id);
-    const field = fault?.code === 'children_present' ? 'status' : parentColumn(row.parent_by);
-    return fault ? [[row.line, { field, ...fault }]] : [];
+  const archived = steps.filter(({ row, after }) => row.structural && after.status === 'ARCHIVED');
+  const parentIds = new Set(placed.flatMap(({ after }) => after.parent_id ?? []));
+  if (parentIds.size === 0 && archived.length === 0) return;
+  const parents = await readParents(work.sql, [...parentIds]);
+  const loops = moved.length > 0 ? await findLoops(work.sql, moved) : new Set();
+  const abandoning =
+    archived.length > 0
+      ? await findAbandoning(
+          work.sql,
+          archived.map(({ row }) => row.card_id),
+        )
+      : new Set();
+
+  const faultOf = ({ row, type, after }: CardStep): FieldError | undefined => {
+    const field = parentColumn(row.parent_by);
+    if (loops.has(row.card_id)) return { field, code: 'parent_cycle', message: 'would lie below itself' };
+    if (abandoning.has(row.card_id)) {
+      return { field: 'status', code: 'children_present', message: 'the card has active children' };
+    }
+    if (after.parent_id === null) return undefined;
+    const parent = parents.get(after.parent_id);
+    if (!parent) return { field, code: 'unknown_parent', message: 'was deleted meanwhile' };
+    if (parent.status === 'ARCHIVED' && after.status === 'ACTIVE') {
+      return { field, code: 'parent_archived', message: 'is archived' };
+    }
+    return hasLevels(type) && row.level !== levelAt(parent.place)
+      ? { field, code: 'conflict', message: 'the parent was moved meanwhile' }
+      : undefined;
+  };
+  const faults = placed.flatMap((step): [number, FieldError][] => {
+    const fault = faultOf(step);
+    return fault ? [[step.row.line, fault]] : [];
   });
-  throw new BatchConflict(new Map([...known, ...conflicts]));
+  if (faults.length > 0) throw new BatchConflict(new Map([...known, ...faults]));
 }
 
 function outcomesOf(

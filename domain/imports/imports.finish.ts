@@ -1,4 +1,5 @@
-import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
+import type { Knex } from 'knex';
+import { type Db, inTransaction } from '../../platform/database.ts';
 import { recordFile } from '../files/files.store.ts';
 import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import { type ImportPayload, importJob } from '../jobs/kinds/import.ts';
@@ -33,7 +34,7 @@ async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): P
 
 /** Makes the report the job's result, in the transaction that ends the job. */
 export async function endWithReport(
-  sql: Sql & Parameters<RunningJob['finish']>[0]['sql'],
+  sql: Knex.Transaction,
   job: RunningJob<ImportPayload>,
   { blobs }: Services,
 ): Promise<JobResult> {

@@ -23,7 +23,7 @@ export async function planRelations(planning: Planning): Promise<Planned> {
 }
 
 /** Puts each row beside its ends and the relation that it means. */
-async function gather({ sql, jobId, pulse }: Planning): Promise<void> {
+async function gather({ sql, jobId, mode, pulse }: Planning): Promise<void> {
   await openFaults({ sql });
   pulse();
   await sql.raw(
@@ -36,7 +36,7 @@ async function gather({ sql, jobId, pulse }: Planning): Promise<void> {
        coalesce(ti.id, te.id) as target_id, ti.type as target_type,
        case when r.source_id is not null then 'source_id' else 'source_external_id' end as source_field,
        case when r.target_id is not null then 'target_id' else 'target_external_id' end as target_field,
-       null::uuid as relation_id, true as is_new
+       coalesce(case when ? = 'create' then r.id end, uuidv7()) as relation_id, true as is_new
      from import_relation_rows r
      left join relation_types t on t.key = r.type
      left join cards si on si.id = r.source_id
@@ -46,7 +46,7 @@ async function gather({ sql, jobId, pulse }: Planning): Promise<void> {
      left join cards te on r.target_id is null and te.type = t.target_type_key
        and te.external_id = r.target_external_id
      where r.job_id = ?`,
-    [jobId],
+    [mode, jobId],
   );
   await sql.raw('create unique index on plan_rows (line)');
   await sql.raw('analyze plan_rows');
@@ -120,9 +120,6 @@ async function checkIdentity(planning: Planning): Promise<void> {
          case when given_id is not null then min(line) over (partition by given_id) end as by_id
        from plan_rows
      ) k where least(by_ends, by_id) < line`,
-  );
-  await sql.raw(
-    `update plan_rows set relation_id = coalesce(case when '${mode}' = 'create' then given_id end, uuidv7()) where is_new`,
   );
 }
 

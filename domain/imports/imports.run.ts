@@ -22,7 +22,7 @@ import { type ImportProgress, shares } from './imports.types.ts';
 export async function runImport(
   job: RunningJob<ImportPayload>,
   services: Services,
-  tuning = { batchRows: 2_000 },
+  tuning = { batchRows: 1_000 },
 ): Promise<JobResult> {
   requireImportRights(job.ctx, job.payload);
   const { batchRows } = tuning;
