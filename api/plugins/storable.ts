@@ -52,7 +52,8 @@ function unfit(part: unknown): FieldError[] {
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || prototype === Array.prototype;
+  // the parser of queries makes objects of a prototype of its own, which inherits from nothing
+  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function pathOf(place: Place): string {

@@ -28,7 +28,12 @@ export const IdParams = Type.Object({ id: Uuid }, closed);
 export function listQuery<T extends Record<string, TSchema>>(sorts: string[], defaultSort: string, more: T) {
   return Type.Object(
     {
-      page: Type.Integer({ minimum: 1, default: 1, description: 'From 1; not together with `cursor`' }),
+      page: Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        default: 1,
+        description: 'From 1; not together with `cursor`',
+      }),
       page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items on a page' }),
       sort_by: Type.Optional(
         Type.String({
