@@ -60,8 +60,14 @@ export async function up(knex: Knex): Promise<void> {
     create index cards_by_created_at on cards (created_at, id) include (type, status, approval_status);
     create index cards_by_updated_at on cards (updated_at, id) include (type, status, approval_status);
 
-    create index cards_search_words on cards using gin (search_words(name_key, alias, external_id, description));
-    create index cards_search_text on cards using gin (search_text(name_key, alias, external_id) gin_trgm_ops);
+    -- The lists of what is still to be merged into these stay short, since every search reads them as a whole.
+    create index cards_search_words on cards using gin (search_words(name_key, alias, external_id, description))
+      with (gin_pending_list_limit = 512);
+    create index cards_search_text on cards using gin (search_text(name_key, alias, external_id) gin_trgm_ops)
+      with (gin_pending_list_limit = 512);
+    -- their statistics would take most of the time of an analyze, and queries are planned well without them
+    alter index cards_search_words alter column 1 set statistics 0;
+    alter index cards_search_text alter column 1 set statistics 0;
 
     create table relations (
       id uuid primary key default uuidv7(),
