@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { countCards } from '../../domain/cards/cards.counts.ts';
+import { countCards, createKeptCounts } from '../../domain/cards/cards.counts.ts';
 import { readHierarchy } from '../../domain/cards/cards.hierarchy.ts';
 import { listCardHistory } from '../../domain/cards/cards.history.ts';
 import { createCardListMemory, listCards, listMyCreatedCards } from '../../domain/cards/cards.list.ts';
@@ -55,6 +55,7 @@ export function registerCardReadRoutes(app: App): void {
     app.addSchema(schema);
   }
   const memory = createCardListMemory();
+  const counts = createKeptCounts();
 
   operation(app, {
     method: 'GET',
@@ -123,7 +124,7 @@ export function registerCardReadRoutes(app: App): void {
     summary: 'Count active cards by type',
     permission: 'inventory.view',
     answers: { 200: { description: 'Counts', schema: Type.Ref('CardCounts#') } },
-    handler: async ({ ctx }) => await countCards(ctx),
+    handler: async ({ ctx, request }) => await countCards(ctx, request.topics, counts),
   });
 
   operation(app, {

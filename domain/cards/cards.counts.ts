@@ -1,4 +1,6 @@
 import type { Ctx } from '../context.ts';
+import { createKept, type Kept } from '../lists/lists.kept.ts';
+import type { Condition } from '../lists/lists.types.ts';
 import { visibleCards } from './cards.visible.ts';
 
 export interface CardCounts {
@@ -6,9 +8,29 @@ export interface CardCounts {
   total: number;
 }
 
-/** The number of active cards by type, for every visible type in the metamodel's order. */
-export async function countCards(ctx: Ctx): Promise<CardCounts> {
+const KEPT_COUNTS = 200;
+
+/** Keeps counts until cards change. */
+export function createKeptCounts(): Kept<CardCounts> {
+  return createKept(KEPT_COUNTS, () => 1);
+}
+
+/**
+ * The number of active cards by type, for every visible type in the metamodel's order. `topics` are the versions
+ * after the request arrived: counts are taken again only when cards of some type have changed.
+ */
+export async function countCards(
+  ctx: Ctx,
+  topics: ReadonlyMap<string, number>,
+  kept: Kept<CardCounts>,
+): Promise<CardCounts> {
   const visible = visibleCards(ctx);
+  const types = ctx.metamodel.visibleTypes;
+  const key = JSON.stringify([types.map((type) => [type, topics.get(`cards:${type}`) ?? 0]), visible]);
+  return await kept.get(key, () => count(ctx, visible));
+}
+
+async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
   const { rows } = await ctx.db.raw(
     `select c.type, count(*) as count from cards c where c.status = 'ACTIVE' and (${visible.sql}) group by c.type`,
     visible.bindings as never,
