@@ -8,7 +8,11 @@ import { failStartup } from '../platform/startup.ts';
 // npm run admin:reset [e-mail address]
 try {
   const { services, lifecycle } = await boot('admin reset', { exclusive: false });
-  const ctx = await createContext(services, systemCaller, { requestId: randomUUID(), origin: 'system' });
+  const ctx = await createContext(services, systemCaller, {
+    requestId: randomUUID(),
+    origin: 'system',
+    tool: 'admin:reset',
+  });
   const password = randomBytes(15).toString('base64url');
   const email = await resetAdministrator(ctx, process.argv[2], password);
   console.info(`Administrator  ${email}\nPassword       ${password}\nAll sessions of this user have ended.`);

@@ -89,11 +89,21 @@ export async function recordEvents(
 ): Promise<number | undefined> {
   const raised = [...topics];
   if (events.length === 0 && raised.length === 0) return undefined;
-  const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[]) as position', [
+  const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[], ?::jsonb) as position', [
     JSON.stringify(eventRows(ctx, events)),
     raised,
-  ]);
+    events.some(inBatch) ? batchRow(ctx) : null,
+  ] as never);
   return Number(answer[0].position);
+}
+
+/** Logins and the like are acts of a person that no batch can undo. */
+const inBatch = (event: EventDraft): boolean => !event.event_type.startsWith('auth.');
+
+/** The context's batch as `record_events` and `note_batch` take it. */
+export function batchRow(ctx: Ctx): string {
+  const { id, toolName } = ctx.batch;
+  return JSON.stringify({ id, tool_name: toolName, actor_user_id: ctx.caller.userId, origin: ctx.origin });
 }
 
 /** Events as rows of their table, but for position, id and time. */
@@ -101,6 +111,7 @@ export function eventRows(ctx: Ctx, events: EventDraft[]) {
   return events.map((event) => ({
     user_id: ctx.caller.userId,
     request_id: ctx.requestId,
+    batch_id: inBatch(event) ? ctx.batch.id : null,
     job_id: ctx.jobId,
     origin: ctx.origin,
     scope: eventTypes[event.event_type],

@@ -18,14 +18,23 @@ export interface Caller {
   tokenExpiresAt: Date | null;
 }
 
+/** One batch of writes, which is listed, inspected and undone as a whole. */
+export interface BatchRef {
+  id: string;
+  /** What writes: `METHOD path`, a kind of job, or the name under which a batch was opened. */
+  toolName: string;
+}
+
 /** What every command and query is called with: one per request or job. */
 export interface Ctx {
   db: Db;
   log: Logger;
   caller: Caller;
   requestId: string;
-  origin: 'api' | 'job' | 'system';
+  origin: 'api' | 'web' | 'mcp' | 'job' | 'system';
   jobId: string | null;
+  /** The mutation batch that everything written through this context belongs to. */
+  batch: BatchRef;
   metamodels: MetamodelStore;
   /** The metamodel as it stood when the request or job began. */
   metamodel: Metamodel;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { BlobStore } from '../platform/blobs.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { Config } from '../platform/config.ts';
@@ -26,7 +27,7 @@ export interface Services {
 export async function createContext(
   services: Services,
   caller: Caller,
-  more: { requestId: string; origin: Ctx['origin']; jobId?: string | null },
+  more: { requestId: string; origin: Ctx['origin']; tool: string; jobId?: string | null },
 ): Promise<Ctx> {
   const { topics } = await services.sessions.read(null);
   const version = topics.get('metamodel') ?? 0;
@@ -37,6 +38,8 @@ export async function createContext(
     requestId: more.requestId,
     origin: more.origin,
     jobId: more.jobId ?? null,
+    // what a job writes is undone under the job's own id
+    batch: { id: more.jobId ?? randomUUID(), toolName: more.tool },
     metamodels: services.metamodels,
     metamodel: await services.metamodels.at(version, services.db),
     position: undefined,

@@ -193,6 +193,7 @@ async function createRunningJob(
     ctx: await createContext(services, caller, {
       requestId: row.request_id ?? row.id,
       origin: caller === systemCaller ? 'system' : 'job',
+      tool: `job ${row.kind}`,
       jobId: row.id,
     }),
     signal,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fastifyJwt from '@fastify/jwt';
 import type { TokenClaims } from '../../domain/access/access.sessions.ts';
 import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
@@ -81,6 +82,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
       requestId: request.id,
       origin: 'api',
       jobId: null,
+      batch: { id: randomUUID(), toolName: `${request.method} ${request.routeOptions.url}` },
       metamodels: services.metamodels,
       metamodel: await services.metamodels.at(topics.get('metamodel') ?? 0, services.db),
       position: undefined,

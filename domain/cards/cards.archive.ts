@@ -49,9 +49,8 @@ export async function archiveCard(ctx: Ctx, id: string, request: RemovalRequest)
         const state = { status: 'ARCHIVED' as const, archived_at, archive_batch_id: batch };
         return { before, after: { ...withLevel(plan, before), ...state }, event: 'card.archived' };
       }),
-      batch,
     );
-    await saveCards(work, ctx, moveWrites(work, plan, cards), batch);
+    await saveCards(work, ctx, moveWrites(work, plan, cards));
     return `{"primary":${await writtenCard(work.sql, ctx, primary.id)},${affected(plan)}}`;
   });
 }

@@ -33,15 +33,14 @@ export async function deleteCard(ctx: Ctx, id: string, request: RemovalRequest):
     for (const card of removed) requireOnCard(ctx, DELETE, card);
     for (const moved of plan.moved.keys()) requireOnCard(ctx, EDIT, requireCard(cards, moved));
 
-    const batch = (await work.sql.raw('select uuidv7() as id')).rows[0].id as string;
-    await deleteRelations(work, ctx, plan.removed, batch);
-    await deleteRows(work, removed, batch);
-    await saveCards(work, ctx, moveWrites(work, plan, cards), batch);
+    await deleteRelations(work, ctx, plan.removed);
+    await deleteRows(work, removed);
+    await saveCards(work, ctx, moveWrites(work, plan, cards));
     return `{"deleted_card_ids":${JSON.stringify(plan.removed)},${affected(plan)}}`;
   });
 }
 
-async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[], batchId: string): Promise<void> {
+async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): Promise<void> {
   const { rows } = await work.sql.raw(
     `select r.id, r.type, r.source_id, r.target_id, r.attributes, r.description,
        s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
@@ -57,10 +56,10 @@ async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[], batchId:
     ends.set(row.target_id, { id: row.target_id, name: row.target_name, type: row.target_type });
   }
   const writes = rows.map((before: StoredRelation) => ({ before, after: null }));
-  await saveRelations(work, ctx, writes, ends, { batchId, leaving: new Set(cardIds) });
+  await saveRelations(work, ctx, writes, ends, { leaving: new Set(cardIds) });
 }
 
-async function deleteRows(work: Work, cards: StoredCard[], batchId: string): Promise<void> {
+async function deleteRows(work: Work, cards: StoredCard[]): Promise<void> {
   const ids = cards.map((card) => card.id);
   const { rows } = await work.sql.raw(
     `select k.card_id as id,
@@ -75,7 +74,7 @@ async function deleteRows(work: Work, cards: StoredCard[], batchId: string): Pro
     const type = typeOf(work.metamodel, card);
     const changes = diffCard(card, null);
     if (tags.has(card.id)) changes.tags = { old: tags.get(card.id), new: null };
-    work.emit(cardEvent('card.deleted', type, card, changes, batchId));
+    work.emit(cardEvent('card.deleted', type, card, changes));
     work.raise(cardsTopic(type.key));
   }
 }

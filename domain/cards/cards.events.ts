@@ -8,13 +8,11 @@ export function cardEvent(
   type: CardType,
   card: { id: string; name: string },
   changes: Changes,
-  batch_id: string | null = null,
 ): EventDraft {
   return {
     event_type,
     card_id: card.id,
     card_type: type.key,
-    batch_id,
     cost_keys: costKeysIn(changes, type.costKeys),
     data: { id: card.id, type: type.key, name: card.name, changes },
   };

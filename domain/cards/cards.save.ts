@@ -36,12 +36,7 @@ export interface CardWrite {
  * Writes changed cards in one statement, with an event for each; cards that do not differ are left alone.
  * @throws EstateError `sibling_name_taken`, `external_id_taken`.
  */
-export async function saveCards(
-  work: Work,
-  ctx: Ctx,
-  writes: CardWrite[],
-  batchId: string | null = null,
-): Promise<void> {
+export async function saveCards(work: Work, ctx: Ctx, writes: CardWrite[]): Promise<void> {
   const changed = writes
     .map((write) => ({ ...write, changes: diffCard(write.before, write.after) }))
     .filter((write) => Object.keys(write.changes).length > 0);
@@ -52,7 +47,7 @@ export async function saveCards(
   else await update(work.sql);
   for (const { after: card, changes, event } of changed) {
     const type = typeOf(work.metamodel, card);
-    work.emit(cardEvent(event ?? 'card.updated', type, card, changes, batchId));
+    work.emit(cardEvent(event ?? 'card.updated', type, card, changes));
     work.raise(cardsTopic(type.key));
   }
 }

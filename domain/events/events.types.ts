@@ -52,7 +52,6 @@ export interface EventDraft {
   peer_card_type?: string | null;
   relation_id?: string | null;
   relation_type?: string | null;
-  batch_id?: string | null;
   /** For events before login, where the caller is not yet known. */
   user_id?: string | null;
   /** Keys of `data.changes` (such as `attributes.costTotalAnnual`) whose values are costs. */

@@ -1,6 +1,6 @@
 import { inTransaction } from '../../platform/database.ts';
 import type { FieldError } from '../../platform/errors.ts';
-import { command, eventRows, type Work } from '../command.ts';
+import { batchRow, command, eventRows, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
@@ -122,6 +122,7 @@ async function openEvents(
       held = [];
     },
     async record() {
+      await sql.raw('select note_batch(?::jsonb)', [batchRow(ctx)]);
       await sql.raw(`select pg_advisory_xact_lock(7203001)`);
       await sql.raw(
         `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}

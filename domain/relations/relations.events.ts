@@ -20,7 +20,6 @@ export function relationEvent(
   ends: { source: NamedEnd; target: NamedEnd },
   before: StoredRelation | null,
   after: StoredRelation | null,
-  batch_id: string | null = null,
 ): EventDraft {
   const { id } = (after ?? before)!;
   const { source, target } = ends;
@@ -34,7 +33,6 @@ export function relationEvent(
     peer_card_type: target.type,
     relation_id: id,
     relation_type: type.key,
-    batch_id,
     cost_keys: costKeysIn(changes, type.costKeys),
     data: {
       id,

@@ -22,7 +22,7 @@ export async function saveRelations(
   ctx: Ctx,
   writes: RelationWrite[],
   ends: ReadonlyMap<string, NamedEnd>,
-  options: { batchId?: string | null; leaving?: ReadonlySet<string> } = {},
+  options: { leaving?: ReadonlySet<string> } = {},
 ): Promise<void> {
   const { sql, metamodel } = work;
   const deleted = writes.flatMap(({ before, after }) => (before && !after ? [before] : []));
@@ -61,7 +61,7 @@ export async function saveRelations(
     const { type: key, source_id, target_id } = (after ?? before)!;
     const type = metamodel.relationTypes.get(key)!;
     const between = { source: ends.get(source_id)!, target: ends.get(target_id)! };
-    work.emit(relationEvent(type, between, before, after, options.batchId));
+    work.emit(relationEvent(type, between, before, after));
     work.raise(relationsTopic(key));
   }
   await rescoreEnds(work, ctx, [...deleted, ...created], options.leaving);

@@ -1,50 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
-import type { Role, World } from './world.ts';
-
-/** One request: how the braces of the path are filled, and what is sent. */
-export interface Call {
-  path?: Record<string, string>;
-  query?: string;
-  body?: unknown;
-  /** A body that is not JSON. */
-  raw?: { mediaType: string; text: string };
-  /** Sends it from an address of its own, so that nobody is throttled for another. */
-  apart?: boolean;
-  /** Uses up the token, so that somebody else of the role has to act. */
-  usesToken?: boolean;
-  /** Whether a 200 is a refusal: operations on many things answer row by row. */
-  refused?(body: { results: { code: string | null }[] }): boolean;
-  /** Sends it in another way, and answers the status. */
-  send?(world: World, token: string): Promise<number>;
-}
-
-export interface Row {
-  /** As in the API's description; what stands in brackets behind tells rows of one operation apart. */
-  operation: string;
-  /**
-   * A mark for each role, in the order of the columns: `+` allowed (2xx), `-` refused (403), `?` as if it did
-   * not exist (404), `0` login required (401).
-   */
-  outcomes: string;
-  call(world: World, role: Role): Call | Promise<Call>;
-}
-
-const row = (operation: string, outcomes: string, call: Row['call'] = () => ({})): Row => ({
-  operation,
-  outcomes,
-  call,
-});
-
-const csv = (text: string) => ({ raw: { mediaType: 'text/csv', text } });
-const onCard = async (w: World) => ({ path: { id: await w.card() } });
 
 /*
  * The columns: administrator, process administrator, member, viewer, integrator (a role of the workspace's own with
  * inventory.view, relations.view, relations.manage and admin.settings), participant (no application permission, a
  * stakeholder of a card that is not the one acted on), and nobody logged in.
  */
-export const table: Row[] = [
+/** The rows of this file are those of access, metamodel reading, cards, relations, jobs and events. */
+const firstRows: Row[] = [
   // operation                                                      A B M V I P 0
   row('POST /api/v1/auth/register', '+ + + + + + +', () => ({
     body: {
@@ -198,8 +162,5 @@ export const table: Row[] = [
   row('GET /api/docs', '+ + + + + + +'),
 ];
 
-/** An address that nobody has used before. */
-export function anyAddress(): string {
-  const part = () => Math.floor(Math.random() * 254) + 1;
-  return `10.${part()}.${part()}.${part()}`;
-}
+/** Every operation's rows; groups that came later have files of their own under matrix/. */
+export const table: Row[] = [...firstRows];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestAnswer, TestClient } from '../support/harness.ts';
-import { anyAddress, type Call, type Row, table } from './matrix.data.ts';
+import { table } from './matrix.data.ts';
+import { anyAddress, type Call, type Row } from './matrix.row.ts';
 import { createWorld, fingerprint, type Role, roles, type World } from './world.ts';
 
 let w: World;

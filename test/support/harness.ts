@@ -91,7 +91,7 @@ export async function createTestServices(
   return {
     services,
     ctx: (caller = systemCaller) =>
-      createContext(services, caller, { requestId: randomUUID(), origin: 'system' }),
+      createContext(services, caller, { requestId: randomUUID(), origin: 'system', tool: 'test' }),
     async close() {
       await services.signals.close();
       await services.cache.close();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -38,6 +39,7 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
     requestId: 'bench',
     origin: 'system',
     jobId: null,
+    batch: { id: randomUUID(), toolName: 'bench' },
     metamodels: createMetamodelStore(),
     metamodel: await loadMetamodel(db),
     position: undefined,

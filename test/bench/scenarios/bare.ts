@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -30,6 +31,7 @@ async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareSer
       requestId: 'bench',
       origin: 'system',
       jobId: null,
+      batch: { id: randomUUID(), toolName: 'bench' },
       metamodels: createMetamodelStore(),
       metamodel: await loadMetamodel(db),
       position: undefined,

@@ -1,0 +1,42 @@
+import type { Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { EventType } from '../events/events.types.ts';
+import type { RowChanges } from '../events/row-changes.ts';
+
+/** One event of a batch that is to be undone. */
+export interface UndoneEvent {
+  position: number;
+  event_type: EventType;
+  /** The id of the object that was written: `data.id`. */
+  id: string;
+  card_id: string | null;
+  data: Record<string, unknown> & { changes: RowChanges };
+}
+
+/** Why an object cannot be brought back, such as `missing_card`, with a sentence for the reader. */
+export interface UndoRefusal {
+  code: string;
+  message: string;
+}
+
+/**
+ * How the events of one kind of object are undone. Most objects are rows whose events tell every column
+ * (`rowChanges`): those need the table's name alone. Others bring their own function.
+ */
+export interface UndoSpec {
+  /** What the report calls the object, such as `comment`. */
+  entity: string;
+  /** The event types of its writes; a kind without updates leaves `updated` out. */
+  events: { created?: EventType[]; updated?: EventType[]; deleted?: EventType[] };
+  /** The table whose columns are the keys of `changes`, and whose `id` is `data.id`. */
+  table?: string;
+  /** Columns that follow by themselves and are not compared when a conflict is looked for. */
+  derived?: readonly string[];
+  /** Topics to raise after a row was brought back, given the row as it was told. */
+  topics?(event: UndoneEvent): string[];
+  /**
+   * Does what the generic undoing cannot: rules, derived values, files. Writes through `work`, and emits the events of
+   * its own writes. Answers why it could not, or null.
+   */
+  undo?(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null>;
+}

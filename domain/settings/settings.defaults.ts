@@ -1,0 +1,61 @@
+/**
+ * Every setting of the workspace with the value it has until somebody sets it; the type of a setting is the type of its
+ * default. Secrets are kept encrypted and are not among these.
+ */
+export const settingDefaults = {
+  currency: 'USD' as string,
+  date_format: 'DD MMM YYYY' as string,
+  app_title: '' as string,
+  login_branding: {
+    login_tagline: '',
+    login_tagline_hidden: false,
+    login_help_text: '',
+    login_help_link: '',
+  },
+  bpm_enabled: true as boolean,
+  ppm_enabled: true as boolean,
+  grc_enabled: true as boolean,
+  ai_analysis_enabled: true as boolean,
+  file_uploads_enabled: true as boolean,
+  bpm_row_order: ['management', 'core', 'support'] as string[],
+  fiscal_year_start: 1 as number,
+  archive_retention_days: 30 as number,
+  registration_enabled: true as boolean,
+  principles_display: true as boolean,
+  mcp_enabled: false as boolean,
+  two_factor_required: false as boolean,
+  retention: {
+    events_days: 400,
+    jobs_days: 90,
+    notifications_days: 180,
+    files_days: 30,
+    idempotency_hours: 24,
+    batches_days: 15,
+  },
+  cors_origins: [] as string[],
+  email: {
+    smtp_host: '',
+    smtp_port: 587,
+    smtp_user: '',
+    smtp_from: 'noreply@localhost',
+    smtp_tls: true,
+    app_base_url: '',
+  },
+  sso: {
+    enabled: false,
+    provider: 'microsoft' as 'microsoft' | 'google' | 'okta' | 'oidc',
+    client_id: '',
+    tenant_id: 'organizations',
+    domain: '',
+    issuer_url: '',
+    authorization_endpoint: '',
+    token_endpoint: '',
+    jwks_uri: '',
+    /** Groups of the provider, each with the role that its members get; the first that fits wins. */
+    group_roles: [] as { group: string; role: string }[],
+    group_claim: 'groups',
+  },
+};
+
+export type SettingKey = keyof typeof settingDefaults;
+export type SettingValues = typeof settingDefaults;

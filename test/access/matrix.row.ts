@@ -1,0 +1,45 @@
+import type { Role, World } from './world.ts';
+
+/** One request: how the braces of the path are filled, and what is sent. */
+export interface Call {
+  path?: Record<string, string>;
+  query?: string;
+  body?: unknown;
+  /** A body that is not JSON. */
+  raw?: { mediaType: string; text: string };
+  /** Sends it from an address of its own, so that nobody is throttled for another. */
+  apart?: boolean;
+  /** Uses up the token, so that somebody else of the role has to act. */
+  usesToken?: boolean;
+  /** Whether a 200 is a refusal: operations on many things answer row by row. */
+  refused?(body: { results: { code: string | null }[] }): boolean;
+  /** Sends it in another way, and answers the status. */
+  send?(world: World, token: string): Promise<number>;
+}
+
+export interface Row {
+  /** As in the API's description; what stands in brackets behind tells rows of one operation apart. */
+  operation: string;
+  /**
+   * A mark for each role, in the order of the columns: `+` allowed (2xx), `-` refused (403), `?` as if it did
+   * not exist (404), `0` login required (401).
+   */
+  outcomes: string;
+  call(world: World, role: Role): Call | Promise<Call>;
+}
+
+/** A row of the table. */
+export const row = (operation: string, outcomes: string, call: Row['call'] = () => ({})): Row => ({
+  operation,
+  outcomes,
+  call,
+});
+
+export const csv = (text: string) => ({ raw: { mediaType: 'text/csv', text } });
+export const onCard = async (w: World) => ({ path: { id: await w.card() } });
+
+/** An address that nobody has used before. */
+export function anyAddress(): string {
+  const part = () => Math.floor(Math.random() * 254) + 1;
+  return `10.${part()}.${part()}.${part()}`;
+}
