@@ -79,7 +79,11 @@ export interface FirstAdministrator {
  */
 export async function welcomeFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
   const { config, log } = services;
-  const ctx = await createContext(services, systemCaller, { requestId: randomUUID(), origin: 'system', tool: 'first start' });
+  const ctx = await createContext(services, systemCaller, {
+    requestId: randomUUID(),
+    origin: 'system',
+    tool: 'first start',
+  });
   if (config.adminEmail && config.adminPassword) {
     const made = await createFirstAdministrator(ctx, config.adminEmail, config.adminPassword);
     return made ? { email: config.adminEmail } : undefined;
@@ -102,7 +106,11 @@ export async function welcomeFirstAdministrator(services: Services): Promise<Fir
 /** Fills the empty workspace of the embedded default, unless DEMO says otherwise. */
 export async function welcomeNewcomer(services: Services): Promise<void> {
   if (!services.config.demo) return;
-  const ctx = await createContext(services, systemCaller, { requestId: randomUUID(), origin: 'system', tool: 'first start' });
+  const ctx = await createContext(services, systemCaller, {
+    requestId: randomUUID(),
+    origin: 'system',
+    tool: 'first start',
+  });
   const loaded = await loadDemo(ctx, new Date().toISOString().slice(0, 10));
   if (loaded) services.log.info(loaded, 'the demo landscape was loaded');
 }
