@@ -31,6 +31,12 @@ export interface ReportRunner {
   run<P>(ctx: Ctx, topics: ReadonlyMap<string, number>, report: Report<P>, params: P): Promise<ReportAnswer>;
 }
 
+/** Under which an answer is kept, and by which clients know it. */
+interface CacheName {
+  key: string;
+  etag: string;
+}
+
 const KEEP_SECONDS = 24 * 60 * 60;
 /** Answers of the process's own, so that a repeated question costs no round trip. */
 const NEAREST = 200;
@@ -44,24 +50,29 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
   const nearest = new Map<string, JsonText>();
   const running = new Map<string, Promise<JsonText>>();
   // the same map is handed in for as long as no version has changed
-  const stamps = new WeakMap<ReadonlyMap<string, number>, Map<string, string>>();
+  const names = new WeakMap<ReadonlyMap<string, number>, Map<string, CacheName>>();
 
-  const stampOf = (
+  const nameOf = <P>(
+    ctx: Ctx,
     topics: ReadonlyMap<string, number>,
-    report: Pick<Report<never>, 'name' | 'dependsOn'>,
-  ) => {
-    let known = stamps.get(topics);
-    if (!known) {
+    report: Report<P>,
+    params: P,
+  ): CacheName => {
+    let known = names.get(topics);
+    if (!known || known.size > NEAREST) {
       known = new Map();
-      stamps.set(topics, known);
+      names.set(topics, known);
     }
-    let stamp = known.get(report.name);
-    if (stamp === undefined) {
+    const question = JSON.stringify([report.name, report.variant(ctx), params]);
+    let name = known.get(question);
+    if (!name) {
       const versions = [...topics].filter(([topic]) => report.dependsOn(topic));
-      stamp = JSON.stringify(versions.map(([topic, version]) => `${topic}=${version}`).sort());
-      known.set(report.name, stamp);
+      const stamp = versions.map(([topic, version]) => `${topic}=${version}`).sort();
+      const hash = sha256(JSON.stringify([question, stamp])).slice(0, 40);
+      name = { key: `report:${report.name}:${hash}`, etag: `"${hash}"` };
+      known.set(question, name);
     }
-    return stamp;
+    return name;
   };
 
   const remember = (key: string, text: JsonText) => {
@@ -96,10 +107,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
 
   return {
     async run(ctx, topics, report, params) {
-      const stamp = stampOf(topics, report);
-      const hash = sha256(JSON.stringify([report.name, report.variant(ctx), params, stamp])).slice(0, 40);
-      const key = `report:${report.name}:${hash}`;
-      const etag = `"${hash}"`;
+      const { key, etag } = nameOf(ctx, topics, report, params);
       const near = nearest.get(key);
       if (near !== undefined) return { text: near, etag };
       let work = running.get(key);

@@ -1,25 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { etagOf, matchesEtag, parseEtags } from '../../domain/etag.ts';
 import type { App } from '../types.ts';
 
 /** ETags on JSON answers to GET, 304 for `If-None-Match`, and `If-Match` handed to the command. */
 export function registerConditional(app: App): void {
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const header = request.headers['if-match'];
     if (header !== undefined && request.ctx) request.ctx.ifMatch = parseEtags(header);
+    done();
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    const given = reply.getHeader('etag');
-    if (reply.statusCode !== 200 || (request.method !== 'GET' && given === undefined)) return payload;
-    if (given === undefined) {
-      if (typeof payload !== 'string') return payload;
-      reply.header('etag', etagOf(payload));
-    }
-    if (request.method !== 'GET') return payload;
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache');
-    const header = request.headers['if-none-match'];
-    if (header === undefined || !matchesEtag(String(reply.getHeader('etag')), parseEtags(header)))
-      return payload;
-    reply.code(304).removeHeader('content-type').removeHeader('content-length');
-    return null;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    done(null, conditional(request, reply, payload));
   });
+}
+
+/** The payload to send: with an ETag, or none at all when the client has it already. */
+function conditional(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  const given = reply.getHeader('etag');
+  if (reply.statusCode !== 200 || (request.method !== 'GET' && given === undefined)) return payload;
+  if (given === undefined) {
+    if (typeof payload !== 'string') return payload;
+    reply.header('etag', etagOf(payload));
+  }
+  if (request.method !== 'GET') return payload;
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache');
+  const header = request.headers['if-none-match'];
+  if (header === undefined || !matchesEtag(String(reply.getHeader('etag')), parseEtags(header)))
+    return payload;
+  reply.code(304).removeHeader('content-type').removeHeader('content-length');
+  return null;
 }

@@ -8,24 +8,35 @@ const kept = ['content-type', 'location', 'x-position', 'etag'];
 
 /** `Idempotency-Key` on POST and PATCH: the first answer is kept for 24 hours and given again. */
 export function registerIdempotency(app: App): void {
-  app.addHook('preHandler', async (request, reply) => {
-    if (request.routeOptions.config.ownIdempotency) return;
-    const body = request.body === undefined ? '' : JSON.stringify(request.body);
-    if (await applyIdempotencyKey(request, reply, sha256(body))) return reply;
-  });
-  app.addHook('onSend', async (request, reply, payload) => {
-    const key = request.ctx?.idempotencyKey;
-    if (!key) return payload;
-    if (reply.statusCode >= 500) {
-      await releaseIdempotencyKey(request.ctx);
-    } else if (payload === null || typeof payload === 'string') {
-      const headers = Object.fromEntries(
-        kept.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
-      );
-      await keepAnswer(request.ctx, { status: reply.statusCode, headers, body: payload });
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.headers['idempotency-key'] === undefined || request.routeOptions.config.ownIdempotency) {
+      done();
+      return;
     }
-    return payload;
+    const body = request.body === undefined ? '' : JSON.stringify(request.body);
+    applyIdempotencyKey(request, reply, sha256(body)).then((answered) => {
+      if (!answered) done();
+    }, done);
   });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!request.ctx?.idempotencyKey) {
+      done(null, payload);
+      return;
+    }
+    settle(request, reply, payload).then(() => done(null, payload), done);
+  });
+}
+
+/** Keeps the answer under the request's key; a failure of the service gives the key free again. */
+async function settle(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
+  if (reply.statusCode >= 500) {
+    await releaseIdempotencyKey(request.ctx);
+  } else if (payload === null || typeof payload === 'string') {
+    const headers = Object.fromEntries(
+      kept.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
+    );
+    await keepAnswer(request.ctx, { status: reply.statusCode, headers, body: payload });
+  }
 }
 
 /**

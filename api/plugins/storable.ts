@@ -17,13 +17,14 @@ interface Place {
  * bodies that are nested too deep: each would fail somewhere behind, and not always as a refusal.
  */
 export function registerStorable(app: App): void {
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     const faults = [request.params, request.query, request.body].flatMap((part) => unfit(part));
-    if (faults.length > 0) throw invalidFields(faults);
+    done(faults.length > 0 ? invalidFields(faults) : undefined);
   });
 }
 
 function unfit(part: unknown): FieldError[] {
+  if (part === undefined || part === null) return [];
   const faults: FieldError[] = [];
   const open: Place[] = [{ value: part, name: '', inside: undefined, depth: 0 }];
   for (let place = open.pop(); place; place = open.pop()) {
