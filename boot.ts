@@ -14,6 +14,7 @@ import { readConfig } from './platform/config.ts';
 import { createSecretBox } from './platform/crypto.ts';
 import { openDatabase } from './platform/database.ts';
 import { openEmbeddedPostgres } from './platform/embedded-postgres/embedded-postgres.ts';
+import { keepHeapSmall } from './platform/heap.ts';
 import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
 import { createLogger } from './platform/logging.ts';
@@ -31,6 +32,7 @@ export interface Booted {
  * @throws StartupError with one sentence for the user.
  */
 export async function boot(processName: string, { exclusive }: { exclusive: boolean }): Promise<Booted> {
+  keepHeapSmall();
   const config = readConfig(process.env);
   const log = createLogger(config.logLevel, processName);
   const lifecycle = createLifecycle({ log });

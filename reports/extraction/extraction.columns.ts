@@ -19,17 +19,12 @@ const typeOf: Record<FieldType, ColumnType> = {
 };
 
 const text = (header: string): Column => ({ header, type: 'text' });
+/** An id or a state of ours. */
+const key = (header: string): Column => ({ header, type: 'key' });
 
-const identity = [
-  text('id'),
-  text('type'),
-  text('subtype'),
-  text('external_id'),
-  text('name'),
-  text('alias'),
-];
-const described = [text('description'), text('parent_id'), text('parent_external_id')];
-const states = [text('status'), text('approval_status')];
+const identity = [key('id'), text('type'), text('subtype'), text('external_id'), text('name'), text('alias')];
+const described = [text('description'), key('parent_id'), text('parent_external_id')];
+const states = [key('status'), key('approval_status')];
 const people: Column[] = [
   { header: 'tags', type: 'multi' },
   { header: 'stakeholders', type: 'multi' },
@@ -88,11 +83,11 @@ export function relationColumns(ctx: Ctx, types: string[], profile: Profile, cos
     return costs ? type.fields : new Map([...type.fields].filter(([, field]) => field.type !== 'cost'));
   });
   const ends = ['source', 'target'].flatMap((end) => [
-    text(`${end}_id`),
+    key(`${end}_id`),
     text(`${end}_external_id`),
     ...(profile === 'report' ? [text(`${end}_name`), text(`${end}_type`)] : []),
   ]);
-  return [text('id'), text('type'), ...ends, text('description'), ...attributeColumns(schemas)];
+  return [key('id'), text('type'), ...ends, text('description'), ...attributeColumns(schemas)];
 }
 
 /** The chosen columns in the chosen order; all of them without a choice. @throws EstateError naming an unknown one. */

@@ -1,9 +1,10 @@
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type CardSelection, jsonMember, selectedCards } from './extraction.cards.ts';
+import { type CardSelection, selectedCards } from './extraction.cards.ts';
+import { rowShaper, shapedBatches } from './extraction.shape.ts';
 import { numbered } from './extraction.sql.ts';
-import type { Cell, Column, Table } from './extraction.types.ts';
+import type { Column, Table } from './extraction.types.ts';
 
 const BATCH = 4_000;
 
@@ -62,17 +63,10 @@ export async function relationTable(
     [...attributes.bindings, ...bindings],
     BATCH,
   );
-  const getters = columns.map(({ header, type }) =>
+  const shape = rowShaper(columns, ({ header }) =>
     header.startsWith('attributes.')
-      ? jsonMember(0, header.slice('attributes.'.length), type)
-      : (row: unknown[]) => row[1 + fixed.indexOf(header as keyof typeof members)] as Cell,
+      ? { place: 0, member: header.slice('attributes.'.length) }
+      : { place: 1 + fixed.indexOf(header as keyof typeof members) },
   );
-  return { name: 'Relations', columns, total, batches: shaped(rows, getters) };
-}
-
-async function* shaped(
-  batches: AsyncIterable<unknown[][]>,
-  getters: ((row: unknown[]) => Cell)[],
-): AsyncGenerator<Cell[][]> {
-  for await (const rows of batches) yield rows.map((row) => getters.map((get) => get(row)));
+  return { name: 'Relations', columns, total, batches: shapedBatches(rows, columns.length, shape) };
 }

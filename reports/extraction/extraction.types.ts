@@ -1,5 +1,5 @@
-/** What a column holds; says how writers put it into cells. */
-export type ColumnType = 'text' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi';
+/** What a column holds; says how writers put it into cells. A key is a text that never needs quoting or guarding. */
+export type ColumnType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi';
 
 export interface Column {
   /** The name in the header, such as `attributes.timeModel`. */
@@ -10,6 +10,9 @@ export interface Column {
 /** A value of a row; the type is the column's. Several values are an array of texts. */
 export type Cell = string | number | boolean | readonly string[] | null | undefined;
 
+/** Some rows, to be gone through once; a row's cells stand only until the next row is asked for. */
+export type Batch = Iterable<readonly Cell[]> & { readonly length: number };
+
 /** One table of an extraction, read once, in batches. */
 export interface Table {
   /** Name of the sheet or file. */
@@ -17,7 +20,7 @@ export interface Table {
   columns: Column[];
   /** How many rows there are, for progress. */
   total: number;
-  batches: AsyncIterable<Cell[][]>;
+  batches: AsyncIterable<Batch>;
 }
 
 /** Told after each batch with the number of rows written since. */

@@ -12,12 +12,19 @@ export interface CsvOptions {
 
 const CHUNK = 64 * 1024;
 
+/** A text that may stand as it is: no separator, quote or line break, no blank at an end, nothing to calculate. */
+const plain = /^(?![=+\-@' ])[^",;\t\r\n]*(?<! )$/;
+
 function cellWriter(column: Column, guard: boolean): (cell: Cell) => string {
-  const asText = guard ? (text: string) => quoteCell(neutralise(text)) : quoteCell;
+  const guarded = guard ? (text: string) => quoteCell(neutralise(text)) : quoteCell;
+  const asText = (text: string) => (plain.test(text) ? text : guarded(text));
   switch (column.type) {
     case 'number':
     case 'boolean':
       return (cell) => (typeof cell === 'string' ? asText(cell) : String(cell));
+    case 'key':
+    case 'datetime':
+      return String;
     case 'multi':
       return (cell) => asText(Array.isArray(cell) ? joinValues(cell) : String(cell));
     default:
@@ -36,14 +43,21 @@ export async function writeCsv(table: Table, out: Writable, options: CsvOptions)
 /** Lines are put together here, since csv-stringify takes four times as long for them. */
 async function* csvChunks(table: Table, options: CsvOptions): AsyncGenerator<string> {
   const writers = table.columns.map((column) => cellWriter(column, options.neutralise));
+  const width = writers.length;
+  // what stands between two filled cells of a line
+  const commas = Array.from({ length: width }, (_, n) => ','.repeat(n));
   let text = `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
   for await (const rows of table.batches) {
     for (const row of rows) {
-      for (let n = 0; n < writers.length; n += 1) {
-        if (n > 0) text += ',';
+      let at = 0;
+      for (let n = 0; n < width; n += 1) {
         const cell = row[n];
-        if (cell !== null && cell !== undefined) text += writers[n]!(cell);
+        if (cell === null || cell === undefined) continue;
+        text += commas[n - at];
+        text += writers[n]!(cell);
+        at = n;
       }
+      text += commas[width - 1 - at];
       text += '\r\n';
       if (text.length < CHUNK) continue;
       yield text;

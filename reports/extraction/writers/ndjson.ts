@@ -17,7 +17,7 @@ export async function writeNdjson(table: Table, out: Writable, options: NdjsonOp
 
 async function* ndjsonChunks(table: Table, options: NdjsonOptions): AsyncGenerator<string> {
   const places = table.columns.map(({ header }) => header.split('.'));
-  const shape = (row: Cell[]) => {
+  const shape = (row: readonly Cell[]) => {
     const item: Record<string, unknown> = {};
     for (const [n, cell] of row.entries()) {
       if (cell === null || cell === undefined) continue;
@@ -31,7 +31,9 @@ async function* ndjsonChunks(table: Table, options: NdjsonOptions): AsyncGenerat
     return `${JSON.stringify(item)}\n`;
   };
   for await (const rows of table.batches) {
-    yield rows.map(shape).join('');
+    let text = '';
+    for (const row of rows) text += shape(row);
+    yield text;
     options.onRows?.(rows.length);
   }
 }

@@ -7,6 +7,7 @@ export const MAX_TEXT = 32_767;
 /** Widths of columns, in characters. */
 export const widths: Record<ColumnType, number> = {
   text: 24,
+  key: 24,
   number: 14,
   boolean: 10,
   date: 12,
