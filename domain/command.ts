@@ -97,8 +97,9 @@ export async function recordEvents(
   return Number(answer[0].position);
 }
 
-/** Logins and the like are acts of a person that no batch can undo. */
-const inBatch = (event: EventDraft): boolean => !event.event_type.startsWith('auth.');
+/** Logins and the like are acts of a person that no batch can undo; notifications follow from others' writes. */
+const outsideBatches = /^auth\.|^notification\.(created|updated)$/;
+const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event_type);
 
 /** The context's batch as `record_events` and `note_batch` take it. */
 export function batchRow(ctx: Ctx): string {

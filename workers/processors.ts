@@ -3,6 +3,7 @@ import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
 import { importProcessor } from './import.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
+import { mailProcessor } from './mail.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
 export const processors: JobProcessor[] = [
@@ -10,4 +11,5 @@ export const processors: JobProcessor[] = [
   exportProcessor,
   kpiSnapshotProcessor,
   housekeepingProcessor,
+  mailProcessor,
 ];

@@ -113,7 +113,8 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       row.failures + 1 < processor.definition.attempts
     ) {
       log.warn({ err: error }, 'the job failed; it will run again');
-      await store(() => requeueRun(leases, lease, 'failure'));
+      const { longestWaitSeconds } = processor.definition;
+      await store(() => requeueRun(leases, lease, 'failure', longestWaitSeconds));
     } else {
       log.warn({ err: error }, 'the job failed');
       await store(() => endRun(leases, lease, { status: 'failed', error: publicError(error, row.id) }));

@@ -33,6 +33,9 @@ export const eventTypes = {
   'job.cancelled': 'audit',
   'job.retried': 'audit',
   'schedule.changed': 'audit',
+  'notification.created': 'user',
+  'notification.updated': 'user',
+  'notification.read': 'user',
 } as const;
 
 export type EventType = keyof typeof eventTypes;
@@ -52,6 +55,8 @@ export interface EventDraft {
   peer_card_type?: string | null;
   relation_id?: string | null;
   relation_type?: string | null;
+  /** Whom an event of scope `user` is for; nobody else is shown it. */
+  recipient_id?: string | null;
   /** For events before login, where the caller is not yet known. */
   user_id?: string | null;
   /** Keys of `data.changes` (such as `attributes.costTotalAnnual`) whose values are costs. */

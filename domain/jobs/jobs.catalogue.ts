@@ -3,6 +3,7 @@ import { exportJob } from './kinds/export.ts';
 import { housekeepingJob } from './kinds/housekeeping.ts';
 import { importJob } from './kinds/import.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
+import { mailJob } from './kinds/mail.ts';
 
 /** Every kind of job. */
 export const jobCatalogue: readonly JobDefinition[] = [
@@ -10,6 +11,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   exportJob,
   kpiSnapshotJob,
   housekeepingJob,
+  mailJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

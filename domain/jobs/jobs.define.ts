@@ -1,10 +1,13 @@
 import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
-/** `bulk` for imports, exports and other long work, `routine` for short work that must not wait behind it. */
-export type JobQueue = 'bulk' | 'routine';
+/**
+ * `bulk` for imports, exports and other long work, `routine` for short work that must not wait behind it, `mail` for
+ * what waits for a mail server.
+ */
+export type JobQueue = 'bulk' | 'routine' | 'mail';
 
-export const jobQueues: readonly JobQueue[] = ['bulk', 'routine'];
+export const jobQueues: readonly JobQueue[] = ['bulk', 'routine', 'mail'];
 
 /** One kind of job, declared once. */
 export interface JobDefinition<P extends TSchema = TSchema> {
@@ -18,6 +21,8 @@ export interface JobDefinition<P extends TSchema = TSchema> {
    * count, and an EstateError ends the job at once, since running it again would meet the same refusal.
    */
   attempts: number;
+  /** The wait doubles with every unexpected error, from one second up to this; 60 unless given. */
+  longestWaitSeconds?: number;
   /** Days for which a finished job stays readable. */
   retentionDays: number;
   /** Whether a run goes on from the last checkpoint; else every run begins anew. */

@@ -192,16 +192,24 @@ export async function endRun(
 /** Why a run goes back to the queue; `crash` and `failure` are counted, and wait a little longer each time. */
 export type Requeue = 'interrupted' | 'crash' | 'failure';
 
-/** Gives the run back under the next attempt. @returns false when the lease is no longer held. */
-export async function requeueRun(sql: Sql, lease: Lease, why: Requeue): Promise<boolean> {
+/**
+ * Gives the run back under the next attempt, after a failure with a wait of at most `longestWaitSeconds`.
+ * @returns false when the lease is no longer held.
+ */
+export async function requeueRun(
+  sql: Sql,
+  lease: Lease,
+  why: Requeue,
+  longestWaitSeconds = 60,
+): Promise<boolean> {
   const { rows } = await sql.raw(
     `update jobs set status = 'queued', attempt = attempt + 1, handed_over_at = null, lease_owner = null,
        lease_until = null, crashes = crashes + ?, failures = failures + ?,
-       run_after = now() + case ? when 'failure' then make_interval(secs => least(60, 2 ^ failures))
+       run_after = now() + case ? when 'failure' then make_interval(secs => least(?::double precision, 2 ^ least(failures, 20)))
                                   when 'crash' then make_interval(secs => least(10, 1 + crashes))
                                   else interval '0' end
      where ${held} returning id, ${news}, pg_notify('estate_jobs', '')`,
-    [why === 'crash' ? 1 : 0, why === 'failure' ? 1 : 0, why, lease.id, lease.owner],
+    [why === 'crash' ? 1 : 0, why === 'failure' ? 1 : 0, why, longestWaitSeconds, lease.id, lease.owner],
   );
   return rows.length > 0;
 }

@@ -33,6 +33,8 @@ export const settingDefaults = {
     batches_days: 15,
   },
   cors_origins: [] as string[],
+  /** Nobody is sent mails of notifications more often than this; what comes in between is gathered. */
+  notification_digest_minutes: 15 as number,
   email: {
     smtp_host: '',
     smtp_port: 587,

@@ -1,0 +1,88 @@
+/** What a mail says, in parts; every text is plain and may hold anything that users have written. */
+export interface MailParts {
+  heading: string;
+  paragraphs?: string[];
+  items?: { title: string; text: string; url?: string | undefined }[];
+  button?: { label: string; url: string };
+  /** Small lines at the end. */
+  footer?: string[];
+}
+
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => escapes[sign]!);
+/** Line breaks of a text that is shown as one line. */
+const flat = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+
+/** A mail as plain text and as simple HTML without pictures, scripts and style sheets. */
+export function renderMail(parts: MailParts): { text: string; html: string } {
+  const { heading, paragraphs = [], items = [], button, footer = [] } = parts;
+  const text = [
+    flat(heading),
+    ...paragraphs.map(flat),
+    ...items.map((item) =>
+      [`- ${flat(item.title)}`, `  ${flat(item.text)}`, item.url && `  ${item.url}`]
+        .filter(Boolean)
+        .join('\n'),
+    ),
+    ...(button ? [`${flat(button.label)}: ${button.url}`] : []),
+    ...(footer.length > 0 ? [['-- ', ...footer.map(flat)].join('\n')] : []),
+  ].join('\n\n');
+  const link = (url: string, label: string) => `<a href="${escaped(url)}">${escaped(flat(label))}</a>`;
+  const html = [
+    '<!doctype html><html><body style="font-family:sans-serif;font-size:15px;line-height:1.5;color:#222">',
+    `<h1 style="font-size:20px">${escaped(flat(heading))}</h1>`,
+    ...paragraphs.map((paragraph) => `<p>${escaped(flat(paragraph))}</p>`),
+    ...(items.length > 0
+      ? [
+          '<ul>',
+          ...items.map(
+            ({ title, text, url }) =>
+              `<li><strong>${url ? link(url, title) : escaped(flat(title))}</strong><br>${escaped(flat(text))}</li>`,
+          ),
+          '</ul>',
+        ]
+      : []),
+    ...(button ? [`<p>${link(button.url, button.label)}</p>`] : []),
+    ...footer.map((line) => `<p style="font-size:12px;color:#666">${escaped(flat(line))}</p>`),
+    '</body></html>',
+  ].join('\n');
+  return { text: `${text}\n`, html };
+}
+
+/**
+ * The address of a page of the application, as the `app_base_url` of the settings has it; undefined where that is
+ * not set or is no web address.
+ */
+export function appUrl(base: string, path: string): string | undefined {
+  if (!/^https?:\/\/[^\s"<>]+$/i.test(base)) return undefined;
+  return `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
+}
+
+/** A date `YYYY-MM-DD` in the workspace's format (`DD`, `MM`, `MMM`, `MMMM`, `YYYY`) with months in the language. */
+export function formatDate(date: string, format: string, locale: string): string {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(date) ?? [];
+  if (!year || !month || !day) return date;
+  const monthName = (style: 'short' | 'long') => {
+    const at = new Date(`${year}-${month}-01T00:00:00Z`);
+    try {
+      return new Intl.DateTimeFormat(locale, { month: style, timeZone: 'UTC' }).format(at);
+    } catch {
+      // a language that is none
+      return new Intl.DateTimeFormat('en', { month: style, timeZone: 'UTC' }).format(at);
+    }
+  };
+  const parts: Record<string, () => string> = {
+    YYYY: () => year,
+    MMMM: () => monthName('long'),
+    MMM: () => monthName('short'),
+    MM: () => month,
+    DD: () => day,
+  };
+  return format.replace(/YYYY|MMMM|MMM|MM|DD/g, (part) => parts[part]!());
+}

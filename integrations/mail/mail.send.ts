@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { Mail } from '../../domain/notifications/mail.enqueue.ts';
+import type { Services } from '../../domain/services.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { composeMail } from './mail.compose.ts';
+import { readMailServer } from './mail.server.ts';
+import { deliver, SmtpFailure } from './mail.smtp.ts';
+
+/**
+ * Gives a mail to the mail server at once, outside of any job: to try the settings.
+ * @throws EstateError `mail_not_configured`, `mail_refused`, `mail_unconfirmed`, `upstream_failed`, with a sentence
+ * for whoever keeps the settings.
+ */
+export async function sendNow(services: Services, mail: Mail): Promise<void> {
+  const server = await readMailServer(services);
+  if (!server) throw new EstateError('mail_not_configured', 'No mail server is set up.');
+  const raw = await composeMail(mail, server.from, randomUUID());
+  try {
+    await deliver(server, { from: server.from.address, to: mail.to, raw });
+  } catch (error) {
+    throw publicFailure(error);
+  }
+}
+
+/** What the job or the request tells of a failure. */
+export function publicFailure(error: unknown): unknown {
+  if (!(error instanceof SmtpFailure)) return error;
+  const code = (
+    { refused: 'mail_refused', unconfirmed: 'mail_unconfirmed', temporary: 'upstream_failed' } as const
+  )[error.kind];
+  return new EstateError(code, error.message, { cause: error });
+}

@@ -1,0 +1,30 @@
+import type { Services } from '../../domain/services.ts';
+import { readSetting } from '../../domain/settings/settings.read.ts';
+
+/** The mail server that mails are given to, with the sender that they carry. */
+export interface MailServer {
+  host: string;
+  port: number;
+  /** Whether the connection must be encrypted: from its beginning on port 465, else by STARTTLS. */
+  tls: boolean;
+  login: { user: string; password: string } | undefined;
+  from: { name: string; address: string };
+}
+
+/** Where the password of the mail server is kept, sealed for a context of the same name. */
+export const SMTP_PASSWORD = 'secret.email.smtp_password';
+
+/** The mail server of the settings; undefined when none is set up. */
+export async function readMailServer({ db, secrets }: Services): Promise<MailServer | undefined> {
+  const email = await readSetting(db, 'email');
+  if (email.smtp_host === '') return undefined;
+  const sealed = await db('settings').where({ key: SMTP_PASSWORD }).first('value');
+  const password = sealed ? secrets.open(sealed.value as string, SMTP_PASSWORD) : '';
+  return {
+    host: email.smtp_host,
+    port: email.smtp_port,
+    tls: email.smtp_tls,
+    login: email.smtp_user === '' ? undefined : { user: email.smtp_user, password },
+    from: { name: (await readSetting(db, 'app_title')) || 'Estate', address: email.smtp_from },
+  };
+}

@@ -1,0 +1,115 @@
+import { Readable } from 'node:stream';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { MailServer } from './mail.server.ts';
+
+const CONNECT_MS = 10_000;
+/** A silent server is given up after this; RFC 5321 (4.5.3.2) asks for minutes, above all for the last answer. */
+const SILENCE_MS = 120_000;
+
+/**
+ * Why a mail was not taken: `refused` for good, `temporary` (also: no connection, wrong password), or `unconfirmed`
+ * when all of it was given and no answer came.
+ */
+export class SmtpFailure extends Error {
+  readonly kind: 'refused' | 'temporary' | 'unconfirmed';
+  constructor(kind: SmtpFailure['kind'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
+
+export interface Delivery {
+  from: string;
+  to: string;
+  raw: Buffer;
+  /** Awaited after all of the mail was given but for the dot that ends it: from then on the server may take it. */
+  beforeEnd?(): Promise<void>;
+  /** Breaks off, until `beforeEnd` has been called. */
+  signal?: AbortSignal;
+}
+
+interface SmtpError extends Error {
+  code?: string;
+  responseCode?: number;
+  response?: string;
+}
+
+/**
+ * Gives one mail to the server over a connection of its own.
+ * @throws SmtpFailure; what `beforeEnd` throws; the signal's reason.
+ */
+export async function deliver(server: MailServer, delivery: Delivery): Promise<void> {
+  const connection = new SMTPConnection({
+    host: server.host,
+    port: server.port,
+    secure: server.tls && server.port === 465,
+    requireTLS: server.tls && server.port !== 465,
+    ignoreTLS: !server.tls,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+  });
+  let ending = false;
+  let thrown: unknown;
+  const failed = new Promise<never>((_resolve, reject) => {
+    connection.on('error', reject);
+    connection.once('end', () => reject(new Error('the mail server has closed the connection')));
+    delivery.signal?.addEventListener('abort', () => {
+      if (!ending) reject(delivery.signal!.reason);
+    });
+  });
+  // told by the step that it ends
+  failed.catch(() => undefined);
+  const step = (run: (done: (error?: Error | null) => void) => void) =>
+    Promise.race([
+      failed,
+      new Promise<void>((resolve, reject) => run((error) => (error ? reject(error) : resolve()))),
+    ]);
+  const message = async function* () {
+    yield delivery.raw;
+    try {
+      delivery.signal?.throwIfAborted();
+      await delivery.beforeEnd?.();
+      ending = true;
+    } catch (error) {
+      thrown = error;
+      throw error;
+    }
+  };
+  try {
+    delivery.signal?.throwIfAborted();
+    await step((done) => connection.connect(done));
+    const { login } = server;
+    if (login) {
+      await step((done) =>
+        connection.login({ credentials: { user: login.user, pass: login.password } }, done),
+      );
+    }
+    const envelope = { from: delivery.from, to: [delivery.to] };
+    await step((done) => connection.send(envelope, Readable.from(message()), done));
+    connection.quit();
+  } catch (error) {
+    connection.close();
+    if (thrown !== undefined) throw thrown;
+    if (error === delivery.signal?.reason && delivery.signal?.aborted) throw error;
+    throw failureOf(error as SmtpError, ending);
+  }
+}
+
+function failureOf(error: SmtpError, ending: boolean): SmtpFailure {
+  const { code, responseCode, response } = error;
+  if (responseCode === undefined) {
+    return ending
+      ? new SmtpFailure('unconfirmed', `The mail server did not confirm the mail: ${error.message}`, error)
+      : new SmtpFailure('temporary', `The mail server could not be reached: ${error.message}`, error);
+  }
+  // a refused login or greeting is a matter of the settings, not of this mail
+  const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+  const kind = ofMail && responseCode >= 500 ? 'refused' : 'temporary';
+  return new SmtpFailure(
+    kind,
+    `The mail server answered: ${(response ?? error.message).slice(0, 300)}`,
+    error,
+  );
+}

@@ -1,0 +1,205 @@
+// @redis
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { enqueueMail, enqueueMails, type Mail } from '../../../domain/notifications/mail.enqueue.ts';
+import { sendNow } from '../../../integrations/mail/mail.send.ts';
+import { mailProcessor } from '../../../workers/mail.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { type JobRow, startWorkerProcess } from '../../support/jobs.ts';
+import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+let t: TestServices;
+let smtp: TestSmtp;
+let workers: Workers;
+beforeAll(async () => {
+  t = await createTestServices();
+  smtp = await startSmtp();
+  await useSmtp(t.services, smtp.port);
+  workers = await startWorkers(t.services, [mailProcessor]);
+});
+afterAll(async () => {
+  await workers.close(2_000);
+  await smtp.close();
+  await t.close();
+});
+afterEach(() => {
+  smtp.mails.length = 0;
+  smtp.behaviour = {};
+});
+
+const hello: Mail = { to: 'ada@estate.example', subject: 'Hello', text: 'Hello, Ada.\n' };
+
+async function ask(mail: Mail, options: { dryRun?: boolean } = {}): Promise<void> {
+  const ctx = await t.ctx();
+  await command(ctx, ({ sql }) => enqueueMail(sql, ctx, mail), options);
+}
+
+/** The newest mail and its job, once the job has the status. */
+async function ended(status: string): Promise<{ job: JobRow; mail: Record<string, unknown> }> {
+  return await until(`a mail job to be ${status}`, async () => {
+    const job = await t.services.db('jobs').where({ kind: 'mail' }).orderBy('id', 'desc').first();
+    if (job?.status !== status) return undefined;
+    return { job, mail: await t.services.db('mails').where({ id: job.payload.mail_id }).first() };
+  });
+}
+
+describe('a mail', () => {
+  it('goes out once the transaction has committed, and its content is forgotten', async () => {
+    await ask({ ...hello, html: '<p>Hello, <b>Ada</b>.</p>' });
+    const { job, mail } = await ended('succeeded');
+    expect(smtp.mails).toHaveLength(1);
+    const [got] = smtp.mails;
+    expect(got).toMatchObject({
+      from: 'estate@estate.example',
+      to: ['ada@estate.example'],
+      text: 'Hello, Ada.\n',
+      html: '<p>Hello, <b>Ada</b>.</p>',
+    });
+    expect(got!.headers).toMatchObject({
+      from: 'Estate <estate@estate.example>',
+      to: 'ada@estate.example',
+      subject: 'Hello',
+      'message-id': `<${mail.id}@estate.example>`,
+      'auto-submitted': 'auto-generated',
+    });
+    expect(mail).toMatchObject({ outcome: 'sent', content: null });
+    expect(job).toMatchObject({ owner_id: null, result: { outcome: 'sent' } });
+  });
+
+  it('does not go out when the transaction is rolled back', async () => {
+    await ask({ ...hello, subject: 'Never' }, { dryRun: true });
+    await ask({ ...hello, subject: 'Later' });
+    await ended('succeeded');
+    expect(smtp.mails.map(({ headers }) => headers.subject)).toEqual(['Later']);
+  });
+
+  it('takes no header, recipient or ending from its texts', async () => {
+    await ask({
+      to: 'ada@estate.example',
+      subject: 'Hi\r\nBcc: eve@estate.example\r\n\r\nforged',
+      text: 'one\r\n.\r\nMAIL FROM:<eve@estate.example>\r\n',
+    });
+    await ended('succeeded');
+    const [got] = smtp.mails;
+    expect(got!.to).toEqual(['ada@estate.example']);
+    expect(got!.headers.bcc).toBeUndefined();
+    expect(got!.headers.subject).toBe('Hi Bcc: eve@estate.example forged');
+    expect(got!.text).toBe('one\n.\nMAIL FROM:<eve@estate.example>\n');
+    expect(smtp.mails).toHaveLength(1);
+    for (const to of [
+      'a@b.example, eve@b.example',
+      'a@b.example\r\nBcc: eve@b.example',
+      '"a b"@c.example',
+      'Eve <e@c>',
+    ]) {
+      await expect(ask({ ...hello, to })).rejects.toMatchObject({ code: 'validation_failed' });
+    }
+    const ctx = await t.ctx();
+    const [before] = await t.services.db('mails').count({ n: '*' });
+    await command(ctx, ({ sql }) => enqueueMails(sql, ctx, [{ ...hello, to: 'no address' }]));
+    expect(await t.services.db('mails').count({ n: '*' })).toEqual([before]);
+  });
+
+  it('is tried again after a passing refusal, under the same id', async () => {
+    const ids: string[] = [];
+    smtp.behaviour.data = ({ headers }) => {
+      ids.push(headers['message-id']!);
+      return ids.length < 3 ? 451 : undefined;
+    };
+    await ask(hello);
+    const { job } = await ended('succeeded');
+    expect(job.failures).toBe(2);
+    expect(smtp.mails).toHaveLength(1);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('is given up when it is refused for good', async () => {
+    smtp.behaviour.recipient = () => 550;
+    await ask(hello);
+    const { job, mail } = await ended('failed');
+    expect(job.error).toMatchObject({ code: 'mail_refused', message: expect.stringContaining('550') });
+    expect(job.failures).toBe(0);
+    expect(mail).toMatchObject({ outcome: 'refused', content: null });
+  });
+
+  it('ends well and unsent while no mail server is set up', async () => {
+    await useSmtp(t.services, smtp.port, { smtp_host: '' });
+    await ask(hello);
+    const { job, mail } = await ended('succeeded');
+    expect(job).toMatchObject({
+      message: expect.stringContaining('no mail server'),
+      result: { outcome: 'not_configured' },
+    });
+    expect(mail).toMatchObject({ outcome: 'not_configured', content: null });
+    await useSmtp(t.services, smtp.port);
+    expect(smtp.mails).toEqual([]);
+  });
+
+  it('is not sent twice by a worker that dies after it was given away, and not lost by one that dies before', async () => {
+    await workers.close(2_000);
+    // before: the server has not yet let the sender begin
+    let worker = await startWorkerProcess(t.services);
+    const asked = Promise.withResolvers<void>();
+    const kill = Promise.withResolvers<void>();
+    smtp.behaviour.data = async () => {
+      asked.resolve();
+      await kill.promise;
+      return undefined;
+    };
+    await ask({ ...hello, subject: 'In doubt' });
+    await asked.promise;
+    worker.kill('SIGKILL');
+    await worker.ended();
+    kill.resolve();
+    smtp.behaviour = {};
+    worker = await startWorkerProcess(t.services);
+    const { job, mail } = await ended('failed');
+    expect(job.error).toMatchObject({ code: 'mail_unconfirmed' });
+    expect(mail).toMatchObject({ outcome: 'unconfirmed', content: null });
+    expect(smtp.mails.map(({ headers }) => headers.subject)).toEqual(['In doubt']);
+
+    const begun = Promise.withResolvers<void>();
+    smtp.behaviour.recipient = () => {
+      begun.resolve();
+      return 451;
+    };
+    await ask({ ...hello, subject: 'Not lost' });
+    await begun.promise;
+    worker.kill('SIGKILL');
+    await worker.ended();
+    smtp.behaviour = {};
+    workers = await startWorkers(t.services, [mailProcessor]);
+    await ended('succeeded');
+    expect(smtp.mails.map(({ headers }) => headers.subject)).toEqual(['In doubt', 'Not lost']);
+  });
+});
+
+describe('a server that asks for a login', () => {
+  it('is given the stored password, and a wrong one is not taken for a refusal of the mail', async () => {
+    const guarded = await startSmtp({ user: 'estate', password: 'sesame' });
+    try {
+      const { db, secrets } = t.services;
+      await useSmtp(t.services, guarded.port, { smtp_user: 'estate' });
+      await expect(sendNow(t.services, hello)).rejects.toMatchObject({ code: 'upstream_failed' });
+      const key = 'secret.email.smtp_password';
+      await db('settings').insert({ key, value: JSON.stringify(secrets.seal('sesame', key)) });
+      await sendNow(t.services, hello);
+      expect(guarded.mails).toMatchObject([{ user: 'estate', to: ['ada@estate.example'] }]);
+      await useSmtp(t.services, guarded.port, { smtp_user: 'estate', smtp_tls: true });
+      await expect(sendNow(t.services, hello)).rejects.toMatchObject({ code: 'upstream_failed' });
+    } finally {
+      await guarded.close();
+      await useSmtp(t.services, smtp.port);
+    }
+  });
+
+  it('is told apart from one that is not there', async () => {
+    await useSmtp(t.services, 1);
+    await expect(sendNow(t.services, hello)).rejects.toMatchObject({ code: 'upstream_failed' });
+    await useSmtp(t.services, smtp.port, { smtp_host: '' });
+    await expect(sendNow(t.services, hello)).rejects.toMatchObject({ code: 'mail_not_configured' });
+    await useSmtp(t.services, smtp.port);
+  });
+});
