@@ -3,12 +3,11 @@ import { inTransaction } from '../platform/database.ts';
 import type { Ctx } from './context.ts';
 import { type EventDraft, eventTypes } from './events/events.types.ts';
 import type { Metamodel } from './metamodel/metamodel.compile.ts';
-import { METAMODEL_TOPIC } from './metamodel/metamodel.store.ts';
 
 /** What a command's body works with: one transaction, and the events and topics it leaves behind. */
 export interface Work {
   sql: Knex.Transaction;
-  /** The metamodel in force; it cannot change before the transaction ends. */
+  /** The metamodel in force; nobody else changes it before the transaction ends. */
   metamodel: Metamodel;
   /** Notes an event, to be written as the transaction's last act. */
   emit(event: EventDraft): void;
@@ -19,10 +18,9 @@ export interface Work {
 export interface CommandOptions {
   /** Roll back at the end: the answer is the same, nothing is written. */
   dryRun?: boolean;
+  /** The command changes the metamodel or what it is made of: no other command runs beside it. */
+  changesMetamodel?: boolean;
 }
-
-// Commands that rely on the metamodel share this lock; a change of the metamodel takes it alone.
-const METAMODEL_LOCK = 7203003;
 
 class RolledBack<T> extends Error {
   readonly result: T;
@@ -44,12 +42,11 @@ export async function command<T>(
   let position: number | undefined;
   try {
     const result = await inTransaction(ctx.db, async (sql) => {
-      const { rows } = await sql.raw(
-        `select pg_advisory_xact_lock_shared(${METAMODEL_LOCK}),
-                coalesce((select version from topic_versions where topic = ?), 0) as version`,
-        [METAMODEL_TOPIC],
-      );
-      const version = Number(rows[0].version);
+      // lock 7203003: commands that rely on the metamodel share it, a change of the metamodel takes it alone
+      const { rows } = await sql.raw('select hold_metamodel(?) as version', [
+        options.changesMetamodel ?? false,
+      ]);
+      const version: number = rows[0].version;
       const metamodel =
         ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
       const events: EventDraft[] = [];

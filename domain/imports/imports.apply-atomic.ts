@@ -1,8 +1,7 @@
 import { inTransaction } from '../../platform/database.ts';
 import type { FieldError } from '../../platform/errors.ts';
-import { batchRow, command, eventRows, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import type { EventDraft } from '../events/events.types.ts';
+import { command } from '../command.ts';
+import { holdEvents } from '../events/events.held.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
@@ -58,7 +57,7 @@ async function attempt(
     try {
       return await command(ctx, async (work) => {
         await job.hold(work);
-        const events = await openEvents(work, ctx);
+        const events = await holdEvents(work, ctx);
         const failed: RowOutcome[] = [];
         for (let batch = 0; batch < batches; batch += 1) {
           signal.throwIfAborted();
@@ -94,40 +93,4 @@ async function attempt(
       searchTaken = true;
     }
   }
-}
-
-const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_type text, peer_card_id uuid,
-  peer_card_type text, relation_id uuid, relation_type text, batch_id uuid, job_id uuid, request_id text, origin text,
-  cost_keys text[], data jsonb`;
-const names = columns.split(',').map((column) => column.trim().split(' ')[0]);
-
-/** Keeps the events of a long transaction in a temporary table, so that the feed's lock is held for their insert alone. */
-async function openEvents(
-  work: Work,
-  ctx: Ctx,
-): Promise<{ work: Work; flush(): Promise<void>; record(): Promise<void> }> {
-  let held: EventDraft[] = [];
-  const { sql } = work;
-  await sql.raw(
-    `create temp table held_events (n integer generated always as identity, ${columns}) on commit drop`,
-  );
-  return {
-    work: { ...work, emit: (event) => void held.push(event) },
-    async flush() {
-      if (held.length === 0) return;
-      await sql.raw(
-        `insert into held_events (${names}) select ${names} from jsonb_to_recordset(?::jsonb) as v(${columns})`,
-        [JSON.stringify(eventRows(ctx, held))],
-      );
-      held = [];
-    },
-    async record() {
-      await sql.raw('select note_batch(?::jsonb)', [batchRow(ctx)]);
-      await sql.raw(`select pg_advisory_xact_lock(7203001)`);
-      await sql.raw(
-        `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}
-         from (select * from held_events order by n) e`,
-      );
-    },
-  };
 }

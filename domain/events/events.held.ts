@@ -1,0 +1,52 @@
+import { batchRow, eventRows, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { EventDraft } from './events.types.ts';
+
+const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_type text, peer_card_id uuid,
+  peer_card_type text, relation_id uuid, relation_type text, recipient_id uuid, batch_id uuid, job_id uuid,
+  request_id text, origin text, cost_keys text[], data jsonb`;
+const names = columns.split(',').map((column) => column.trim().split(' ')[0]);
+
+/** The events of a transaction that writes too much to keep them in memory. */
+export interface HeldEvents {
+  /** The command's work, whose events are held here. */
+  work: Work;
+  /** Moves what has come together out of memory; called between batches. */
+  flush(): Promise<void>;
+  /** Writes all of them to the feed: as late in the transaction as can be. */
+  record(): Promise<void>;
+}
+
+/**
+ * Keeps the events of a long transaction in a temporary table, so that the feed's lock is held for their insert
+ * alone.
+ */
+export async function holdEvents(work: Work, ctx: Ctx): Promise<HeldEvents> {
+  let held: EventDraft[] = [];
+  const { sql } = work;
+  await sql.raw(
+    `create temp table if not exists held_events (n integer generated always as identity, ${columns}) on commit drop`,
+  );
+  const flush = async () => {
+    if (held.length === 0) return;
+    await sql.raw(
+      `insert into held_events (${names}) select ${names} from jsonb_to_recordset(?::jsonb) as v(${columns})`,
+      [JSON.stringify(eventRows(ctx, held))],
+    );
+    held = [];
+  };
+  return {
+    work: { ...work, emit: (event) => void held.push(event) },
+    flush,
+    async record() {
+      await flush();
+      await sql.raw('select note_batch(?::jsonb)', [batchRow(ctx)]);
+      await sql.raw(`select pg_advisory_xact_lock(7203001)`);
+      await sql.raw(
+        `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}
+         from (select * from held_events order by n) e`,
+      );
+      await sql.raw('delete from held_events');
+    },
+  };
+}
