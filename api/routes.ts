@@ -2,12 +2,16 @@ import type { Services } from '../domain/services.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
+import { registerCatalogueRoutes } from './catalogues/catalogues.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerImportRoutes } from './imports/imports.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
+import { registerCardTypeRoutes } from './metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
+import { registerRelationTypeRoutes } from './metamodel/relation-types.routes.ts';
+import { registerStakeholderRoleRoutes } from './metamodel/stakeholder-roles.routes.ts';
 import { registerMetricsRoute } from './metrics/metrics.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
@@ -22,6 +26,10 @@ export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
 export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
   registerMetamodelRoutes,
+  registerCardTypeRoutes,
+  registerRelationTypeRoutes,
+  registerStakeholderRoleRoutes,
+  registerCatalogueRoutes,
   registerCardReadRoutes,
   registerCardWriteRoutes,
   registerRelationRoutes,

@@ -4,6 +4,7 @@ import { housekeepingProcessor } from './housekeeping.ts';
 import { importProcessor } from './import.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
+import { metamodelChangeProcessor } from './metamodel-change.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
 export const processors: JobProcessor[] = [
@@ -12,4 +13,5 @@ export const processors: JobProcessor[] = [
   kpiSnapshotProcessor,
   housekeepingProcessor,
   mailProcessor,
+  metamodelChangeProcessor,
 ];

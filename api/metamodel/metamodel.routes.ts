@@ -8,18 +8,23 @@ import {
   readStakeholderRoleDefinition,
 } from '../../domain/metamodel/metamodel.queries.ts';
 import { sendJson } from '../json.ts';
+import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
 import { closed, listAnswer, listQuery } from '../schemas/common.ts';
 import { CardTypeSchema, RelationTypeSchema, StakeholderRoleSchema } from '../schemas/metamodel.ts';
+import { ImpactSchema } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';
+import { localised, localisedAnswer, tag } from './metamodel.answers.ts';
+import { Key, KeyParams } from './metamodel.parameters.ts';
 
-const tag = 'Metamodel';
-const Key = Type.String({ minLength: 1, maxLength: 100 });
+const sorts = ['sort_order', 'label', 'key'];
 const includeHidden = Type.Boolean({ default: false });
 
 /** Reading of card types, relation types and stakeholder roles. */
 export function registerMetamodelRoutes(app: App): void {
-  for (const schema of [CardTypeSchema, RelationTypeSchema, StakeholderRoleSchema]) app.addSchema(schema);
+  for (const schema of [CardTypeSchema, RelationTypeSchema, StakeholderRoleSchema, ImpactSchema]) {
+    app.addSchema(schema);
+  }
 
   operation(app, {
     method: 'GET',
@@ -28,9 +33,14 @@ export function registerMetamodelRoutes(app: App): void {
     tag,
     summary: 'List card types',
     permission: 'login',
-    query: listQuery(['sort_order', 'label', 'key'], 'sort_order', { include_hidden: includeHidden }),
-    answers: { 200: { description: 'Card types', schema: listAnswer(Type.Ref('CardType#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listCardTypes(ctx, query)),
+    ...localised,
+    query: listQuery(sorts, 'sort_order', { include_hidden: includeHidden }),
+    answers: { 200: localisedAnswer('Card types', listAnswer(Type.Ref('CardType#'))) },
+    handler: async ({ ctx, query, request, reply }) =>
+      sendJson(
+        reply,
+        await listCardTypes(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
+      ),
   });
 
   operation(app, {
@@ -40,9 +50,13 @@ export function registerMetamodelRoutes(app: App): void {
     tag,
     summary: 'Read one card type',
     permission: 'login',
-    params: Type.Object({ key: Key }, closed),
-    answers: { 200: { description: 'The card type', schema: Type.Ref('CardType#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readCardType(ctx, params.key)),
+    ...localised,
+    params: KeyParams,
+    answers: { 200: localisedAnswer('The card type', Type.Ref('CardType#')) },
+    handler: async ({ ctx, params, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      return sendJson(reply, await readCardType(ctx.db, params.key, language));
+    },
   });
 
   operation(app, {
@@ -52,12 +66,14 @@ export function registerMetamodelRoutes(app: App): void {
     tag,
     summary: 'List relation types',
     permission: 'login',
-    query: listQuery(['sort_order', 'label', 'key'], 'sort_order', {
-      include_hidden: includeHidden,
-      type_key: Type.Optional(Key),
-    }),
-    answers: { 200: { description: 'Relation types', schema: listAnswer(Type.Ref('RelationType#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRelationTypes(ctx, query)),
+    ...localised,
+    query: listQuery(sorts, 'sort_order', { include_hidden: includeHidden, type_key: Type.Optional(Key) }),
+    answers: { 200: localisedAnswer('Relation types', listAnswer(Type.Ref('RelationType#'))) },
+    handler: async ({ ctx, query, request, reply }) =>
+      sendJson(
+        reply,
+        await listRelationTypes(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
+      ),
   });
 
   operation(app, {
@@ -67,9 +83,13 @@ export function registerMetamodelRoutes(app: App): void {
     tag,
     summary: 'Read one relation type',
     permission: 'login',
-    params: Type.Object({ key: Key }, closed),
-    answers: { 200: { description: 'The relation type', schema: Type.Ref('RelationType#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRelationType(ctx, params.key)),
+    ...localised,
+    params: KeyParams,
+    answers: { 200: localisedAnswer('The relation type', Type.Ref('RelationType#')) },
+    handler: async ({ ctx, params, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      return sendJson(reply, await readRelationType(ctx.db, params.key, language));
+    },
   });
 
   operation(app, {
@@ -79,11 +99,14 @@ export function registerMetamodelRoutes(app: App): void {
     tag,
     summary: 'List the stakeholder roles of one card type',
     permission: 'login',
+    ...localised,
     params: Type.Object({ type_key: Key }, closed),
-    query: listQuery(['sort_order', 'label', 'key'], 'sort_order', { include_archived: includeHidden }),
-    answers: { 200: { description: 'Stakeholder roles', schema: listAnswer(Type.Ref('StakeholderRole#')) } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listStakeholderRoleDefinitions(ctx, params.type_key, query)),
+    query: listQuery(sorts, 'sort_order', { include_archived: includeHidden }),
+    answers: { 200: localisedAnswer('Stakeholder roles', listAnswer(Type.Ref('StakeholderRole#'))) },
+    handler: async ({ ctx, params, query, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      return sendJson(reply, await listStakeholderRoleDefinitions(ctx, params.type_key, query, language));
+    },
   });
 
   operation(app, {
@@ -93,9 +116,13 @@ export function registerMetamodelRoutes(app: App): void {
     tag,
     summary: 'Read one stakeholder role',
     permission: 'login',
+    ...localised,
     params: Type.Object({ type_key: Key, role_key: Key }, closed),
-    answers: { 200: { description: 'The stakeholder role', schema: Type.Ref('StakeholderRole#') } },
-    handler: async ({ ctx, params, reply }) =>
-      sendJson(reply, await readStakeholderRoleDefinition(ctx, params.type_key, params.role_key)),
+    answers: { 200: localisedAnswer('The stakeholder role', Type.Ref('StakeholderRole#')) },
+    handler: async ({ ctx, params, request, reply }) => {
+      const { type_key, role_key } = params;
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      return sendJson(reply, await readStakeholderRoleDefinition(ctx.db, type_key, role_key, language));
+    },
   });
 }

@@ -1,5 +1,11 @@
 /** What a request header means, once for all operations that take it. */
 const requestHeaders = {
+  'Accept-Language': {
+    description:
+      'Languages of labels, by preference (RFC 9110). Without it, and where nothing is translated, labels are as they were given.',
+    schema: { type: 'string' },
+    example: 'de-AT, fr;q=0.5',
+  },
   'Idempotency-Key': {
     description:
       'Makes a repetition harmless: the first answer is kept for 24 hours and given again. The same key with another request is refused.',
@@ -46,6 +52,7 @@ const answerHeaders = {
     description: "The file's name (RFC 6266).",
     schema: { type: 'string' },
   },
+  'Content-Language': { description: 'The language of the labels.', schema: { type: 'string' } },
   'Content-Range': { description: 'Which bytes of how many these are.', schema: { type: 'string' } },
   ETag: {
     description: 'Names this state of the resource, for `If-None-Match` and `If-Match`.',
@@ -63,6 +70,10 @@ const answerHeaders = {
   'Retry-After': {
     description: 'Seconds after which to try again.',
     schema: { type: 'integer', minimum: 0 },
+  },
+  Vary: {
+    description: 'Request headers that make a difference to the answer.',
+    schema: { type: 'string' },
   },
   'WWW-Authenticate': { description: 'How to log in.', schema: { type: 'string' } },
   'X-Position': {

@@ -32,6 +32,8 @@ export interface UndoSpec {
   table?: string;
   /** Columns that follow by themselves and are not compared when a conflict is looked for. */
   derived?: readonly string[];
+  /** The command that undoes it has to take the metamodel alone (`CommandOptions.changesMetamodel`). */
+  changesMetamodel?: boolean;
   /** Topics to raise after a row was brought back, given the row as it was told. */
   topics?(event: UndoneEvent): string[];
   /**

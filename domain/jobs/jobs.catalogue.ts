@@ -4,6 +4,7 @@ import { housekeepingJob } from './kinds/housekeeping.ts';
 import { importJob } from './kinds/import.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
+import { metamodelChangeJob } from './kinds/metamodel-change.ts';
 
 /** Every kind of job. */
 export const jobCatalogue: readonly JobDefinition[] = [
@@ -12,6 +13,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   kpiSnapshotJob,
   housekeepingJob,
   mailJob,
+  metamodelChangeJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -1,3 +1,4 @@
+import { collectLanguages } from './languages.ts';
 import type {
   Cardinality,
   Field,
@@ -89,6 +90,8 @@ export interface CompiledField {
   required: boolean;
   readonly: boolean;
   options: ReadonlySet<string>;
+  /** Labels by option key. */
+  optionLabels: ReadonlyMap<string, string>;
 }
 
 /** A side of a relation type that a card of some type must have filled. */
@@ -126,9 +129,12 @@ export interface Metamodel {
   hiddenTypes: string[];
   /** Relation types that are shown and whose ends are. */
   visibleRelationTypes: string[];
+  /** Languages that some label is translated to. */
+  languages: ReadonlySet<string>;
 }
 
-function compileField(field: Field | RelationAttribute): CompiledField {
+/** A declared field in the form that checks work with. */
+export function compileField(field: Field | RelationAttribute): CompiledField {
   const own = field as Partial<Field>;
   return {
     key: field.key,
@@ -138,6 +144,7 @@ function compileField(field: Field | RelationAttribute): CompiledField {
     required: own.required ?? false,
     readonly: own.readonly ?? false,
     options: new Set((field.options ?? []).map((option) => option.key)),
+    optionLabels: new Map((field.options ?? []).map((option) => [option.key, option.label])),
   };
 }
 
@@ -217,5 +224,16 @@ export function compileMetamodel(rows: {
     visibleTypes: [...cardTypes.values()].filter((type) => !type.is_hidden).map((type) => type.key),
     hiddenTypes: [...hidden],
     visibleRelationTypes: [...relationTypes.values()].filter(shown).map((type) => type.key),
+    languages: languagesOf([rows.cardTypes, rows.relationTypes, rows.roles]),
   };
+}
+
+/** Every language under a member `translations`, however deep. */
+function languagesOf(value: unknown, found = new Set<string>()): Set<string> {
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === 'translations') collectLanguages(member, found);
+    else languagesOf(member, found);
+  }
+  return found;
 }

@@ -49,7 +49,13 @@ export async function seedWorkspace(db: Db): Promise<void> {
     await trx('relation_types').insert(
       relationTypeSeeds.map((type) => ({
         ...type,
-        attributes_schema: json(type.attributes_schema),
+        attributes_schema: json(
+          type.attributes_schema.map(({ options, ...attribute }) => ({
+            ...attribute,
+            built_in: true,
+            ...(options ? { options: options.map((option) => ({ ...option, built_in: true })) } : {}),
+          })),
+        ),
         built_in: true,
       })),
     );

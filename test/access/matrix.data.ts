@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { metamodelRows } from './matrix/metamodel.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
@@ -163,4 +164,4 @@ const firstRows: Row[] = [
 ];
 
 /** Every operation's rows; groups that came later have files of their own under matrix/. */
-export const table: Row[] = [...firstRows];
+export const table: Row[] = [...firstRows, ...metamodelRows];

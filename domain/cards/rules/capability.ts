@@ -8,6 +8,8 @@ export const LEVEL_FIELD = 'capabilityLevel';
 /** The level that is set by hand, on a root: it stands above level 1. */
 export const MACRO = 'Macro';
 const MAX_LEVEL = 5;
+/** Every level that the service writes. */
+export const levelOptions = [MACRO, 'L1', 'L2', 'L3', 'L4', 'L5'];
 
 /** Whether cards of the type carry a level; a workspace may have removed the field. */
 export function hasLevels(type: CardType): boolean {

@@ -1,0 +1,184 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type TSchema } from 'typebox';
+import { createEntry, deleteEntry, patchEntry } from '../../domain/catalogues/catalogue.commands.ts';
+import { catalogueLanguages, listEntries } from '../../domain/catalogues/catalogue.queries.ts';
+import type { Catalogue } from '../../domain/catalogues/catalogue.types.ts';
+import { principles, regulations, resourceTypes } from '../../domain/catalogues/catalogues.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { ListParams } from '../../domain/lists/lists.types.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { negotiateLanguage } from '../language.ts';
+import { operation } from '../operation.ts';
+import * as schemas from '../schemas/catalogues.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+/** What differs between the catalogues' operations. */
+interface CatalogueApi {
+  catalogue: Catalogue;
+  /** The last part of the address. */
+  path: string;
+  /** The name in operation ids, singular and plural. */
+  name: string;
+  names: string;
+  /** The name of an entry's id in addresses. */
+  parameter: string;
+  singular: string;
+  plural: string;
+  schema: TSchema & { $id: string };
+  sorts: string[];
+  filters: Record<string, TSchema>;
+  create: TSchema;
+  patch: TSchema;
+  createExample: object;
+  patchExample: object;
+}
+
+const enabledOnly = Type.Boolean({ default: false });
+const labelledSorts = ['sort_order', 'label', 'key'];
+
+const catalogues: CatalogueApi[] = [
+  {
+    catalogue: principles,
+    path: 'principles',
+    name: 'Principle',
+    names: 'Principles',
+    parameter: 'principle_id',
+    singular: 'an architecture principle',
+    plural: 'architecture principles',
+    schema: schemas.PrincipleSchema as never,
+    sorts: ['sort_order', 'title', 'created_at'],
+    filters: {},
+    create: schemas.PrincipleCreateBody,
+    patch: schemas.PrinciplePatchBody,
+    createExample: { title: 'Buy before build', rationale: 'Commodities are cheaper bought.' },
+    patchExample: { is_active: false },
+  },
+  {
+    catalogue: regulations,
+    path: 'compliance-regulations',
+    name: 'ComplianceRegulation',
+    names: 'ComplianceRegulations',
+    parameter: 'regulation_id',
+    singular: 'a regulation',
+    plural: 'regulations that compliance scans look at',
+    schema: schemas.RegulationSchema as never,
+    sorts: labelledSorts,
+    filters: { enabled_only: enabledOnly },
+    create: schemas.RegulationCreateBody,
+    patch: schemas.RegulationPatchBody,
+    createExample: { key: 'pci_dss', label: 'PCI DSS 4.0', sort_order: 70 },
+    patchExample: { is_enabled: false },
+  },
+  {
+    catalogue: resourceTypes,
+    path: 'resource-types',
+    name: 'ResourceType',
+    names: 'ResourceTypes',
+    parameter: 'resource_type_id',
+    singular: 'a link type or file category',
+    plural: 'link types and file categories',
+    schema: schemas.ResourceTypeSchema as never,
+    sorts: labelledSorts,
+    filters: { enabled_only: enabledOnly, kind: Type.Optional(schemas.Kind) },
+    create: schemas.ResourceTypeCreateBody,
+    patch: schemas.ResourceTypePatchBody,
+    createExample: { kind: 'link_type', key: 'runbook', label: 'Runbook', icon: 'menu_book' },
+    patchExample: { label: 'Run book' },
+  },
+];
+
+/** Principles, regulations, link types and file categories. */
+export function registerCatalogueRoutes(app: App): void {
+  for (const api of catalogues) {
+    app.addSchema(api.schema);
+    registerCatalogue(app, api);
+  }
+}
+
+function registerCatalogue(app: App, api: CatalogueApi): void {
+  const { catalogue, parameter } = api;
+  const tag = 'Metamodel';
+  const url = `/api/v1/metamodel/${api.path}`;
+  const one = `${url}/:${parameter}`;
+  const item = Type.Ref(`${api.schema.$id}#`);
+  const administering = { permission: 'admin.metamodel' } as const;
+  const params = Type.Object({ [parameter]: Uuid }, closed);
+  const localised = catalogue.translated ? { headers: ['Accept-Language'] as ['Accept-Language'] } : {};
+  const told = catalogue.translated ? (['Content-Language', 'Vary'] as const) : [];
+  const languageOf = async (ctx: Ctx, request: FastifyRequest, reply: FastifyReply) =>
+    catalogue.translated
+      ? negotiateLanguage(request, reply, await catalogueLanguages(ctx.db, catalogue))
+      : 'en';
+  const idOf = (given: object) => (given as Record<string, string>)[parameter]!;
+
+  operation(app, {
+    method: 'GET',
+    url,
+    id: `list${api.names}`,
+    tag,
+    summary: `List ${api.plural}`,
+    permission: 'login',
+    ...localised,
+    query: listQuery(api.sorts, 'sort_order', api.filters),
+    answers: { 200: { description: 'In order', schema: listAnswer(item), headers: [...told] } },
+    handler: async ({ ctx, query, request, reply }) => {
+      const language = await languageOf(ctx, request, reply);
+      return sendJson(reply, await listEntries(ctx, catalogue, query as unknown as ListParams, language));
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url,
+    id: `create${api.name}`,
+    tag,
+    summary: `Add ${api.singular}`,
+    ...administering,
+    body: api.create,
+    bodyExample: api.createExample,
+    answers: { 201: { description: 'What was added', schema: item, headers: ['ETag'] } },
+    errors: catalogue.uniqueKey ? ['key_taken'] : [],
+    handler: async ({ ctx, body, reply }) => {
+      const { text } = await createEntry(ctx, catalogue, body as Record<string, unknown>);
+      return sendResource(reply.code(201), text);
+    },
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: one,
+    id: `patch${api.name}`,
+    tag,
+    summary: `Change ${api.singular}`,
+    ...administering,
+    ...localised,
+    params,
+    body: api.patch,
+    bodyExample: api.patchExample,
+    answers: { 200: { description: 'As it is now', schema: item, headers: ['ETag', ...told] } },
+    errors: ['precondition_failed'],
+    handler: async ({ ctx, params: given, body, request, reply }) => {
+      const language = await languageOf(ctx, request, reply);
+      const input = body as Record<string, unknown>;
+      return sendResource(reply, await patchEntry(ctx, catalogue, idOf(given), input, language));
+    },
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: one,
+    id: `delete${api.name}`,
+    tag,
+    summary: `Delete ${api.singular}`,
+    ...(catalogue.uniqueKey ? { description: 'What is built in can only be disabled.' } : {}),
+    ...administering,
+    params,
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['precondition_failed', ...(catalogue.uniqueKey ? (['built_in_frozen'] as const) : [])],
+    handler: async ({ ctx, params: given, request, reply }) => {
+      await deleteEntry(ctx, catalogue, idOf(given), await languageOf(ctx, request, reply));
+      return reply.code(204).send();
+    },
+  });
+}

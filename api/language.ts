@@ -1,0 +1,16 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedLanguages, chooseLanguage } from '../domain/metamodel/languages.ts';
+
+/**
+ * The language in which labels are answered: the first of `Accept-Language` that something is translated to. Says so
+ * in the answer, whose ETag differs by it.
+ */
+export function negotiateLanguage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  translated: ReadonlySet<string>,
+): string {
+  const language = chooseLanguage(acceptedLanguages(request.headers['accept-language']), translated);
+  reply.header('content-language', language).header('vary', 'Accept-Language');
+  return language;
+}

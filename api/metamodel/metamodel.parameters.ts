@@ -1,0 +1,14 @@
+import Type from 'typebox';
+import { closed } from '../schemas/common.ts';
+
+export const Key = Type.String({ minLength: 1, maxLength: 100 });
+export const KeyParams = Type.Object({ key: Key }, closed);
+
+export const dryRun = Type.Boolean({
+  default: false,
+  description: 'Tell what would be affected, and write nothing',
+});
+export const force = Type.Boolean({
+  default: false,
+  description: 'Give up values that do not fit the new type of their field',
+});

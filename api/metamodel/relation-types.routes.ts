@@ -1,0 +1,159 @@
+import Type from 'typebox';
+import { changeMetamodel } from '../../domain/metamodel/changes/changes.run.ts';
+import { instanceCount } from '../../domain/metamodel/usage.ts';
+import { negotiateLanguage } from '../language.ts';
+import { operation } from '../operation.ts';
+import { closed } from '../schemas/common.ts';
+import { RelationTypeCreateBody, RelationTypePatchBody } from '../schemas/metamodel-bodies.ts';
+import type { App } from '../types.ts';
+import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
+import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
+
+const relationType = Type.Ref('RelationType#');
+
+/** Changing relation types. */
+export function registerRelationTypeRoutes(app: App): void {
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/metamodel/relation-types',
+    id: 'createRelationType',
+    tag,
+    summary: 'Create a relation type',
+    description:
+      'Two card types are joined by one visible relation type in each direction; keys that end in `Successor` stand beside another.',
+    ...administering,
+    body: RelationTypeCreateBody,
+    bodyExample: {
+      key: 'relAppToOrgSupport',
+      label: 'is supported by',
+      reverse_label: 'supports',
+      source_type_key: 'Application',
+      target_type_key: 'Organization',
+    },
+    answers: {
+      201: { description: 'The relation type', schema: relationType, headers: ['Location', 'ETag'] },
+      ...asJob,
+    },
+    errors: ['key_taken', 'pair_taken', 'metamodel_busy'],
+    handler: async ({ ctx, body, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'create_relation_type', key: body.key, body } as const;
+      const created = `/api/v1/metamodel/relation-types/${body.key}`;
+      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }), { created });
+    },
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/metamodel/relation-types/:key',
+    id: 'patchRelationType',
+    tag,
+    summary: 'Change a relation type, and its relations with it',
+    description:
+      'Members that are sent replace what is there. Its ends are fixed once it has relations. Built-in attributes and options are neither changed nor removed, but for translations; options can be hidden. Values are taken away or converted as with card types. More than 2,000 relations and cards are written by a job.',
+    ...administering,
+    ...localised,
+    params: KeyParams,
+    query: Type.Object({ dry_run: dryRun, force }, closed),
+    body: RelationTypePatchBody,
+    bodyExample: { source_mandatory: true },
+    answers: {
+      200: localisedAnswer(
+        'The relation type, or the impact of a dry run',
+        Type.Union([relationType, Type.Ref('MetamodelImpact#')]),
+        { headers: ['ETag'] },
+      ),
+      ...asJob,
+    },
+    errors: [
+      'precondition_failed',
+      'values_do_not_fit',
+      'instances_present',
+      'pair_taken',
+      'cardinality_violated',
+      'built_in_frozen',
+      'metamodel_busy',
+    ],
+    handler: async ({ ctx, params, query, body, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'patch_relation_type', key: params.key, body } as const;
+      const options = { language, dryRun: query.dry_run, force: query.force };
+      const outcome = await changeMetamodel(ctx, change, options);
+      return sendOutcome(reply, outcome, { resource: !query.dry_run });
+    },
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/metamodel/relation-types/:key',
+    id: 'deleteRelationType',
+    tag,
+    summary: 'Delete a relation type, or hide a built-in one',
+    description: 'Its relations go with it, which `force` has to ask for.',
+    ...administering,
+    params: KeyParams,
+    query: Type.Object(
+      { force: Type.Boolean({ default: false, description: 'Delete its relations as well' }) },
+      closed,
+    ),
+    answers: {
+      200: {
+        description: 'What became of it',
+        schema: Type.Object(
+          {
+            status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
+            key: Type.String(),
+            removed_instances: Type.Integer({ minimum: 0 }),
+          },
+          closed,
+        ),
+      },
+      ...asJob,
+    },
+    errors: ['precondition_failed', 'instances_present', 'metamodel_busy'],
+    handler: async ({ ctx, params, query, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'delete_relation_type', key: params.key } as const;
+      const outcome = await changeMetamodel(ctx, change, { language, force: query.force });
+      return sendOutcome(reply, outcome, { resource: false });
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/metamodel/relation-types/:key/restore',
+    id: 'restoreRelationType',
+    tag,
+    summary: 'Show a hidden relation type again',
+    ...administering,
+    ...localised,
+    params: KeyParams,
+    answers: {
+      200: localisedAnswer('The relation type', relationType, { headers: ['ETag'] }),
+      ...asJob,
+    },
+    errors: ['precondition_failed', 'wrong_state', 'pair_taken', 'metamodel_busy'],
+    handler: async ({ ctx, params, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'restore_relation_type', key: params.key } as const;
+      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }));
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/metamodel/relation-types/:key/instance-count',
+    id: 'countRelationTypeInstances',
+    tag,
+    summary: 'Count the relations of a type',
+    ...administering,
+    params: KeyParams,
+    answers: {
+      200: {
+        description: 'The count',
+        schema: Type.Object({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }, closed),
+      },
+    },
+    handler: async ({ ctx, params }) => await instanceCount(ctx, params.key),
+  });
+}

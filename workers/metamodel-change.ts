@@ -1,0 +1,5 @@
+import { processes } from '../domain/jobs/jobs.running.ts';
+import { metamodelChangeJob } from '../domain/jobs/kinds/metamodel-change.ts';
+import { runMetamodelChange } from '../domain/metamodel/changes/changes.run.ts';
+
+export const metamodelChangeProcessor = processes(metamodelChangeJob, runMetamodelChange);
