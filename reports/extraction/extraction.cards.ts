@@ -4,6 +4,7 @@ import type { Ctx } from '../../domain/context.ts';
 import type { Condition } from '../../domain/lists/lists.types.ts';
 import { joinPath, writeTag } from '../../domain/transfer/csv-cells.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
+import { isPacked, packColumns } from './extraction.pack.ts';
 import { epochWriter, rowShaper, type Source, shapedBatches } from './extraction.shape.ts';
 import { numbered } from './extraction.sql.ts';
 import type { Cell, Column, Table } from './extraction.types.ts';
@@ -72,17 +73,21 @@ export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
   };
 }
 
-/** The cards of a selection as a table, from the snapshot, oldest first. */
+/**
+ * The cards of a selection as a table, from the snapshot, oldest first.
+ * @param csv for the CSV writer: the database writes the text of those cells that it can.
+ */
 export async function cardTable(
   snapshot: Snapshot,
   ctx: Ctx,
   selection: CardSelection,
-  columns: Column[],
+  wanted: Column[],
+  csv?: { neutralise: boolean },
 ): Promise<Table> {
   const where = selectedCards(ctx, selection);
   const attributes = visibleAttributes(ctx);
-  const fixed = columns.flatMap(({ header }) => (header in members ? [header as keyof typeof members] : []));
-  const needs = (...names: string[]) => names.some((name) => columns.some(({ header }) => header === name));
+  const columns = csv ? packColumns(wanted, packable, csv.neutralise) : wanted;
+  const needs = (...names: string[]) => names.some((name) => wanted.some(({ header }) => header === name));
   const from = [
     'cards c',
     needs('parent_external_id', 'parent_name') ? joins.parent : '',
@@ -90,7 +95,13 @@ export async function cardTable(
     needs('tags') ? joins.tags : '',
     needs('stakeholders') ? joins.stakeholders : '',
   ].join(' ');
-  const list = [`${attributes.sql} as attributes`, ...fixed.map((name) => members[name])];
+  const fixed = columns.filter((column) => isPacked(column) || !column.header.startsWith('attributes.'));
+  const list = [
+    `${attributes.sql} as attributes`,
+    ...fixed.map((column) =>
+      isPacked(column) ? column.sql : members[column.header as keyof typeof members],
+    ),
+  ];
   const counted = numbered(`select count(*)::int as n from cards c where ${where.sql}`);
   const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(counted, where.bindings);
   const rows = snapshot.batches(
@@ -98,7 +109,7 @@ export async function cardTable(
     [...attributes.bindings, ...where.bindings],
     BATCH,
   );
-  const shape = rowShaper(columns, ({ header }) => sourceOf(header, fixed));
+  const shape = rowShaper(columns, (column) => sourceOf(column, fixed));
   return { name: 'Cards', columns, total, batches: shapedBatches(rows, columns.length, shape) };
 }
 
@@ -113,10 +124,15 @@ const readers: Partial<Record<keyof typeof members, (value: unknown) => Cell>> =
   updated_at: epochWriter(),
 };
 
-function sourceOf(header: string, fixed: (keyof typeof members)[]): Source {
-  if (header.startsWith('attributes.'))
-    return { place: ATTRIBUTES, member: header.slice('attributes.'.length) };
+/** The values whose cells the database can write: all but lists and times. */
+function packable({ header }: Column): string | undefined {
   const name = header as keyof typeof members;
-  const read = readers[name];
-  return { place: FIRST_MEMBER + fixed.indexOf(name), ...(read ? { read } : {}) };
+  return name in members && !(name in readers) && name !== 'stakeholders' ? members[name] : undefined;
+}
+
+function sourceOf(column: Column, fixed: Column[]): Source {
+  const at = fixed.indexOf(column);
+  if (at < 0) return { place: ATTRIBUTES, member: column.header.slice('attributes.'.length) };
+  const read = readers[column.header as keyof typeof members];
+  return { place: FIRST_MEMBER + at, ...(read ? { read } : {}) };
 }

@@ -71,7 +71,8 @@ export async function extractionTables(snapshot: Snapshot, ctx: Ctx, plan: Extra
   const { request, cards, relationTypes } = plan;
   const relations = (columns: Column[]) => relationTable(snapshot, ctx, relationTypes, cards, columns);
   if (request.kind === 'relations') return [await relations(plan.columns)];
-  const tables = [await cardTable(snapshot, ctx, cards, plan.columns)];
+  const csv = request.format === 'csv' ? { neutralise: request.neutralise } : undefined;
+  const tables = [await cardTable(snapshot, ctx, cards, plan.columns, csv)];
   if (request.include.includes('relations')) {
     const costs = await seesSomeCosts(ctx);
     tables.push(await relations(relationColumns(ctx, relationTypes, request.profile, costs)));

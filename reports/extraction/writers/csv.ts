@@ -23,6 +23,7 @@ function cellWriter(column: Column, guard: boolean): (cell: Cell) => string {
     case 'boolean':
       return (cell) => (typeof cell === 'string' ? asText(cell) : String(cell));
     case 'key':
+    case 'csv':
     case 'datetime':
       return String;
     case 'multi':
@@ -46,7 +47,8 @@ async function* csvChunks(table: Table, options: CsvOptions): AsyncGenerator<str
   const width = writers.length;
   // what stands between two filled cells of a line
   const commas = Array.from({ length: width }, (_, n) => ','.repeat(n));
-  let text = `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
+  const headers = table.columns.map(({ header, type }) => (type === 'csv' ? header : quoteCell(header)));
+  let text = `${headers.join(',')}\r\n`;
   for await (const rows of table.batches) {
     for (const row of rows) {
       let at = 0;
