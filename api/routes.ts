@@ -13,6 +13,7 @@ import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
 import { registerRelationTypeRoutes } from './metamodel/relation-types.routes.ts';
 import { registerStakeholderRoleRoutes } from './metamodel/stakeholder-roles.routes.ts';
 import { registerMetricsRoute } from './metrics/metrics.routes.ts';
+import { registerNotificationRoutes } from './notifications/notifications.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
@@ -38,6 +39,7 @@ export const routeGroups: RouteGroup[] = [
   registerImportRoutes,
   registerExportRoutes,
   registerReportRoutes,
+  registerNotificationRoutes,
   registerEventRoutes,
   registerHealthRoutes,
   registerMetricsRoute,

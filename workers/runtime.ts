@@ -7,6 +7,7 @@ import type { Services } from '../domain/services.ts';
 import { openDatabase } from '../platform/database.ts';
 import { installation } from '../platform/installation.ts';
 import { createQueueBackend } from '../platform/queue/queue.ts';
+import { startNotifier } from './notifier.ts';
 import { processors as allProcessors } from './processors.ts';
 import { startRelay } from './relay.ts';
 import { createRunner } from './runtime.run.ts';
@@ -24,7 +25,7 @@ export interface Workers {
   close(remainingMs: number): Promise<void>;
 }
 
-/** Starts what carries out jobs in this process: relay, scheduler and a worker for each queue. */
+/** Starts what carries out jobs in this process: relay, scheduler, notifier and a worker for each queue. */
 export async function startWorkers(
   services: Services,
   processors: readonly JobProcessor[] = allProcessors,
@@ -43,6 +44,7 @@ export async function startWorkers(
   const workers = jobQueues.map((name) => queue.worker(name, config.workerConcurrency, runner.run));
   const relay = startRelay({ db: leases, queue, signals, log });
   const scheduler = startScheduler({ db, signals, log });
+  const notifier = startNotifier(services);
   const unlisten = signals.on(JOB_CANCEL_CHANNEL, (id) => runner.check(id || undefined));
 
   return {
@@ -50,7 +52,7 @@ export async function startWorkers(
       const deadline = performance.now() + remainingMs;
       const left = (reserve: number) => Math.max(0, deadline - performance.now() - reserve);
       unlisten();
-      await within(Promise.all([relay.stop(), scheduler.stop()]), left(STOP_MS + CLOSE_MS));
+      await within(Promise.all([relay.stop(), scheduler.stop(), notifier.stop()]), left(STOP_MS + CLOSE_MS));
       const drained = Promise.all(workers.map((worker) => worker.close(false)));
       await within(drained, left(STOP_MS + CLOSE_MS));
       await within(runner.interrupt(left(CLOSE_MS + 500)), left(CLOSE_MS));

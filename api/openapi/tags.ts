@@ -7,6 +7,7 @@ export const tags = [
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },
+  { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },
   { name: 'Events', description: 'Audit log, change feed and live stream' },
   { name: 'Users and roles', description: 'Who may do what' },
   { name: 'Health', description: 'State of the service' },

@@ -4,3 +4,6 @@ import type { UndoSpec } from './undo.types.ts';
 
 /** Everything that can be undone, by kind of object; a kind that is missing here is refused by name. */
 export const undoSpecs: UndoSpec[] = [...metamodelUndo, ...catalogueUndo];
+export const undoSpecs: UndoSpec[] = [
+  { entity: 'notification', table: 'notifications', events: { updated: ['notification.read'] } },
+];

@@ -2,6 +2,7 @@ import type { BlobStore } from '../../platform/blobs.ts';
 import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
 import { PURGED_THROUGH } from '../events/changes.ts';
 import { removeStale } from '../imports/imports.staging.ts';
+import { removeOldMails, removeOldNotifications } from '../notifications/notifications.retention.ts';
 import { jobCatalogue } from './jobs.catalogue.ts';
 import type { JobCounts } from './jobs.running.ts';
 
@@ -26,6 +27,8 @@ const chores: Record<string, Chore> = {
   imports: removeStale,
   jobs: removeJobs,
   events: removeEvents,
+  notifications: (sql) => removeOldNotifications(sql, BATCH),
+  mails: (sql) => removeOldMails(sql, BATCH),
 };
 
 function expired(table: string, condition: string): Chore {

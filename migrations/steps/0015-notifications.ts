@@ -19,7 +19,6 @@ export async function up(knex: Knex): Promise<void> {
       message text not null,
       link text,
       is_read boolean not null default false,
-      data jsonb not null default '{}',
       -- the card that it is about, if it is about one alone; outlives the card
       card_id uuid,
       actor_id uuid,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { metamodelRows } from './matrix/metamodel.data.ts';
+import { notificationRows } from './matrix/notifications.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
@@ -165,3 +166,4 @@ const firstRows: Row[] = [
 
 /** Every operation's rows; groups that came later have files of their own under matrix/. */
 export const table: Row[] = [...firstRows, ...metamodelRows];
+export const table: Row[] = [...firstRows, ...notificationRows];

@@ -1,0 +1,101 @@
+import type { Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { readSetting } from '../settings/settings.read.ts';
+import { enqueueMails, isMailAddress, type Mail } from './mail.enqueue.ts';
+import { appUrl, renderMail } from './mail.templates.ts';
+
+/** Users who are mailed by one transaction. */
+const USERS = 200;
+/** Notifications that one mail spells out; of the others it tells the number. */
+const LISTED = 30;
+/** A batch that was opened by hand holds mails back no longer than this. */
+const OPEN_BATCH_HOURS = 1;
+
+interface Due {
+  user_id: string;
+  email: string;
+  display_name: string;
+  is_active: boolean;
+  is_read: boolean;
+  title: string;
+  message: string;
+  link: string | null;
+}
+
+/**
+ * Notifications that are to be mailed now, as a query of `columns`; its binding is the number of minutes between two
+ * mails to one user. Those of a job that is still running, or of a batch that is still open, wait for its end.
+ */
+export function sqlMailDue(columns: string): string {
+  return `select ${columns} from notifications n left join notification_mailings m on m.user_id = n.user_id
+    where n.mail_pending and (m.last_at is null or m.last_at <= now() - make_interval(mins => ?::int))
+      and not exists (select from jobs j where j.id = n.batch_id and j.status in ('queued', 'running'))
+      and not exists (select from mutation_batches b where b.id = n.batch_id and b.committed_at is null
+                      and b.created_at > now() - interval '${OPEN_BATCH_HOURS} hours')`;
+}
+
+/** Sends each user that it is time for one mail of all that waits; what was read meanwhile is left out. */
+export async function mailDueNotifications({ sql }: Work, ctx: Ctx): Promise<void> {
+  const minutes = await readSetting(sql, 'notification_digest_minutes');
+  const { rows } = await sql.raw(
+    `with due as (${sqlMailDue('n.id, n.user_id')}),
+     chosen as (select distinct user_id from due order by user_id limit ${USERS}),
+     done as (
+       update notifications n set mail_pending = false from due join chosen using (user_id)
+       where n.id = due.id returning n.*
+     )
+     select d.user_id, u.email, u.display_name, u.is_active, d.is_read, d.title, d.message, d.link
+     from done d join users u on u.id = d.user_id order by d.user_id, d.created_at, d.id`,
+    [minutes],
+  );
+  const wanted = (rows as Due[]).filter((due) => due.is_active && !due.is_read && isMailAddress(due.email));
+  if (wanted.length === 0) return;
+  const email = await readSetting(sql, 'email');
+  // nothing is kept for a mail server that may come one day
+  if (email.smtp_host === '') return;
+  const name = (await readSetting(sql, 'app_title')) || 'Estate';
+  const byUser = Map.groupBy(wanted, ({ user_id }) => user_id);
+  await enqueueMails(
+    sql,
+    ctx,
+    [...byUser.values()].map((due) => digestMail(due, name, email.app_base_url)),
+  );
+  await sql.raw(
+    `insert into notification_mailings (user_id, last_at) select unnest(?::uuid[]), now()
+     on conflict (user_id) do update set last_at = excluded.last_at`,
+    [[...byUser.keys()]],
+  );
+}
+
+/** One mail of all notifications that wait for a user. */
+function digestMail(due: Due[], app: string, base: string): Mail {
+  const [first] = due;
+  const single = due.length === 1;
+  const url = (path: string | null) => (path === null ? undefined : appUrl(base, path));
+  const target = url(single ? first!.link : null) ?? appUrl(base, '/notifications');
+  const settings = appUrl(base, '/settings/notifications');
+  const more = due.length - LISTED;
+  const { text, html } = renderMail({
+    heading: single ? first!.title : `${due.length} notifications`,
+    paragraphs: [
+      ...(single ? [first!.message] : []),
+      ...(more > 0 ? [`The first ${LISTED} of them, and ${more} more:`] : []),
+    ],
+    items: single
+      ? []
+      : due.slice(0, LISTED).map((item) => ({ title: item.title, text: item.message, url: url(item.link) })),
+    ...(target === undefined ? {} : { button: { label: `Open ${app}`, url: target } }),
+    footer: [
+      `${app} sends this to ${first!.display_name} as set in the notification preferences.`,
+      settings === undefined
+        ? 'To get fewer mails, switch kinds of notification off in your notification preferences.'
+        : `To get fewer mails, switch kinds of notification off: ${settings}`,
+    ],
+  });
+  return {
+    to: first!.email,
+    subject: single ? first!.title : `${due.length} notifications of ${app}`,
+    text,
+    html,
+  };
+}

@@ -1,0 +1,153 @@
+import type { AppPermission } from '../access/permissions.data.ts';
+import type { FeedRow } from '../events/feed.read.ts';
+import type { RowChanges } from '../events/row-changes.ts';
+import type { CardType } from '../metamodel/metamodel.compile.ts';
+import type { NotificationType } from './notifications.types.ts';
+
+/** What a text may say of an event. Costs are never among it. */
+export interface Facts {
+  event: FeedRow;
+  changes: RowChanges;
+  /** Who acted, by name. */
+  actor: string;
+  /** The event's card, if it is about one. */
+  card: { id: string; name: string; type: CardType } | undefined;
+  /** A date as the workspace writes it, in the reader's language. */
+  date(text: string): string;
+}
+
+/** Of which events who is told, and how. */
+export interface NotificationRule {
+  type: NotificationType;
+  /** The holders of a role on the event's card, or users that the event names (whatever is no id is passed over). */
+  to: 'followers' | ((event: FeedRow) => unknown[]);
+  /** Leaves out events that are no news. */
+  when?(event: FeedRow): boolean;
+  /** Needed besides seeing the event's card. */
+  permission?: AppPermission;
+  /** Whether the one who acted is told as well: assignments by another's rule. */
+  toActor?(event: FeedRow): boolean;
+  title(facts: Facts): string;
+  message(facts: Facts): string;
+  /** The title over many of them, as `37 cards you follow were changed`. */
+  many(count: number): string;
+  /** The page of the application; the card's unless given. */
+  link?(facts: Facts): string | null;
+}
+
+const changesOf = (event: FeedRow): RowChanges => (event.data.changes ?? {}) as RowChanges;
+const newValue = (event: FeedRow, field: string): unknown => changesOf(event)[field]?.new;
+const name = ({ card }: Facts): string => card?.name ?? 'A card';
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** Fields that follow from others. */
+const derived = new Set(['data_quality', 'archived_at', 'archive_batch_id', 'updated_at']);
+const fieldNames: Record<string, string> = { parent_id: 'parent', approval_status: 'approval' };
+
+/** The fields that were changed, in words; costs and what follows from other fields are left out. */
+function changedFields({ event, changes, card }: Facts): string {
+  const hidden = new Set(event.cost_keys ?? []);
+  const labels = new Set<string>();
+  for (const key of Object.keys(changes)) {
+    if (hidden.has(key) || derived.has(key)) continue;
+    const [group, field] = key.split('.');
+    if (group === 'attributes') labels.add(card?.type.fields.get(field!)?.label ?? field!);
+    else labels.add(fieldNames[group!] ?? group!.replaceAll('_', ' '));
+  }
+  const all = [...labels];
+  if (all.length === 0) return 'it';
+  if (all.length > 4) return `${all.slice(0, 3).join(', ')} and ${all.length - 3} more`;
+  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+}
+
+const ofCard = (verb: string, type: NotificationType = 'card_updated'): NotificationRule => ({
+  type,
+  to: 'followers',
+  title: (facts) => `${name(facts)} was ${verb}`,
+  message: (facts) => `${facts.actor} has ${verb} it.`,
+  many: (count) => `${count} cards you follow were ${verb}`,
+});
+
+const cardUpdated: NotificationRule = {
+  ...ofCard('changed'),
+  when: (event) => Object.keys(changesOf(event)).some((field) => !derived.has(field)),
+  message: (facts) => `${facts.actor} has changed ${changedFields(facts)}.`,
+};
+
+const excerpt = (text: unknown): string => {
+  const line = String(text ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > 200 ? `${line.slice(0, 199).toWellFormed()}…` : line;
+};
+const comment = { permission: 'comments.view', message: commentText } as const;
+function commentText({ actor, changes }: Facts): string {
+  return `${actor}: ${excerpt(changes.content?.new)}`;
+}
+
+const todoAssigned: NotificationRule = {
+  type: 'todo_assigned',
+  to: (event) => [newValue(event, 'assigned_to')],
+  // made by the service or by another's recurrence, though by what the assignee did
+  toActor: (event) => {
+    const creator = newValue(event, 'created_by');
+    return (
+      newValue(event, 'is_system') === true || (typeof creator === 'string' && creator !== event.user_id)
+    );
+  },
+  title: () => 'A to-do was assigned to you',
+  message: ({ actor, event, changes, card, date }) => {
+    const what = excerpt(changes.description?.new ?? event.data.description ?? '');
+    const due = changes.due_date?.new ?? event.data.due_date;
+    return [
+      what === '' ? `${actor} has assigned you a to-do` : `${actor}: ${what}`,
+      card && ` (${card.name})`,
+      typeof due === 'string' && `, due on ${date(due)}`,
+    ]
+      .filter(Boolean)
+      .join('');
+  },
+  many: (count) => `${count} to-dos were assigned to you`,
+  link: () => '/todos',
+};
+
+/**
+ * The one table of what is told to whom: event type to rules. Of the rules of an event each user is told by the first
+ * that fits.
+ */
+export const notificationRules: Record<string, NotificationRule[]> = {
+  'card.updated': [cardUpdated],
+  'card.archived': [ofCard('archived')],
+  'card.restored': [ofCard('restored')],
+  'card.approval_status.approve': [ofCard('approved', 'approval_status_changed')],
+  'card.approval_status.reject': [ofCard('rejected', 'approval_status_changed')],
+  'card.approval_status.reset': [ofCard('reset to draft', 'approval_status_changed')],
+  'comment.created': [
+    {
+      ...comment,
+      type: 'mentioned',
+      to: (event) => listOf(event.data.mentions),
+      title: (facts) => `You were mentioned on ${name(facts)}`,
+      many: (count) => `You were mentioned in ${count} comments`,
+    },
+    {
+      ...comment,
+      type: 'comment_added',
+      to: 'followers',
+      title: (facts) => `New comment on ${name(facts)}`,
+      many: (count) => `${count} cards you follow have new comments`,
+    },
+  ],
+  'todo.created': [todoAssigned],
+  'todo.updated': [todoAssigned],
+  'survey.sent': [
+    {
+      type: 'survey_request',
+      to: (event) => listOf(event.data.recipients),
+      title: () => 'You are asked to answer a survey',
+      message: ({ actor, event }) => `${actor}: ${excerpt(event.data.name)}`,
+      many: (count) => `You are asked to answer ${count} surveys`,
+      link: () => '/surveys',
+    },
+  ],
+};

@@ -1,0 +1,58 @@
+/**
+ * Every kind of notification: what it tells, and whether it goes out by mail unless its user says otherwise. In the
+ * application all of them are shown unless switched off.
+ */
+export const notificationTypes = {
+  adr_rejected: { label: 'A decision that you signed or wrote was rejected', mail: false },
+  adr_sign_recalled: { label: 'A request to sign a decision was recalled', mail: false },
+  adr_sign_requested: { label: 'You are asked to sign a decision', mail: true },
+  adr_signed: { label: 'A decision was signed', mail: true },
+  approval_status_changed: { label: 'A card that you follow was approved, rejected or reset', mail: false },
+  card_updated: { label: 'A card that you follow was changed', mail: false },
+  comment_added: { label: 'Somebody commented on a card that you follow', mail: false },
+  compliance_scan_complete: { label: 'A compliance scan has ended', mail: false },
+  mentioned: { label: 'Somebody mentioned you in a comment', mail: true },
+  process_flow_approval_requested: { label: 'You are asked to approve a process flow', mail: true },
+  process_flow_approved: { label: 'A process flow was approved', mail: false },
+  process_flow_rejected: { label: 'A process flow was rejected', mail: false },
+  risk_assigned: { label: 'A risk was assigned to you', mail: true },
+  risk_status_changed: { label: 'The status of a risk has changed', mail: false },
+  soaw_rejected: { label: 'A statement of architecture work was rejected', mail: false },
+  soaw_sign_recalled: {
+    label: 'A request to sign a statement of architecture work was recalled',
+    mail: false,
+  },
+  soaw_sign_requested: { label: 'You are asked to sign a statement of architecture work', mail: true },
+  soaw_signed: { label: 'A statement of architecture work was signed', mail: true },
+  survey_request: { label: 'You are asked to answer a survey', mail: true },
+  task_assigned: { label: 'A task was assigned to you', mail: true },
+  todo_assigned: { label: 'A to-do was assigned to you', mail: true },
+} as const;
+
+export type NotificationType = keyof typeof notificationTypes;
+
+export const notificationTypeKeys = Object.keys(notificationTypes) as NotificationType[];
+
+/** By which ways a notification can reach its user. */
+export const notificationChannels = ['in_app', 'email'] as const;
+export type NotificationChannel = (typeof notificationChannels)[number];
+
+/** A switch for every kind of notification, for each way. */
+export type NotificationPreferences = Record<NotificationChannel, Record<NotificationType, boolean>>;
+
+/** What a user has set; the other switches stand as they do for everybody. */
+export type StoredPreferences = Partial<
+  Record<NotificationChannel, Partial<Record<NotificationType, boolean>>>
+>;
+
+/** All switches of a user, given those that the user has set. */
+export function allPreferences(stored: StoredPreferences): NotificationPreferences {
+  const switches = (channel: NotificationChannel, byDefault: (type: NotificationType) => boolean) =>
+    Object.fromEntries(
+      notificationTypeKeys.map((type) => [type, stored[channel]?.[type] ?? byDefault(type)]),
+    ) as Record<NotificationType, boolean>;
+  return {
+    in_app: switches('in_app', () => true),
+    email: switches('email', (type) => notificationTypes[type].mail),
+  };
+}

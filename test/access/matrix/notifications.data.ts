@@ -1,0 +1,36 @@
+import { type Row, row } from '../matrix.row.ts';
+import type { Role, World } from '../world.ts';
+
+/** A notification of the one who asks, or for those without an account of somebody else. */
+async function ownNotification(w: World, role: Role) {
+  const userId = role === 'anonymous' ? await w.user() : (await w.client(role)).userId;
+  const [{ id }] = await w.t.services
+    .db('notifications')
+    .insert({
+      user_id: userId,
+      type: 'survey_request',
+      title: 'T',
+      message: 'M',
+      event_position: nextPosition(),
+    })
+    .returning('id');
+  return { path: { id } };
+}
+
+let position = 1_000_000_000;
+const nextPosition = () => {
+  position += 1;
+  return position;
+};
+
+export const notificationRows: Row[] = [
+  // operation                                                      A B M V I P 0
+  row('GET /api/v1/notifications', '+ + + + - - 0'),
+  row('GET /api/v1/notifications/unread-count', '+ + + + - - 0'),
+  row('PATCH /api/v1/notifications/{id}/read', '+ + + + - - 0', ownNotification),
+  row('POST /api/v1/notifications/mark-all-read', '+ + + + - - 0'),
+  row('GET /api/v1/users/me/notification-preferences', '+ + + + + + 0'),
+  row('PATCH /api/v1/users/me/notification-preferences', '+ + + + + + 0', () => ({
+    body: { email: { card_updated: true } },
+  })),
+];

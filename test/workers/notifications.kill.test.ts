@@ -1,0 +1,94 @@
+// @redis
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { command } from '../../domain/command.ts';
+import type { EventDraft } from '../../domain/events/events.types.ts';
+import { createTestServices, type TestServices } from '../support/harness.ts';
+import { startWorkerProcess } from '../support/jobs.ts';
+import { startSmtp, type TestSmtp, useSmtp } from '../support/smtp.ts';
+import { until } from '../support/until.ts';
+
+const CARDS = 300;
+const ROUNDS = 12;
+
+let t: TestServices;
+let smtp: TestSmtp;
+beforeAll(async () => {
+  t = await createTestServices();
+  smtp = await startSmtp();
+  await useSmtp(t.services, smtp.port);
+});
+afterAll(async () => {
+  await smtp.close();
+  await t.close();
+});
+
+it('followers are told of every change once, by two workers that are killed again and again', async () => {
+  const { db } = t.services;
+  const followers: string[] = (
+    await db('users')
+      .insert(
+        ['ann', 'bob'].map((name) => ({
+          email: `${name}@estate.example`,
+          display_name: name,
+          role: 'viewer',
+          notification_preferences: JSON.stringify({ email: { card_updated: true } }),
+        })),
+      )
+      .returning('id')
+  ).map(({ id }) => id);
+  await db.raw(
+    `with made as (
+       insert into cards (type, name) select 'Application', 'Card ' || n from generate_series(1, ${CARDS}) n returning id
+     )
+     insert into stakeholders (card_id, user_id, role) select id, unnest(?::uuid[]), 'observer' from made`,
+    [followers],
+  );
+  const ids: string[] = await db('cards').pluck('id');
+  const draft = (id: string): EventDraft => ({
+    event_type: 'card.updated',
+    card_id: id,
+    card_type: 'Application',
+    data: { id, type: 'Application', name: 'Card', changes: { alias: { old: null, new: 'B' } } },
+  });
+
+  const start = () => startWorkerProcess(t.services);
+  const running = [await start(), await start()];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const ctx = await t.ctx();
+    await command(ctx, async (work) => {
+      for (const id of ids) work.emit(draft(id));
+    });
+    if (round % 3 !== 2) continue;
+    const victim = running.shift()!;
+    victim.kill('SIGKILL');
+    await victim.ended();
+    running.push(await start());
+  }
+  const totals = async () => {
+    const { rows } = await db.raw(
+      `select count(*)::int as events,
+              (select coalesce(sum(count), 0)::int from notifications) as things,
+              (select count(*)::int from notifications where mail_pending) as waiting,
+              (select count(*)::int from jobs where kind = 'mail' and status not in ('succeeded', 'failed')) as mails
+       from events where event_type = 'card.updated'`,
+    );
+    return rows[0];
+  };
+  await until('all to be told', async () => (await totals()).things >= CARDS * ROUNDS * 2);
+  await until(
+    'the first mails to be sent',
+    async () => smtp.mails.length >= 2 && (await totals()).mails === 0,
+  );
+  expect(await totals()).toMatchObject({ events: CARDS * ROUNDS, things: CARDS * ROUNDS * 2 });
+  // each user was told by the first mail at once; the others wait for their time
+  expect(smtp.mails.map(({ to }) => to[0]).sort()).toEqual(['ann@estate.example', 'bob@estate.example']);
+  const stored = await db('notifications').pluck('id');
+  const { rows: created } = await db.raw(
+    `select data ->> 'id' as id from events where event_type = 'notification.created'`,
+  );
+  expect(created.map(({ id }: { id: string }) => id).sort()).toEqual(stored.sort());
+  for (const worker of running) {
+    worker.kill('SIGKILL');
+    await worker.ended();
+  }
+}, 240_000);
