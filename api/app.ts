@@ -44,7 +44,7 @@ export async function createApp(services: Services): Promise<App> {
     done(null, payload);
   });
   registerConditional(app);
-  registerIdempotency(app);
+  registerIdempotency(app, services);
   app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {

@@ -55,6 +55,10 @@ export interface OperationSpec<
   headers?: RequestHeader[];
   bodyLimit?: number;
   ownIdempotency?: boolean;
+  /** Whether answers hold secrets: those that are kept for repetitions are sealed. */
+  secretAnswer?: boolean;
+  /** Whether a token that only serves to set up the second factor is taken. */
+  duringSetup?: boolean;
   /** Whether a single-use ticket in the query may stand in for the header. */
   ticket?: boolean;
   /** Whether a public operation answers without the database, also while that is away: its handler gets no `ctx`. */

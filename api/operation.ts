@@ -30,6 +30,8 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     config: {
       permission: spec.permission,
       ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
+      ...(spec.secretAnswer ? { secretAnswer: true } : {}),
+      ...(spec.duringSetup ? { duringSetup: true } : {}),
       ...(spec.ticket ? { ticket: true } : {}),
       ...(spec.alone ? { alone: true } : {}),
     },

@@ -1,5 +1,7 @@
 import type { Services } from '../domain/services.ts';
+import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
+import { registerTwoFactorRoutes } from './auth/auth.two-factor.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
 import { registerCatalogueRoutes } from './catalogues/catalogues.routes.ts';
@@ -17,8 +19,11 @@ import { registerNotificationRoutes } from './notifications/notifications.routes
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
+import { registerRoleRoutes } from './roles/roles.routes.ts';
+import { registerTokenRoutes } from './tokens/tokens.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
+import { registerUserWriteRoutes } from './users/users.write.routes.ts';
 
 /** Registers one group's schemas and operations. */
 export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
@@ -26,6 +31,8 @@ export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
 /** Every group, in the order of the API's description. */
 export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
+  registerPasswordRoutes,
+  registerTwoFactorRoutes,
   registerMetamodelRoutes,
   registerCardTypeRoutes,
   registerRelationTypeRoutes,
@@ -35,6 +42,9 @@ export const routeGroups: RouteGroup[] = [
   registerCardWriteRoutes,
   registerRelationRoutes,
   registerUserRoutes,
+  registerUserWriteRoutes,
+  registerRoleRoutes,
+  registerTokenRoutes,
   registerJobRoutes,
   registerImportRoutes,
   registerExportRoutes,

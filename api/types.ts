@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
-import type { SessionSnapshot, TokenClaims } from '../domain/access/access.sessions.ts';
+import type { Credential, SessionSnapshot } from '../domain/access/access.sessions.ts';
 import type { AppPermission } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
 
@@ -12,8 +12,8 @@ declare module 'fastify' {
     ctx: Ctx;
     /** Versions of all topics as they were after the request arrived. */
     topics: SessionSnapshot['topics'];
-    /** The claims of the presented token or ticket, where there is a valid one. */
-    claims: TokenClaims | undefined;
+    /** What was shown to say who sends it, where it is well-formed. */
+    credential: Credential | undefined;
   }
   interface FastifyContextConfig {
     permission?: RoutePermission;
@@ -21,6 +21,10 @@ declare module 'fastify' {
     permissionNote?: string;
     /** Bodies that are not parsed beforehand (uploads) take no part in the generic idempotency check. */
     ownIdempotency?: boolean;
+    /** Whether answers hold secrets: those that are kept for repetitions are sealed. */
+    secretAnswer?: boolean;
+    /** Whether a token that only serves to set up the second factor is taken. */
+    duringSetup?: boolean;
     /** Whether a single-use ticket in the query may stand in for the header. */
     ticket?: boolean;
     /** Whether a public route needs no session, and so no database: it has no `ctx`. */

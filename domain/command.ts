@@ -106,6 +106,7 @@ export function batchRow(ctx: Ctx): string {
 
 /** Events as rows of their table, but for position, id and time. */
 export function eventRows(ctx: Ctx, events: EventDraft[]) {
+  const { impersonatedRole } = ctx.caller;
   return events.map((event) => ({
     user_id: ctx.caller.userId,
     request_id: ctx.requestId,
@@ -114,5 +115,6 @@ export function eventRows(ctx: Ctx, events: EventDraft[]) {
     origin: ctx.origin,
     scope: eventTypes[event.event_type],
     ...event,
+    data: impersonatedRole ? { ...event.data, impersonated_role: impersonatedRole } : event.data,
   }));
 }

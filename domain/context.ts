@@ -16,6 +16,14 @@ export interface Caller {
   tokenId: string | null;
   /** When the presented token ends. */
   tokenExpiresAt: Date | null;
+  /** The user's token version that the presented login was made under. */
+  tokenVersion?: number;
+  /** The personal or service token that was shown instead of a login's. */
+  apiTokenId?: string;
+  /** The role as which an administrator looks at the service; `role` and `permissions` are that role's. */
+  impersonatedRole?: string;
+  /** Whether the token only serves to set up the second factor. */
+  setupOnly?: true;
 }
 
 /** One batch of writes, which is listed, inspected and undone as a whole. */

@@ -5,6 +5,7 @@ import { importProcessor } from './import.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
+import { passwordResetProcessor } from './password-reset.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
 export const processors: JobProcessor[] = [
@@ -14,4 +15,5 @@ export const processors: JobProcessor[] = [
   housekeepingProcessor,
   mailProcessor,
   metamodelChangeProcessor,
+  passwordResetProcessor,
 ];

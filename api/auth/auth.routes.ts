@@ -1,44 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
-import { login, type TokenSubject } from '../../domain/access/access.login.ts';
+import { impersonate, refresh, stopImpersonating } from '../../domain/access/access.impersonate.ts';
+import { login } from '../../domain/access/access.login.ts';
 import { register } from '../../domain/access/access.register.ts';
-import { logout, refresh } from '../../domain/access/access.tokens.ts';
+import { logout } from '../../domain/access/access.tokens.ts';
 import { readMe } from '../../domain/access/users.queries.ts';
+import type { Services } from '../../domain/services.ts';
 import { operation } from '../operation.ts';
-import { TOKEN_SECONDS } from '../plugins/access.ts';
-import { Email, MeSchema, TokenAnswer } from '../schemas/access.ts';
+import { Email, MeSchema, Password, TokenAnswer } from '../schemas/access.ts';
 import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
+import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const tag = 'Authentication';
-const Password = Type.String({ minLength: 1, maxLength: 1000 });
-const tokenAnswer = {
-  200: {
-    description: 'An access token, valid for 24 hours',
-    schema: Type.Ref('Token#'),
-    example: {
-      access_token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
-      token_type: 'bearer',
-      expires_in: TOKEN_SECONDS,
-    },
-  },
-};
 
-/** Registration, login, refresh, logout and the own account. */
-export function registerAuthRoutes(app: App): void {
+/** Registration, login, refresh, logout, impersonation and the own account. */
+export function registerAuthRoutes(app: App, { secrets }: Services): void {
   app.addSchema(TokenAnswer);
   app.addSchema(MeSchema);
-
-  const issue = async (subject: TokenSubject) => ({
-    access_token: await app.jwt.sign({
-      sub: subject.userId,
-      role: subject.role,
-      tv: subject.tokenVersion,
-      jti: randomUUID(),
-    }),
-    token_type: 'bearer',
-    expires_in: TOKEN_SECONDS,
-  });
+  const issue = tokenIssuer(app);
 
   operation(app, {
     method: 'POST',
@@ -71,13 +50,27 @@ export function registerAuthRoutes(app: App): void {
     tag,
     summary: 'Log in with e-mail address and password',
     description:
-      'Five wrong passwords in a row lock the account for 15 minutes; wrong, locked and unknown answer alike.',
+      'Five wrong passwords or codes in a row lock the account for 15 minutes; wrong, locked and unknown answer alike. `two_factor_required` means that the password is right and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` only serves to set up the second factor that the workspace demands.',
     permission: 'public',
-    body: Type.Object({ email: Type.String({ minLength: 1, maxLength: 320 }), password: Password }, closed),
+    body: Type.Object(
+      {
+        email: Type.String({ minLength: 1, maxLength: 320 }),
+        password: Password,
+        code: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 50,
+            description: 'Of the authenticator, or a recovery code',
+          }),
+        ),
+      },
+      closed,
+    ),
     bodyExample: { email: 'ada@example.org', password: 'four random words here' },
     answers: tokenAnswer,
-    errors: ['invalid_credentials', 'too_many_requests'],
-    handler: async ({ ctx, body, request }) => issue(await login(ctx, { ...body, address: request.ip })),
+    errors: ['invalid_credentials', 'too_many_requests', 'two_factor_required'],
+    handler: async ({ ctx, body, request }) =>
+      issue(await login(ctx, secrets, { ...body, address: request.ip })),
   });
 
   operation(app, {
@@ -87,8 +80,41 @@ export function registerAuthRoutes(app: App): void {
     tag,
     summary: 'Get a fresh token while the present one is valid',
     permission: 'login',
+    secretAnswer: true,
     answers: tokenAnswer,
+    errors: ['session_required'],
     handler: async ({ ctx }) => issue(await refresh(ctx)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/impersonate',
+    id: 'impersonate',
+    tag,
+    summary: 'Look at the service as another role',
+    description:
+      'The token holds that role’s permissions as far as the caller holds them too. The caller stays who he is, and every event names the role besides. Neither `admin` nor the own role.',
+    permission: 'admin.impersonate',
+    secretAnswer: true,
+    body: Type.Object({ role: Type.String({ minLength: 1, maxLength: 64 }) }, closed),
+    bodyExample: { role: 'viewer' },
+    answers: tokenAnswer,
+    errors: ['conflict', 'session_required'],
+    handler: async ({ ctx, body }) => issue(await impersonate(ctx, body.role)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/stop-impersonating',
+    id: 'stopImpersonating',
+    tag,
+    summary: 'Go back to the own role',
+    description: 'The presented token ends when it carried another role.',
+    permission: 'login',
+    secretAnswer: true,
+    answers: tokenAnswer,
+    errors: ['session_required'],
+    handler: async ({ ctx }) => issue(await stopImpersonating(ctx)),
   });
 
   operation(app, {
@@ -97,15 +123,10 @@ export function registerAuthRoutes(app: App): void {
     id: 'logout',
     tag,
     summary: 'Revoke the presented token',
-    description: 'Answers the same without a valid token.',
+    description:
+      'Answers the same without a valid token. Personal and service tokens are revoked under `/tokens`.',
     permission: 'public',
-    answers: {
-      200: {
-        description: 'Done',
-        schema: Type.Object({ ok: Type.Literal(true) }, closed),
-        example: { ok: true },
-      },
-    },
+    answers: doneAnswer,
     handler: async ({ ctx }) => {
       await logout(ctx);
       return { ok: true };
@@ -119,6 +140,7 @@ export function registerAuthRoutes(app: App): void {
     tag,
     summary: 'Read the own account with its effective permissions',
     permission: 'login',
+    duringSetup: true,
     answers: { 200: { description: 'The account', schema: Type.Ref('Me#') } },
     handler: ({ ctx }) => readMe(ctx),
   });

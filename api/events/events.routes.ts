@@ -98,7 +98,9 @@ export function registerEventRoutes(app: App, services: Services): void {
       },
     },
     handler: async ({ ctx, request, reply }) =>
-      reply.code(201).send({ ticket: await createTicket(ctx, request.claims!), expires_in: TICKET_SECONDS }),
+      reply
+        .code(201)
+        .send({ ticket: await createTicket(ctx, request.credential!), expires_in: TICKET_SECONDS }),
   });
 
   operation(app, {
@@ -126,7 +128,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     handler: async ({ query, request, reply }) => {
       const events = names(query.events);
       const types = names(query.types);
-      await streams.open(request, reply, request.claims!, {
+      await streams.open(request, reply, request.credential!, {
         ...(events ? { events } : {}),
         ...(types ? { types } : {}),
       });

@@ -8,12 +8,8 @@ const POLL_MS = 2_000;
 const BATCH = 500;
 
 /** Events that change who may see what: streams of those concerned are looked at again before going on. */
-const accessEvents = new Set([
-  'auth.logout',
-  'auth.password_changed',
-  'user.updated',
-  'role.permissions_changed',
-]);
+const accessEvents =
+  /^(auth\.(logout|password_changed|impersonation_stopped|two_factor_reset)|(user|role|api_token)\.(updated|deleted|archived|restored|erased))$/;
 
 /** One reader of the change feed for all streams of the process. */
 export interface StreamHub {
@@ -40,7 +36,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
     const metamodel = await services.metamodels.at(topics.get('metamodel') ?? 0, services.db);
     const holders = await stakeholdersOf(services, rows, subscribers);
     for (const row of rows) {
-      if (accessEvents.has(row.event_type)) await recheck(row);
+      if (accessEvents.test(row.event_type)) await recheck(row);
       const frames = eventFrame(row);
       for (const subscriber of subscribers) {
         if (!subscriber.wants(row, metamodel)) continue;
@@ -55,8 +51,9 @@ export function createStreamHub(services: Services, start: number): StreamHub {
   };
 
   const recheck = async (row: FeedRow) => {
+    const [what] = row.event_type.split('.');
     const userId =
-      row.event_type === 'role.permissions_changed' ? undefined : (row.data.user_id ?? row.user_id);
+      what === 'role' ? undefined : what === 'user' ? row.data.id : (row.data.user_id ?? row.user_id);
     await Promise.all(
       [...subscribers]
         .filter((subscriber) => userId === undefined || subscriber.userId === userId)

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TokenClaims } from '../../domain/access/access.sessions.ts';
+import type { Credential } from '../../domain/access/access.sessions.ts';
 import { checkPosition, feedEnds } from '../../domain/events/changes.ts';
 import { readFeed } from '../../domain/events/feed.read.ts';
 import type { Services } from '../../domain/services.ts';
@@ -15,7 +15,7 @@ export interface Streams {
   open(
     request: FastifyRequest,
     reply: FastifyReply,
-    claims: TokenClaims,
+    credential: Credential,
     filter: StreamFilter,
   ): Promise<void>;
   /** Sends a frame that is not stored to every stream that `pick` chooses. */
@@ -36,7 +36,7 @@ export function createStreams(services: Services): Streams {
   };
 
   return {
-    async open(request, reply, claims, filter) {
+    async open(request, reply, credential, filter) {
       starting ??= startHub().catch((error: unknown) => {
         starting = undefined;
         throw error;
@@ -63,7 +63,7 @@ export function createStreams(services: Services): Streams {
       response.write(
         `id: ${position}\nevent: stream.ready\ndata: ${JSON.stringify({ position: String(position) })}\n\n`,
       );
-      const subscriber = createSubscriber(services, response, claims, request.ctx.caller, filter);
+      const subscriber = createSubscriber(services, response, credential, request.ctx.caller, filter);
       open.add(subscriber);
       response.on('close', () => {
         open.delete(subscriber);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { TokenClaims } from '../../domain/access/access.sessions.ts';
+import type { Credential } from '../../domain/access/access.sessions.ts';
 import { may } from '../../domain/access/policy.ts';
 import type { Caller } from '../../domain/context.ts';
 import type { FeedRow } from '../../domain/events/feed.read.ts';
@@ -35,7 +35,7 @@ const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 export function createSubscriber(
   services: Services,
   response: ServerResponse,
-  claims: TokenClaims,
+  credential: Credential,
   first: Caller,
   filter: StreamFilter,
 ): Subscriber {
@@ -43,19 +43,21 @@ export function createSubscriber(
   const asksFor = (eventType: string) =>
     !filter.events || filter.events.some((kind) => eventType === kind || eventType.startsWith(`${kind}.`));
   const end = () => {
-    clearTimeout(expiry);
+    clearTimeout(expiry || undefined);
     if (!response.destroyed) response.end();
   };
-  const expiry = setTimeout(end, Math.min(claims.exp * 1000 - Date.now(), 2 ** 31 - 1));
-  response.on('close', () => clearTimeout(expiry));
+  const userId = first.userId!;
+  const ends = first.tokenExpiresAt?.getTime();
+  const expiry = ends && setTimeout(end, Math.min(ends - Date.now(), 2 ** 31 - 1));
+  response.on('close', () => clearTimeout(expiry || undefined));
 
   return {
-    userId: claims.sub,
+    userId,
     seesAllCosts: () => may(caller, 'costs.view'),
     asksFor,
     wants(row, metamodel) {
       if (!asksFor(row.event_type)) return false;
-      if (row.scope === 'user') return row.recipient_id === claims.sub;
+      if (row.scope === 'user') return row.recipient_id === userId;
       if (row.scope !== 'inventory' || !may(caller, 'inventory.view')) return false;
       if (row.relation_id !== null && !may(caller, 'relations.view')) return false;
       const types = [row.card_type, row.peer_card_type].filter((type) => type !== null);
@@ -69,7 +71,7 @@ export function createSubscriber(
       if (!writeOrCut(response, HEARTBEAT)) end();
     },
     async refresh() {
-      const { caller: now } = await services.sessions.read(claims);
+      const { caller: now } = await services.sessions.read(credential);
       if (now) caller = now;
       else end();
     },

@@ -10,6 +10,7 @@ export const tags = [
   { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },
   { name: 'Events', description: 'Audit log, change feed and live stream' },
   { name: 'Users and roles', description: 'Who may do what' },
+  { name: 'Tokens', description: 'Personal and service tokens, for programs' },
   { name: 'Health', description: 'State of the service' },
   { name: 'API description', description: 'This document and its page' },
 ];

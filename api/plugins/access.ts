@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fastifyJwt from '@fastify/jwt';
-import type { TokenClaims } from '../../domain/access/access.sessions.ts';
+import type { Credential, TokenClaims } from '../../domain/access/access.sessions.ts';
+import { API_TOKEN_PREFIX } from '../../domain/access/api-tokens.ts';
 import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
 import { forbidden, may } from '../../domain/access/policy.ts';
 import { anonymousCaller, type Caller } from '../../domain/context.ts';
 import { redeemTicket } from '../../domain/events/tickets.ts';
 import type { Services } from '../../domain/services.ts';
-import { deriveKey, keyId } from '../../platform/crypto.ts';
+import { deriveKey, keyId, sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { App, RoutePermission } from '../types.ts';
 
@@ -15,7 +16,11 @@ export const TOKEN_SECONDS = 24 * 60 * 60;
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
-    payload: { sub: string; tv: number; jti: string; role: string };
+    payload: Pick<TokenClaims, 'sub' | 'tv' | 'jti' | 'impersonated_role' | 'use'> & {
+      role: string;
+      /** Seconds since 1970, where the token's life is not the usual one. */
+      exp?: number;
+    };
     user: TokenClaims;
   }
 }
@@ -59,21 +64,20 @@ export async function registerAccess(app: App, services: Services): Promise<void
 
   const verified = createVerifiedTokens();
   app.addHook('onRequest', async (request) => {
-    const { permission, alone } = request.routeOptions.config;
+    const { permission, alone, duringSetup } = request.routeOptions.config;
     if (alone && permission === 'public') return;
-    const token = bearer(request.headers.authorization);
+    const token = presentedToken(request.headers.authorization);
     const ticket = request.routeOptions.config.ticket
       ? (request.query as { ticket?: unknown } | undefined)?.ticket
       : undefined;
 
-    const claims =
-      token !== undefined
-        ? await verified.claims(token, () => request.jwtVerify<TokenClaims>())
-        : typeof ticket === 'string'
-          ? await redeemTicket(services.db, ticket)
-          : undefined;
-    request.claims = claims;
-    const { caller, topics } = await services.sessions.read(claims ?? null);
+    let credential: Credential | undefined;
+    if (token?.startsWith(API_TOKEN_PREFIX)) credential = { hash: sha256(token) };
+    else if (token !== undefined)
+      credential = await verified.claims(token, () => request.jwtVerify<TokenClaims>());
+    else if (typeof ticket === 'string') credential = await redeemTicket(services.db, ticket);
+    request.credential = credential;
+    const { caller, topics } = await services.sessions.read(credential ?? null);
     request.topics = topics;
     request.ctx = {
       db: services.db,
@@ -94,6 +98,8 @@ export async function registerAccess(app: App, services: Services): Promise<void
       throw new EstateError('unauthorized', 'Send an access token as Bearer authorization.');
     if (!caller)
       throw new EstateError('unauthorized', 'The access token is not valid, has expired or was revoked.');
+    if (caller.setupOnly && !duringSetup)
+      throw new EstateError('unauthorized', 'This access token only serves to set up the second factor.');
     check(caller, permission);
   });
 }
@@ -104,8 +110,18 @@ function check(caller: Caller, permission: RoutePermission): void {
   if (!list.some((key) => may(caller, key))) throw forbidden(list[0]!);
 }
 
-function bearer(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : (/^Bearer\s+(\S+)$/i.exec(header)?.[1] ?? '');
+/**
+ * The token of a request: a Bearer token, or an API token as the password of Basic authorization, for clients that know
+ * nothing else. Empty for any other authorization, undefined without one.
+ */
+function presentedToken(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const [, scheme, value] = /^(Bearer|Basic)\s+(\S+)$/i.exec(header) ?? [];
+  if (scheme === undefined || value === undefined) return '';
+  if (scheme.toLowerCase() === 'bearer') return value;
+  const pair = Buffer.from(value, 'base64').toString('utf8');
+  const password = pair.slice(pair.indexOf(':') + 1);
+  return password.startsWith(API_TOKEN_PREFIX) ? password : '';
 }
 
 /** The most tokens whose check is remembered. */

@@ -1,20 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { claimIdempotencyKey, keepAnswer, releaseIdempotencyKey } from '../../domain/idempotency.ts';
+import type { Services } from '../../domain/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 
+/** What sealed answers are bound to. */
+const SEALED_FOR = 'idempotency_keys.body';
 const kept = ['content-type', 'location', 'x-position', 'etag'];
 
 /** `Idempotency-Key` on POST and PATCH: the first answer is kept for 24 hours and given again. */
-export function registerIdempotency(app: App): void {
+export function registerIdempotency(app: App, { secrets }: Services): void {
   app.addHook('preHandler', (request, reply, done) => {
     if (request.headers['idempotency-key'] === undefined || request.routeOptions.config.ownIdempotency) {
       done();
       return;
     }
     const body = request.body === undefined ? '' : JSON.stringify(request.body);
-    applyIdempotencyKey(request, reply, sha256(body)).then((answered) => {
+    const reveal = request.routeOptions.config.secretAnswer
+      ? (sealed: string) => secrets.open(sealed, SEALED_FOR)
+      : undefined;
+    applyIdempotencyKey(request, reply, sha256(body), reveal).then((answered) => {
       if (!answered) done();
     }, done);
   });
@@ -23,30 +29,40 @@ export function registerIdempotency(app: App): void {
       done(null, payload);
       return;
     }
-    settle(request, reply, payload).then(() => done(null, payload), done);
+    const seal = request.routeOptions.config.secretAnswer
+      ? (body: string) => secrets.seal(body, SEALED_FOR)
+      : undefined;
+    settle(request, reply, payload, seal).then(() => done(null, payload), done);
   });
 }
 
 /** Keeps the answer under the request's key; a failure of the service gives the key free again. */
-async function settle(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
+async function settle(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  seal?: (body: string) => string,
+): Promise<void> {
   if (reply.statusCode >= 500) {
     await releaseIdempotencyKey(request.ctx);
   } else if (payload === null || typeof payload === 'string') {
     const headers = Object.fromEntries(
       kept.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
     );
-    await keepAnswer(request.ctx, { status: reply.statusCode, headers, body: payload });
+    const body = payload !== null && seal ? seal(payload) : payload;
+    await keepAnswer(request.ctx, { status: reply.statusCode, headers, body });
   }
 }
 
 /**
- * Claims the request's key, or answers with what the first request was answered. `contentHash` stands for the body.
- * Returns true when the answer has been sent.
+ * Claims the request's key, or answers with what the first request was answered. `contentHash` stands for the body,
+ * `reveal` opens kept answers that are sealed. Returns true when the answer has been sent.
  */
 export async function applyIdempotencyKey(
   request: FastifyRequest,
   reply: FastifyReply,
   contentHash: string,
+  reveal?: (sealed: string) => string,
 ): Promise<boolean> {
   const key = request.headers['idempotency-key'];
   if (key === undefined || (request.method !== 'POST' && request.method !== 'PATCH')) return false;
@@ -61,6 +77,6 @@ export async function applyIdempotencyKey(
     return false;
   }
   reply.code(before.status).headers({ ...before.headers, 'idempotent-replayed': 'true' });
-  await reply.send(before.body);
+  await reply.send(before.body !== null && reveal ? reveal(before.body) : before.body);
   return true;
 }

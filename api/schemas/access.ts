@@ -3,11 +3,17 @@ import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 320 });
 
+/** As it is sent; what a new one must be like is decided by its owner's account. */
+export const Password = Type.String({ minLength: 1, maxLength: 1000 });
+
 export const TokenAnswer = Type.Object(
   {
     access_token: Type.String(),
     token_type: Type.Literal('bearer'),
     expires_in: Type.Integer({ description: 'Seconds' }),
+    two_factor_setup_required: Type.Optional(
+      Type.Boolean({ description: 'Whether the token only serves to set up the second factor' }),
+    ),
   },
   { $id: 'Token', ...closed },
 );
@@ -30,41 +36,108 @@ export const MeSchema = Type.Object(
   { $id: 'Me', ...closed },
 );
 
-export const UserSchema = Type.Partial(
+export const AuthProvider = Type.Union([Type.Literal('local'), Type.Literal('sso')]);
+
+const user = {
+  id: Uuid,
+  email: Type.String(),
+  display_name: Type.String(),
+  role: Type.String(),
+  is_active: Type.Boolean(),
+  locale: Type.String(),
+  kind: Type.Union([Type.Literal('person'), Type.Literal('service')]),
+  auth_provider: AuthProvider,
+  has_password: Type.Boolean(),
+  pending_setup: Type.Boolean({ description: 'Whether a password is still to be chosen' }),
+  two_factor_enabled: Type.Boolean(),
+  ui_preferences: OpenObject,
+  created_at: Timestamp,
+  last_login: Nullable(Timestamp),
+};
+
+export const UserSchema = Type.Partial(Type.Object(user), { $id: 'User', ...closed });
+
+export const CreatedUserSchema = Type.Object(
+  {
+    ...user,
+    setup_token: Type.Optional(
+      Type.String({ description: 'With which the password is set; shown this once' }),
+    ),
+  },
+  { $id: 'CreatedUser', ...closed },
+);
+
+export const ServiceAccountSchema = Type.Partial(
   Type.Object({
     id: Uuid,
-    email: Type.String(),
     display_name: Type.String(),
     role: Type.String(),
     is_active: Type.Boolean(),
-    locale: Type.String(),
-    auth_provider: Type.Union([Type.Literal('local'), Type.Literal('sso')]),
-    has_password: Type.Boolean(),
-    pending_setup: Type.Boolean(),
-    ui_preferences: OpenObject,
+    owner_id: Nullable(Type.String({ format: 'uuid', description: 'Who answers for it' })),
+    owner_display_name: Nullable(Type.String()),
+    token_count: Type.Integer(),
+    last_used_at: Nullable(Timestamp),
     created_at: Timestamp,
-    last_login: Nullable(Timestamp),
   }),
-  { $id: 'User', ...closed },
+  { $id: 'ServiceAccount', ...closed, description: 'An account for a program: it has tokens, no password' },
 );
 
-export const RoleSchema = Type.Partial(
+export const InvitationSchema = Type.Partial(
   Type.Object({
-    id: Uuid,
-    key: Type.String(),
-    label: Type.String(),
-    description: Nullable(Type.String()),
-    is_system: Type.Boolean(),
-    is_default: Type.Boolean(),
-    is_archived: Type.Boolean(),
-    color: Type.String(),
-    permissions: Type.Record(Type.String(), Type.Boolean()),
-    sort_order: Type.Integer(),
+    id: Type.String({ format: 'uuid', description: 'The id of the user who was invited' }),
+    email: Type.String(),
+    display_name: Type.String(),
+    role: Type.String(),
     created_at: Timestamp,
-    updated_at: Timestamp,
-    archived_at: Nullable(Timestamp),
-    archived_by: Nullable(Uuid),
-    user_count: Type.Integer(),
+    expires_at: Nullable(Type.String({ format: 'date-time', description: 'When the last token sent ends' })),
   }),
-  { $id: 'Role', ...closed },
+  { $id: 'Invitation', ...closed },
+);
+
+const apiToken = {
+  id: Uuid,
+  user_id: Uuid,
+  name: Type.String(),
+  hint: Type.String({ examples: ['est_k3Qf'], description: 'The first characters of the token' }),
+  scopes: Type.Array(Type.String({ examples: ['inventory.view'] })),
+  expires_at: Nullable(Timestamp),
+  is_expired: Type.Boolean(),
+  last_used_at: Nullable(Type.String({ format: 'date-time', description: 'Exact to a minute' })),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+};
+
+export const ApiTokenSchema = Type.Partial(Type.Object(apiToken), { $id: 'ApiToken', ...closed });
+
+export const NewApiTokenSchema = Type.Object(
+  { ...apiToken, token: Type.String({ examples: ['est_k3QfW7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEwpGmB'] }) },
+  { $id: 'NewApiToken', ...closed },
+);
+
+const role = {
+  id: Uuid,
+  key: Type.String(),
+  label: Type.String(),
+  description: Nullable(Type.String()),
+  is_system: Type.Boolean(),
+  is_default: Type.Boolean(),
+  is_archived: Type.Boolean(),
+  color: Type.String(),
+  permissions: Type.Record(Type.String(), Type.Boolean()),
+  sort_order: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  archived_at: Nullable(Timestamp),
+  archived_by: Nullable(Uuid),
+  user_count: Type.Integer(),
+};
+
+export const RoleSchema = Type.Partial(Type.Object(role), { $id: 'Role', ...closed });
+
+export const ArchivedRoleSchema = Type.Object(
+  {
+    ...role,
+    users_affected: Type.Integer({ description: 'Active users who have it, and are shut out now' }),
+  },
+  { $id: 'ArchivedRole', ...closed },
 );

@@ -1,24 +1,35 @@
 import Type from 'typebox';
-import { patchUser } from '../../domain/access/users.patch.ts';
 import {
-  listRoles,
+  patchUiPreferences,
+  readUiPreferences,
+  type UiPreferences,
+} from '../../domain/access/users.patch.ts';
+import {
+  listInvitations,
+  listServiceAccounts,
   listUsers,
-  permissionCatalogue,
-  readRole,
   readUser,
 } from '../../domain/access/users.queries.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { RoleSchema, UserSchema } from '../schemas/access.ts';
+import { AuthProvider, InvitationSchema, ServiceAccountSchema, UserSchema } from '../schemas/access.ts';
 import { closed, IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Users and roles';
+const Tab = Type.Union([Type.Literal('overview'), Type.Literal('workspace'), Type.Literal('admin')]);
+const preferences = {
+  200: {
+    description: 'The preferences',
+    schema: Type.Object({ dashboard_default_tab: Tab }, closed),
+  },
+};
 
-/** Reading of users and roles, and the change of the own account. */
+/** Reading of users, and the own preferences. */
 export function registerUserRoutes(app: App): void {
   app.addSchema(UserSchema);
-  app.addSchema(RoleSchema);
+  app.addSchema(ServiceAccountSchema);
+  app.addSchema(InvitationSchema);
 
   operation(app, {
     method: 'GET',
@@ -29,9 +40,48 @@ export function registerUserRoutes(app: App): void {
     permission: 'login',
     query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
+      role: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+      kind: Type.Optional(Type.Union([Type.Literal('person'), Type.Literal('service')])),
+      auth_provider: Type.Optional(AuthProvider),
     }),
     answers: { 200: { description: 'Users', schema: listAnswer(Type.Ref('User#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listUsers(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/users/invitations',
+    id: 'listInvitations',
+    tag,
+    summary: 'List who was invited and has no password yet',
+    permission: 'admin.users',
+    query: listQuery(['created_at', 'email'], 'created_at', {}),
+    answers: { 200: { description: 'Invitations', schema: listAnswer(Type.Ref('Invitation#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listInvitations(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/users/me/ui-preferences',
+    id: 'readUiPreferences',
+    tag,
+    summary: 'Read the own preferences of the user interface',
+    permission: 'login',
+    answers: preferences,
+    handler: ({ ctx }) => readUiPreferences(ctx),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/users/me/ui-preferences',
+    id: 'patchUiPreferences',
+    tag,
+    summary: 'Change the own preferences of the user interface',
+    permission: 'login',
+    body: Type.Object({ dashboard_default_tab: Type.Optional(Tab) }, closed),
+    bodyExample: { dashboard_default_tab: 'workspace' },
+    answers: preferences,
+    handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),
   });
 
   operation(app, {
@@ -47,80 +97,16 @@ export function registerUserRoutes(app: App): void {
   });
 
   operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/users/:id',
-    id: 'patchUser',
-    tag,
-    summary: 'Change a user, or the own name, language and password',
-    description: 'A new password, role or deactivation revokes all tokens of the user at once.',
-    permission: 'login',
-    permissionNote: 'admin.users for others, roles and activation',
-    params: IdParams,
-    body: Type.Object(
-      {
-        display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-        locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),
-        password: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
-        current_password: Type.Optional(Type.String({ maxLength: 1000 })),
-        role: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-        is_active: Type.Optional(Type.Boolean()),
-      },
-      closed,
-    ),
-    bodyExample: { display_name: 'Ada Lovelace', locale: 'en' },
-    answers: { 200: { description: 'The user', schema: Type.Ref('User#') } },
-    errors: ['conflict', 'precondition_failed', 'too_many_requests'],
-    handler: async ({ ctx, params, body, reply }) => {
-      await patchUser(ctx, params.id, body);
-      return sendJson(reply, await readUser(ctx, params.id));
-    },
-  });
-
-  operation(app, {
     method: 'GET',
-    url: '/api/v1/roles',
-    id: 'listRoles',
+    url: '/api/v1/service-accounts',
+    id: 'listServiceAccounts',
     tag,
-    summary: 'List roles',
-    permission: 'login',
-    query: listQuery(['sort_order', 'key', 'label'], 'sort_order', {
-      include_archived: Type.Boolean({ default: false }),
+    summary: 'List the accounts of programs',
+    permission: 'admin.users',
+    query: listQuery(['display_name', 'created_at'], 'display_name', {
+      include_inactive: Type.Boolean({ default: false }),
     }),
-    answers: { 200: { description: 'Roles', schema: listAnswer(Type.Ref('Role#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRoles(ctx, query)),
-  });
-
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/roles/permissions-schema',
-    id: 'readPermissionCatalogue',
-    tag,
-    summary: 'Read the catalogue of permissions by group',
-    permission: 'login',
-    answers: {
-      200: {
-        description: 'Groups of permission keys with what each allows',
-        schema: Type.Record(
-          Type.String(),
-          Type.Object(
-            { label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) },
-            closed,
-          ),
-        ),
-      },
-    },
-    handler: async () => permissionCatalogue(),
-  });
-
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/roles/:key',
-    id: 'readRole',
-    tag,
-    summary: 'Read one role',
-    permission: 'login',
-    params: Type.Object({ key: Type.String({ minLength: 1, maxLength: 64 }) }, closed),
-    answers: { 200: { description: 'The role', schema: Type.Ref('Role#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRole(ctx, params.key)),
+    answers: { 200: { description: 'Service accounts', schema: listAnswer(Type.Ref('ServiceAccount#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listServiceAccounts(ctx, query)),
   });
 }

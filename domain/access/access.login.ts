@@ -1,10 +1,13 @@
-import { hashPassword, verifyPassword } from '../../platform/crypto.ts';
+import { hashPassword, type SecretBox, verifyPassword } from '../../platform/crypto.ts';
+import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { readSetting } from '../settings/settings.read.ts';
 import { throttle } from './access.throttle.ts';
+import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
-/** Wrong passwords in a row that lock an account, and for how long. */
+/** Wrong passwords or codes in a row that lock an account, and for how long. */
 const LOCK_AFTER = 5;
 const LOCK_MINUTES = 15;
 
@@ -13,11 +16,17 @@ export interface TokenSubject {
   userId: string;
   role: string;
   tokenVersion: number;
+  /** The role as which the user looks at the service. */
+  impersonatedRole?: string;
+  /** Whether the token may only set up the second factor. */
+  setupOnly?: boolean;
 }
 
 export interface LoginInput {
   email: string;
   password: string;
+  /** Of the authenticator, or a recovery code. */
+  code?: string;
   /** The client's network address. */
   address: string;
 }
@@ -25,34 +34,46 @@ export interface LoginInput {
 // Hashed once, so that an unknown account costs the same time as a known one.
 let decoy: Promise<string> | undefined;
 
+type Outcome = TokenSubject | 'refused' | 'code_needed';
+
 /**
- * Checks a password. Wrong, locked and unknown answer alike.
- * @throws EstateError `invalid_credentials`, or `too_many_requests` beyond the throttle.
+ * Checks a password, and the code of a second factor where the account has one. Wrong, locked and unknown answer alike.
+ * @throws EstateError `invalid_credentials`; `two_factor_required` when the password is right and the code is missing or
+ * wrong; `too_many_requests` beyond the throttle.
  */
-export async function login(ctx: Ctx, input: LoginInput): Promise<TokenSubject> {
+export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Promise<TokenSubject> {
   await throttle(ctx.db, 'login', [`address ${input.address}`, `account ${input.email}`]);
   const user = await ctx
-    .db('users')
-    .whereRaw('lower(email) = lower(?)', [input.email])
-    .first('id', 'password_hash', 'is_active', 'locked_until');
+    .db('users as u')
+    .join('roles as r', 'r.key', 'u.role')
+    .whereRaw('lower(u.email) = lower(?)', [input.email])
+    .first('u.id', 'u.password_hash', 'u.is_active', 'u.kind', 'r.is_archived');
   decoy ??= hashPassword('no account has this password');
   const fits = await verifyPassword(input.password, user?.password_hash ?? (await decoy));
-  const usable = user?.password_hash && user.is_active;
-  const subject = await command(ctx, async ({ sql, emit }) => {
+  const usable = user?.password_hash && user.is_active && user.kind === 'person' && !user.is_archived;
+  const outcome = await command<Outcome>(ctx, async ({ sql, emit }) => {
     const account = { email: input.email, address: input.address };
     if (!user || !usable) {
       emit({ event_type: 'auth.login_failed', data: { ...account, reason: user ? 'inactive' : 'unknown' } });
-      return undefined;
+      return 'refused';
     }
     const [now] = await sql('users')
       .where({ id: user.id })
       .forUpdate()
-      .select('role', 'token_version', 'failed_login_attempts', sql.raw('locked_until > now() as locked'));
+      .select(
+        'role',
+        'password_hash',
+        'token_version',
+        'failed_login_attempts',
+        sql.raw('locked_until > now() as locked'),
+      );
+    const failed = (reason: string) =>
+      emit({ event_type: 'auth.login_failed', user_id: user.id, data: { ...account, reason } });
     if (now.locked) {
-      emit({ event_type: 'auth.login_failed', user_id: user.id, data: { ...account, reason: 'locked' } });
-      return undefined;
+      failed('locked');
+      return 'refused';
     }
-    if (!fits) {
+    const countFailure = async (reason: string) => {
       const failures = now.failed_login_attempts + 1;
       const locks = failures >= LOCK_AFTER;
       await sql('users')
@@ -61,18 +82,44 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<TokenSubject> 
           failed_login_attempts: locks ? 0 : failures,
           locked_until: locks ? sql.raw(`now() + interval '${LOCK_MINUTES} minutes'`) : null,
         });
-      emit({ event_type: 'auth.login_failed', user_id: user.id, data: { ...account, reason: 'password' } });
+      failed(reason);
       if (locks)
         emit({ event_type: 'auth.locked', user_id: user.id, data: { ...account, minutes: LOCK_MINUTES } });
-      return undefined;
+    };
+    // the password was checked before the lock: another one may stand there by now
+    if (!fits || now.password_hash !== user.password_hash) {
+      await countFailure('password');
+      return 'refused';
+    }
+    const factor = await lockTwoFactor(sql, user.id);
+    if (factor?.secret) {
+      if (input.code === undefined) return 'code_needed';
+      if (!(await useCode(sql, secrets, factor, input.code))) {
+        await countFailure('code');
+        return 'code_needed';
+      }
     }
     await sql('users')
       .where({ id: user.id })
       .update({ failed_login_attempts: 0, locked_until: null, last_login: sql.fn.now() });
     emit({ event_type: 'auth.login', user_id: user.id, data: account });
-    return { userId: user.id, role: now.role, tokenVersion: now.token_version };
+    const subject = { userId: user.id, role: now.role, tokenVersion: now.token_version };
+    return factor?.secret ? subject : await limited(sql, subject);
   });
-  if (!subject)
+  if (outcome === 'refused')
     throw new EstateError('invalid_credentials', 'The e-mail address or the password is not right.');
-  return subject;
+  if (outcome === 'code_needed') {
+    throw new EstateError(
+      'two_factor_required',
+      input.code === undefined
+        ? 'Send the code of your authenticator, or a recovery code, as `code`.'
+        : 'The code is not right, or was used already.',
+    );
+  }
+  return outcome;
+}
+
+/** Where the workspace demands a second factor, whoever has none may only set one up. */
+export async function limited(sql: Sql, subject: TokenSubject): Promise<TokenSubject> {
+  return (await readSetting(sql, 'two_factor_required')) ? { ...subject, setupOnly: true } : subject;
 }

@@ -1,11 +1,11 @@
 import { hashPassword, randomSecret, sha256 } from '../../platform/crypto.ts';
-import { sqlState } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import type { TokenSubject } from './access.login.ts';
+import { limited, type TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
+import { insertUsers, type UserRow } from './users.store.ts';
 
 export interface RegisterInput {
   email: string;
@@ -31,27 +31,19 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
   const displayName = input.display_name.trim();
   if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
   const passwordHash = await hashPassword(input.password);
-  return await command(ctx, async ({ sql, emit, raise }) => {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
     await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
     const first = !(await sql('users').first('id'));
     if (first) await useSetupToken(sql, input.setup_token);
     else await requireOpenRegistration(sql);
     const role = first ? 'admin' : (await sql('roles').where({ is_default: true }).first('key')).key;
-    try {
-      const [user] = await sql('users')
-        .insert({ email: input.email, display_name: displayName, role, password_hash: passwordHash })
-        .returning(['id', 'token_version']);
-      emit({
-        event_type: 'auth.registered',
-        user_id: user.id,
-        data: { user_id: user.id, email: input.email, role, address: input.address },
-      });
-      raise('users');
-      return { userId: user.id, role, tokenVersion: user.token_version };
-    } catch (error) {
-      if (sqlState(error) !== '23505') throw error;
-      throw new EstateError('email_taken', 'There is an account with this e-mail address.');
-    }
+    const [user] = (await insertUsers(
+      work,
+      [{ email: input.email, display_name: displayName, role, password_hash: passwordHash }],
+      { event_type: 'auth.registered', data: { role, address: input.address } },
+    )) as [UserRow];
+    return await limited(sql, { userId: user.id, role, tokenVersion: user.token_version });
   });
 }
 
@@ -104,14 +96,12 @@ export async function issueSetupToken(db: Ctx['db']): Promise<string | undefined
 export async function createFirstAdministrator(ctx: Ctx, email: string, password: string): Promise<boolean> {
   requireGoodPassword(password, email);
   const passwordHash = await hashPassword(password);
-  return await command(ctx, async ({ sql, emit, raise }) => {
-    await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
-    if (await sql('users').first('id')) return false;
-    const [user] = await sql('users')
-      .insert({ email, display_name: 'Administrator', role: 'admin', password_hash: passwordHash })
-      .returning('id');
-    emit({ event_type: 'user.created', data: { user_id: user.id, email, role: 'admin' } });
-    raise('users');
+  return await command(ctx, async (work) => {
+    await work.sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
+    if (await work.sql('users').first('id')) return false;
+    await insertUsers(work, [
+      { email, display_name: 'Administrator', role: 'admin', password_hash: passwordHash },
+    ]);
     return true;
   });
 }

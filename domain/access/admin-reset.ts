@@ -2,9 +2,12 @@ import { hashPassword } from '../../platform/crypto.ts';
 import { StartupError } from '../../platform/startup.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { storePassword } from './passwords.store.ts';
+import { lockUsers, updateUser } from './users.store.ts';
 
 /**
- * Gives an administrator a new password, unlocks and activates the account, and ends its sessions. For whoever
+ * Gives an administrator a new password, unlocks and activates the account, removes its second factor, and
+ * ends its logins. For whoever
  * may start programs on the server.
  * @param email whose; absent: the oldest administrator.
  * @returns the e-mail address.
@@ -16,10 +19,12 @@ export async function resetAdministrator(
   password: string,
 ): Promise<string> {
   const passwordHash = await hashPassword(password);
-  return await command(ctx, async ({ sql, emit, raise }) => {
-    const query = sql('users').where({ role: 'admin' }).orderBy(['created_at', 'id']);
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const query = sql('users').where({ role: 'admin', kind: 'person' }).orderBy(['created_at', 'id']);
     if (email !== undefined) query.whereRaw('lower(email) = lower(?)', [email]);
-    const user = await query.forUpdate().first('id', 'email', 'token_version');
+    const found = await query.first('id');
+    const user = found && (await lockUsers(sql, [found.id])).get(found.id);
     if (!user) {
       throw new StartupError(
         email
@@ -27,18 +32,11 @@ export async function resetAdministrator(
           : 'There is no administrator yet: start the service first.',
       );
     }
-    await sql('users')
-      .where({ id: user.id })
-      .update({
-        password_hash: passwordHash,
-        is_active: true,
-        failed_login_attempts: 0,
-        locked_until: null,
-        token_version: user.token_version + 1,
-        updated_at: sql.fn.now(),
-      });
-    emit({ event_type: 'auth.password_changed', data: { user_id: user.id, by: 'admin:reset' } });
-    raise('users');
-    return user.email as string;
+    // whoever may start programs here has lost the second factor together with the password
+    await sql('two_factor').where({ user_id: user.id }).delete();
+    await sql('recovery_codes').where({ user_id: user.id }).delete();
+    if (!user.is_active) await updateUser(work, user, { is_active: true });
+    await storePassword(work, user, passwordHash, 'admin:reset');
+    return user.email;
   });
 }

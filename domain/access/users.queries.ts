@@ -3,8 +3,9 @@ import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
-import { appPermissions, permissionGroups } from './permissions.data.ts';
-import { UserModel } from './users.model.ts';
+import { appPermissions } from './permissions.data.ts';
+import { requirePermission } from './policy.ts';
+import { RoleModel, UserModel } from './users.model.ts';
 
 const userList: ListSpec = {
   name: 'users',
@@ -28,44 +29,63 @@ const userList: ListSpec = {
     role: 'u.role',
     is_active: 'u.is_active',
     locale: 'u.locale',
+    kind: 'u.kind',
     auth_provider: 'u.auth_provider',
     has_password: 'u.password_hash is not null',
-    pending_setup: "u.password_hash is null and u.auth_provider = 'local'",
+    pending_setup: "u.password_hash is null and u.auth_provider = 'local' and u.kind = 'person'",
+    two_factor_enabled:
+      'exists (select from two_factor f where f.user_id = u.id and f.confirmed_at is not null)',
     ui_preferences: 'u.ui_preferences',
     created_at: 'utc(u.created_at)',
     last_login: 'utc(u.last_login)',
   },
 };
 
-const roleList: ListSpec = {
-  name: 'roles',
-  from: 'roles r',
-  id: 'r.id',
+const serviceAccountList: ListSpec = {
+  name: 'service_accounts',
+  from: 'users u left join users o on o.id = u.owner_id',
+  id: 'u.id',
   idType: 'uuid',
   sorts: {
-    sort_order: { sql: 'r.sort_order', type: 'numeric' },
-    key: { sql: 'r.key', type: 'text', immutable: true },
-    label: { sql: 'fold(r.label)', type: 'text' },
+    display_name: { sql: 'fold(u.display_name)', type: 'text', filled: true },
+    created_at: { sql: 'u.created_at', type: 'timestamptz', immutable: true },
   },
-  defaultSort: 'sort_order',
+  defaultSort: 'display_name',
   defaultDir: 'asc',
-  search: "fold(r.key || ' ' || r.label)",
+  search: 'fold(u.display_name)',
   members: {
-    id: 'r.id',
-    key: 'r.key',
-    label: 'r.label',
-    description: 'r.description',
-    is_system: 'r.is_system',
-    is_default: 'r.is_default',
-    is_archived: 'r.is_archived',
-    color: 'r.color',
-    permissions: 'r.permissions',
-    sort_order: 'r.sort_order',
-    created_at: 'utc(r.created_at)',
-    updated_at: 'utc(r.updated_at)',
-    archived_at: 'utc(r.archived_at)',
-    archived_by: 'r.archived_by',
-    user_count: '(select count(*) from users u where u.role = r.key)',
+    id: 'u.id',
+    display_name: 'u.display_name',
+    role: 'u.role',
+    is_active: 'u.is_active',
+    owner_id: 'u.owner_id',
+    owner_display_name: 'o.display_name',
+    token_count: '(select count(*) from api_tokens t where t.user_id = u.id)',
+    last_used_at: '(select utc(max(t.last_used_at)) from api_tokens t where t.user_id = u.id)',
+    created_at: 'utc(u.created_at)',
+  },
+};
+
+const invitationList: ListSpec = {
+  name: 'invitations',
+  from: 'users u',
+  id: 'u.id',
+  idType: 'uuid',
+  sorts: {
+    created_at: { sql: 'u.created_at', type: 'timestamptz', immutable: true },
+    email: { sql: 'lower(u.email)', type: 'text', filled: true },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  search: "fold(u.display_name || ' ' || u.email)",
+  members: {
+    id: 'u.id',
+    email: 'u.email',
+    display_name: 'u.display_name',
+    role: 'u.role',
+    created_at: 'utc(u.created_at)',
+    expires_at: `(select utc(max(t.expires_at)) from one_time_tokens t
+                  where t.user_id = u.id and t.purpose = 'invitation')`,
   },
 };
 
@@ -78,17 +98,21 @@ async function one(sql: Sql, spec: ListSpec, where: Condition): Promise<JsonText
   return rows[0]?.item;
 }
 
+export interface UserFilter {
+  include_inactive: boolean;
+  role?: string;
+  kind?: 'person' | 'service';
+  auth_provider?: 'local' | 'sso';
+}
+
 /** The users; deactivated ones only when asked for. */
-export async function listUsers(
-  ctx: Ctx,
-  params: ListParams & { include_inactive: boolean },
-): Promise<JsonText> {
-  return await runList(
-    ctx.db,
-    userList,
-    params.include_inactive ? [] : [{ sql: 'u.is_active', bindings: [] }],
-    params,
-  );
+export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Promise<JsonText> {
+  const conditions: Condition[] = params.include_inactive ? [] : [{ sql: 'u.is_active', bindings: [] }];
+  for (const column of ['role', 'kind', 'auth_provider'] as const) {
+    const value = params[column];
+    if (value !== undefined) conditions.push({ sql: `u.${column} = ?`, bindings: [value] });
+  }
+  return await runList(ctx.db, userList, conditions, params);
 }
 
 /** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
@@ -98,38 +122,33 @@ export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise
   return text;
 }
 
-/** The roles; archived ones only when asked for. */
-export async function listRoles(
+/** The accounts of programs. @throws EstateError `forbidden`. */
+export async function listServiceAccounts(
   ctx: Ctx,
-  params: ListParams & { include_archived: boolean },
+  params: ListParams & { include_inactive: boolean },
 ): Promise<JsonText> {
-  return await runList(
-    ctx.db,
-    roleList,
-    params.include_archived ? [] : [{ sql: 'not r.is_archived', bindings: [] }],
-    params,
-  );
+  requirePermission(ctx.caller, 'admin.users');
+  const conditions = [{ sql: "u.kind = 'service'", bindings: [] }];
+  if (!params.include_inactive) conditions.push({ sql: 'u.is_active', bindings: [] });
+  return await runList(ctx.db, serviceAccountList, conditions, params);
 }
 
-/** One role. @throws EstateError `not_found`. */
-export async function readRole(ctx: Ctx, key: string): Promise<JsonText> {
-  const text = await one(ctx.db, roleList, { sql: 'r.key = ?', bindings: [key] });
-  if (!text) throw notFound('role', key);
+/** One account of a program. @throws EstateError `not_found`. */
+export async function readServiceAccount(ctx: Ctx, id: string): Promise<JsonText> {
+  const where = { sql: "u.id = ? and u.kind = 'service'", bindings: [id] };
+  const text = await one(ctx.db, serviceAccountList, where);
+  if (!text) throw notFound('service account', id);
   return text;
 }
 
-/** Every application permission by group. */
-export function permissionCatalogue(): Record<
-  string,
-  { label: string; permissions: Record<string, string> }
-> {
-  const groups: Record<string, { label: string; permissions: Record<string, string> }> = {};
-  for (const [key, text] of Object.entries(appPermissions)) {
-    const group = key.split('.')[0]!;
-    groups[group] ??= { label: permissionGroups[group]!, permissions: {} };
-    groups[group].permissions[key] = text;
-  }
-  return groups;
+/** Who was invited and has no password yet. @throws EstateError `forbidden`. */
+export async function listInvitations(ctx: Ctx, params: ListParams): Promise<JsonText> {
+  requirePermission(ctx.caller, 'admin.users');
+  const waiting = {
+    sql: 'u.invited_at is not null and u.password_hash is null and u.is_active',
+    bindings: [],
+  };
+  return await runList(ctx.db, invitationList, [waiting], params);
 }
 
 /** The caller's own account with the effective permissions. */
@@ -139,6 +158,10 @@ export async function readMe(ctx: Ctx): Promise<Record<string, unknown>> {
     .withGraphFetched('roleRow')
     .throwIfNotFound();
   const held = ctx.caller.permissions;
+  const { impersonatedRole } = ctx.caller;
+  const impersonated = impersonatedRole
+    ? await RoleModel.query(ctx.db).findOne({ key: impersonatedRole })
+    : undefined;
   return {
     id: row.id,
     email: row.email,
@@ -153,7 +176,7 @@ export async function readMe(ctx: Ctx): Promise<Record<string, unknown>> {
         ? { '*': true }
         : Object.fromEntries(Object.keys(appPermissions).map((key) => [key, held.has(key as never)])),
     ui_preferences: row.ui_preferences,
-    impersonated_role: null,
-    impersonated_role_label: null,
+    impersonated_role: impersonated?.key ?? null,
+    impersonated_role_label: impersonated?.label ?? null,
   };
 }

@@ -1,3 +1,4 @@
+import { insertUsers } from '../access/users.store.ts';
 import { createCardWithin } from '../cards/cards.create.ts';
 import { loadCards } from '../cards/cards.load.ts';
 import { rescoreCards, saveCards } from '../cards/cards.save.ts';
@@ -46,10 +47,8 @@ export async function loadDemo(ctx: Ctx, today: string): Promise<DemoLoaded | un
 }
 
 /** @returns the users' ids by e-mail address. */
-async function createUsers({ sql, emit, raise }: Work, demo: DemoLandscape): Promise<Map<string, string>> {
-  const made = await sql('users').insert(demo.users).returning(['id', 'email', 'role']);
-  for (const { id, ...user } of made) emit({ event_type: 'user.created', data: { user_id: id, ...user } });
-  raise('users');
+async function createUsers(work: Work, demo: DemoLandscape): Promise<Map<string, string>> {
+  const made = await insertUsers(work, demo.users as unknown as Record<string, unknown>[]);
   return new Map(made.map((user) => [user.email, user.id]));
 }
 

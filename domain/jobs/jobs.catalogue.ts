@@ -5,6 +5,7 @@ import { importJob } from './kinds/import.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
+import { passwordResetJob } from './kinds/password-reset.ts';
 
 /** Every kind of job. */
 export const jobCatalogue: readonly JobDefinition[] = [
@@ -14,6 +15,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   housekeepingJob,
   mailJob,
   metamodelChangeJob,
+  passwordResetJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

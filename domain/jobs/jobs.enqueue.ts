@@ -7,6 +7,8 @@ import type { JobTransaction } from './jobs.running.ts';
 /** What the owner was permitted when the job was asked for. */
 export interface JobRights {
   permissions: AppPermission[] | '*';
+  /** The role as which the owner looked at the service. */
+  impersonated_role?: string;
 }
 
 /** The answer to a request that started work. */
@@ -35,8 +37,11 @@ export async function enqueueJob<P extends TSchema>(
   payload: Static<P>,
 ): Promise<StartedJob> {
   checkPayload(definition, payload);
-  const { permissions } = ctx.caller;
-  const rights: JobRights = { permissions: permissions === '*' ? '*' : [...permissions] };
+  const { permissions, impersonatedRole } = ctx.caller;
+  const rights: JobRights = {
+    permissions: permissions === '*' ? '*' : [...permissions],
+    ...(impersonatedRole ? { impersonated_role: impersonatedRole } : {}),
+  };
   const { rows } = await work.sql.raw(
     `with job as (
        insert into jobs (kind, queue, payload, owner_id, rights, request_id) values (?, ?, ?, ?, ?, ?) returning id

@@ -27,6 +27,7 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
     permissions: common(present, rights.permissions),
     tokenId: null,
     tokenExpiresAt: null,
+    ...(rights.impersonated_role ? { impersonatedRole: rights.impersonated_role } : {}),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { accountRows } from './matrix/accounts.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
@@ -168,6 +169,7 @@ const firstRows: Row[] = [
 export const table: Row[] = [
   // one group a line
   firstRows,
+  accountRows,
   metamodelRows,
   notificationRows,
 ].flat();

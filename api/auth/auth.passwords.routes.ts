@@ -1,0 +1,113 @@
+import Type from 'typebox';
+import {
+  requestPasswordReset,
+  resetPassword,
+  setInvitedPassword,
+  validateMailedToken,
+} from '../../domain/access/access.passwords.reset.ts';
+import { operation } from '../operation.ts';
+import { Password } from '../schemas/access.ts';
+import { closed } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
+
+const tag = 'Authentication';
+const MailedToken = Type.String({ minLength: 1, maxLength: 200 });
+const tokenQuery = Type.Object({ token: MailedToken }, closed);
+const newPassword = Type.Object({ token: MailedToken, password: Password }, closed);
+const newPasswordExample = {
+  token: 'WQ4pGmB1x7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEw',
+  password: 'four random words here',
+};
+const validAnswer = {
+  200: {
+    description: 'Whose token it is',
+    schema: Type.Object(
+      { valid: Type.Literal(true), email: Type.String(), display_name: Type.String() },
+      closed,
+    ),
+  },
+};
+
+/** The first password of who was invited, and a new one for who has forgotten it. */
+export function registerPasswordRoutes(app: App): void {
+  const issue = tokenIssuer(app);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/auth/validate-setup-token',
+    id: 'validateSetupToken',
+    tag,
+    summary: 'Say whose invitation a token is',
+    permission: 'public',
+    query: tokenQuery,
+    answers: validAnswer,
+    errors: ['not_found', 'too_many_requests'],
+    handler: ({ ctx, query, request }) =>
+      validateMailedToken(ctx, 'invitation', { ...query, address: request.ip }),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/set-password',
+    id: 'setPassword',
+    tag,
+    summary: 'Choose the first password with an invitation, and log in',
+    permission: 'public',
+    body: newPassword,
+    bodyExample: newPasswordExample,
+    answers: tokenAnswer,
+    errors: ['not_found', 'too_many_requests'],
+    handler: async ({ ctx, body, request }) =>
+      issue(await setInvitedPassword(ctx, { ...body, address: request.ip })),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/forgot-password',
+    id: 'forgotPassword',
+    tag,
+    summary: 'Ask for a mail with which a forgotten password is replaced',
+    description: 'The answer, and its time, are the same whether or not there is such an account.',
+    permission: 'public',
+    body: Type.Object({ email: Type.String({ minLength: 1, maxLength: 320 }) }, closed),
+    answers: doneAnswer,
+    errors: ['too_many_requests'],
+    handler: async ({ ctx, body, request }) => {
+      await requestPasswordReset(ctx, { ...body, address: request.ip });
+      return { ok: true };
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/auth/validate-reset-token',
+    id: 'validateResetToken',
+    tag,
+    summary: 'Say whose new password a token is for',
+    permission: 'public',
+    query: tokenQuery,
+    answers: validAnswer,
+    errors: ['not_found', 'too_many_requests'],
+    handler: ({ ctx, query, request }) =>
+      validateMailedToken(ctx, 'password-reset', { ...query, address: request.ip }),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/reset-password',
+    id: 'resetPassword',
+    tag,
+    summary: 'Replace a forgotten password',
+    description: 'All logins and own tokens of the account end; a second factor stays.',
+    permission: 'public',
+    body: newPassword,
+    bodyExample: newPasswordExample,
+    answers: doneAnswer,
+    errors: ['not_found', 'too_many_requests'],
+    handler: async ({ ctx, body, request }) => {
+      await resetPassword(ctx, { ...body, address: request.ip });
+      return { ok: true };
+    },
+  });
+}

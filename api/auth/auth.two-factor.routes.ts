@@ -1,0 +1,166 @@
+import Type from 'typebox';
+import {
+  beginTwoFactor,
+  confirmTwoFactor,
+  disableTwoFactor,
+  readTwoFactor,
+  renewRecoveryCodes,
+} from '../../domain/access/two-factor.commands.ts';
+import type { Services } from '../../domain/services.ts';
+import { operation } from '../operation.ts';
+import { Password } from '../schemas/access.ts';
+import { closed, Nullable, Timestamp } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
+
+const tag = 'Authentication';
+const Code = Type.String({ minLength: 1, maxLength: 50 });
+const proof = Type.Object(
+  {
+    password: Password,
+    code: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 50,
+        description: 'Of the authenticator, or a recovery code; needed where a second factor is in force',
+      }),
+    ),
+  },
+  closed,
+);
+const proofExample = { password: 'four random words here', code: '492039' };
+const RecoveryCodes = Type.Array(Type.String(), {
+  description: 'Each takes the place of one code of the authenticator; shown this once',
+  examples: [['k3qf-72hd-mz5p-ax4e']],
+});
+
+/** The own second factor: codes of an authenticator that change every 30 seconds (RFC 6238). */
+export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
+  const issue = tokenIssuer(app);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/auth/two-factor',
+    id: 'readTwoFactor',
+    tag,
+    summary: 'Read whether the own account has a second factor',
+    permission: 'login',
+    duringSetup: true,
+    answers: {
+      200: {
+        description: 'Its state',
+        schema: Type.Object(
+          {
+            enabled: Type.Boolean(),
+            pending: Type.Boolean({ description: 'Begun, and not yet confirmed' }),
+            required: Type.Boolean({ description: 'Whether the workspace demands one' }),
+            confirmed_at: Nullable(Timestamp),
+            recovery_codes_left: Type.Integer(),
+          },
+          closed,
+        ),
+      },
+    },
+    handler: ({ ctx }) => readTwoFactor(ctx),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/two-factor',
+    id: 'beginTwoFactor',
+    tag,
+    summary: 'Begin a second factor, or another in place of the present one',
+    description: 'It is in force once a code of it was shown to `/auth/two-factor/confirm`.',
+    permission: 'login',
+    duringSetup: true,
+    secretAnswer: true,
+    body: proof,
+    bodyExample: { password: 'four random words here' },
+    answers: {
+      200: {
+        description: 'What the authenticator needs',
+        schema: Type.Object(
+          {
+            secret: Type.String({ description: 'In base 32' }),
+            otpauth_uri: Type.String({ description: 'For a QR code' }),
+          },
+          closed,
+        ),
+        example: {
+          secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+          otpauth_uri:
+            'otpauth://totp/Estate:ada@example.org?issuer=Estate&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
+        },
+      },
+    },
+    errors: ['session_required', 'too_many_requests', 'wrong_state'],
+    handler: ({ ctx, body }) => beginTwoFactor(ctx, secrets, body),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/two-factor/confirm',
+    id: 'confirmTwoFactor',
+    tag,
+    summary: 'Put the begun second factor in force by a code of it',
+    permission: 'login',
+    duringSetup: true,
+    secretAnswer: true,
+    body: Type.Object({ code: Code }, closed),
+    bodyExample: { code: '492039' },
+    answers: {
+      200: {
+        description: 'Recovery codes, and an access token for the whole service',
+        schema: Type.Object(
+          {
+            recovery_codes: RecoveryCodes,
+            access_token: Type.String(),
+            token_type: Type.Literal('bearer'),
+            expires_in: Type.Integer({ description: 'Seconds' }),
+          },
+          closed,
+        ),
+        example: { recovery_codes: ['k3qf-72hd-mz5p-ax4e'], ...tokenAnswer[200].example },
+      },
+    },
+    errors: ['session_required', 'too_many_requests', 'wrong_state'],
+    handler: async ({ ctx, body }) => {
+      const { recoveryCodes, subject } = await confirmTwoFactor(ctx, secrets, body.code);
+      return { recovery_codes: recoveryCodes, ...(await issue(subject)) };
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/two-factor/disable',
+    id: 'disableTwoFactor',
+    tag,
+    summary: 'Take the own second factor out of force',
+    permission: 'login',
+    body: proof,
+    bodyExample: proofExample,
+    answers: doneAnswer,
+    errors: ['session_required', 'too_many_requests', 'wrong_state'],
+    handler: async ({ ctx, body }) => {
+      await disableTwoFactor(ctx, secrets, body);
+      return { ok: true };
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/two-factor/recovery-codes',
+    id: 'renewRecoveryCodes',
+    tag,
+    summary: 'Get new recovery codes; the old ones stop working',
+    permission: 'login',
+    secretAnswer: true,
+    body: proof,
+    bodyExample: proofExample,
+    answers: {
+      200: { description: 'The codes', schema: Type.Object({ recovery_codes: RecoveryCodes }, closed) },
+    },
+    errors: ['session_required', 'too_many_requests', 'wrong_state'],
+    handler: async ({ ctx, body }) => ({ recovery_codes: await renewRecoveryCodes(ctx, secrets, body) }),
+  });
+}

@@ -1,0 +1,246 @@
+import Type from 'typebox';
+import { resetTwoFactor } from '../../domain/access/two-factor.commands.ts';
+import { updateUsersInBulk } from '../../domain/access/users.bulk.ts';
+import {
+  createServiceAccount,
+  createUser,
+  resendInvitation,
+  withdrawInvitation,
+} from '../../domain/access/users.create.ts';
+import { deleteUser, deleteUsers } from '../../domain/access/users.delete.ts';
+import { patchUser } from '../../domain/access/users.patch.ts';
+import { readServiceAccount, readUser } from '../../domain/access/users.queries.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { AuthProvider, CreatedUserSchema, Email, Password } from '../schemas/access.ts';
+import { closed, IdParams, Nullable, Uuid } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Users and roles';
+const DisplayName = Type.String({ minLength: 1, maxLength: 200 });
+const RoleKey = Type.String({ minLength: 1, maxLength: 64 });
+const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true });
+const skipped = Type.Array(Type.Object({ id: Uuid, reason: Type.String({ examples: ['self'] }) }, closed));
+
+/** Inviting, changing and removing users. */
+export function registerUserWriteRoutes(app: App): void {
+  app.addSchema(CreatedUserSchema);
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/users',
+    id: 'createUser',
+    tag,
+    summary: 'Create a user, or invite one',
+    description:
+      'Without a password it is an invitation: with `send_email` its token is mailed, else `setup_token` is in the answer for who holds what the role holds. Other roles than member and viewer are given by those alone who hold what they hold.',
+    permission: ['admin.users', 'users.invite'],
+    permissionNote: 'users.invite gives the roles member and viewer',
+    secretAnswer: true,
+    body: Type.Object(
+      {
+        email: Email,
+        display_name: DisplayName,
+        password: Type.Optional(Nullable(Password)),
+        role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
+        send_email: Type.Boolean({ default: false }),
+        auth_provider: Type.Optional(Nullable(AuthProvider)),
+      },
+      closed,
+    ),
+    bodyExample: { email: 'grace@example.org', display_name: 'Grace', role: 'viewer', send_email: true },
+    answers: { 201: { description: 'The user', schema: Type.Ref('CreatedUser#') } },
+    errors: ['email_taken', 'session_required'],
+    handler: async ({ ctx, body, reply }) => {
+      const { id, setupToken } = await createUser(ctx, body);
+      const text = await readUser(ctx, id);
+      const more = setupToken === undefined ? '' : `,"setup_token":${JSON.stringify(setupToken)}`;
+      return sendJson(reply.code(201), `${text.slice(0, -1)}${more}}`);
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/users/invitations/:id/resend',
+    id: 'resendInvitation',
+    tag,
+    summary: 'Mail an invitation again; what was sent before stops working',
+    permission: 'admin.users',
+    params: IdParams,
+    answers: {
+      200: {
+        description: 'On its way',
+        schema: Type.Object({ ok: Type.Literal(true) }, closed),
+        example: { ok: true },
+      },
+    },
+    handler: async ({ ctx, params }) => {
+      await resendInvitation(ctx, params.id);
+      return { ok: true };
+    },
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/users/invitations/:id',
+    id: 'withdrawInvitation',
+    tag,
+    summary: 'Withdraw an invitation, and with it the account that waits for its password',
+    permission: 'admin.users',
+    params: IdParams,
+    answers: { 204: { description: 'Withdrawn' } },
+    handler: async ({ ctx, params, reply }) => {
+      await withdrawInvitation(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/users/bulk',
+    id: 'patchUsers',
+    tag,
+    summary: 'Set the role or the state of many users',
+    description:
+      'Oneself, unknown and unchanged users and the last active administrator are left alone and named in `skipped`.',
+    permission: 'admin.users',
+    body: Type.Object(
+      {
+        ids: Ids,
+        updates: Type.Object(
+          { role: Type.Optional(RoleKey), is_active: Type.Optional(Type.Boolean()) },
+          { ...closed, minProperties: 1 },
+        ),
+      },
+      closed,
+    ),
+    bodyExample: { ids: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'], updates: { is_active: false } },
+    answers: {
+      200: {
+        description: 'What was changed',
+        schema: Type.Object({ updated: Type.Integer(), skipped }, closed),
+      },
+    },
+    handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/users/bulk-delete',
+    id: 'deleteUsers',
+    tag,
+    summary: 'Delete many deactivated users',
+    description: 'Active users and oneself are left alone and named in `skipped`.',
+    permission: 'admin.users',
+    body: Type.Object({ ids: Ids }, closed),
+    answers: {
+      200: {
+        description: 'What was deleted',
+        schema: Type.Object({ deleted: Type.Integer(), skipped }, closed),
+      },
+    },
+    handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/users/:id',
+    id: 'patchUser',
+    tag,
+    summary: 'Change a user, or the own name, language and password',
+    description:
+      'A new password, role or state ends all logins of the user at once, a new password also the user’s own tokens. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
+    permission: 'login',
+    permissionNote: 'admin.users for others, roles, state, address and provider',
+    params: IdParams,
+    body: Type.Object(
+      {
+        display_name: Type.Optional(DisplayName),
+        email: Type.Optional(Email),
+        locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),
+        password: Type.Optional(Password),
+        current_password: Type.Optional(Type.String({ maxLength: 1000 })),
+        role: Type.Optional(RoleKey),
+        is_active: Type.Optional(Type.Boolean()),
+        auth_provider: Type.Optional(AuthProvider),
+      },
+      closed,
+    ),
+    bodyExample: { display_name: 'Ada Lovelace', locale: 'en' },
+    answers: { 200: { description: 'The user', schema: Type.Ref('User#') } },
+    errors: [
+      'conflict',
+      'email_taken',
+      'precondition_failed',
+      'session_required',
+      'too_many_requests',
+      'wrong_state',
+    ],
+    handler: async ({ ctx, params, body, reply }) => {
+      await patchUser(ctx, params.id, body);
+      return sendJson(reply, await readUser(ctx, params.id));
+    },
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/users/:id',
+    id: 'deleteUser',
+    tag,
+    summary: 'Delete a user',
+    description:
+      'What the user did stays, without a name; roles on cards, tokens and personal things go. Nobody deletes himself or the last active administrator.',
+    permission: 'admin.users',
+    params: IdParams,
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['conflict'],
+    handler: async ({ ctx, params, reply }) => {
+      await deleteUser(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/users/:id/two-factor',
+    id: 'resetTwoFactor',
+    tag,
+    summary: 'Remove the second factor of a user who has lost it',
+    description: 'All logins of the user end.',
+    permission: 'admin.users',
+    params: IdParams,
+    answers: { 204: { description: 'Removed' } },
+    errors: ['session_required', 'wrong_state'],
+    handler: async ({ ctx, params, reply }) => {
+      await resetTwoFactor(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/service-accounts',
+    id: 'createServiceAccount',
+    tag,
+    summary: 'Create an account for a program',
+    description:
+      'It has no password; its tokens are made under `/users/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
+    permission: 'admin.users',
+    body: Type.Object(
+      {
+        display_name: DisplayName,
+        role: RoleKey,
+        owner_id: Type.Optional(
+          Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
+        ),
+      },
+      closed,
+    ),
+    bodyExample: { display_name: 'Nightly extraction', role: 'viewer' },
+    answers: { 201: { description: 'The account', schema: Type.Ref('ServiceAccount#') } },
+    handler: async ({ ctx, body, reply }) => {
+      const id = await createServiceAccount(ctx, body);
+      return sendJson(reply.code(201), await readServiceAccount(ctx, id));
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import { EstateError } from '../../platform/errors.ts';
+import { command } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { TokenSubject } from './access.login.ts';
+import { permissionsOfRole, requireGrantable, requireSession } from './grants.ts';
+import { requirePermission } from './policy.ts';
+
+/**
+ * Lets an administrator look at the service as another role: with its permissions, and still under the own name, which
+ * stands in every event together with the role.
+ * @throws EstateError `forbidden`, `session_required`, `conflict` for `admin` and the own role, `validation_failed`.
+ */
+export async function impersonate(ctx: Ctx, role: string): Promise<TokenSubject> {
+  requirePermission(ctx.caller, 'admin.impersonate');
+  requireSession(ctx.caller);
+  return await command(ctx, async ({ sql, emit }) => {
+    const permissions = await permissionsOfRole(sql, role);
+    if (role === 'admin' || permissions['*']) {
+      throw new EstateError('conflict', 'Nobody looks at the service as an administrator.');
+    }
+    if (role === ctx.caller.role) throw new EstateError('conflict', 'That is your own role.');
+    requireGrantable(ctx.caller, permissions);
+    const subject = await subjectOf(ctx, sql);
+    emit({ event_type: 'auth.impersonation_started', data: { user_id: subject.userId, role } });
+    return { ...subject, impersonatedRole: role };
+  });
+}
+
+/** Goes back to the own role; the token that was shown ends when it carried another. */
+export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
+  requireLogin(ctx);
+  const { impersonatedRole: role, tokenId, tokenExpiresAt } = ctx.caller;
+  return await command(ctx, async ({ sql, emit }) => {
+    const subject = await subjectOf(ctx, sql);
+    if (role === undefined) {
+      emit({ event_type: 'auth.token_refreshed', data: {} });
+      return subject;
+    }
+    await sql('revoked_tokens')
+      .insert({ jti: tokenId, expires_at: tokenExpiresAt })
+      .onConflict('jti')
+      .ignore();
+    emit({ event_type: 'auth.impersonation_stopped', data: { user_id: subject.userId, role } });
+    return subject;
+  });
+}
+
+/** What a fresh token for the caller is made from; the presented one stays valid until it ends. */
+export async function refresh(ctx: Ctx): Promise<TokenSubject> {
+  requireLogin(ctx);
+  const { impersonatedRole } = ctx.caller;
+  return await command(ctx, async ({ sql, emit }) => {
+    const subject = await subjectOf(ctx, sql);
+    emit({ event_type: 'auth.token_refreshed', data: {} });
+    return { ...subject, ...(impersonatedRole ? { impersonatedRole } : {}) };
+  });
+}
+
+/** @throws EstateError `session_required` for tokens that no login gave. */
+function requireLogin(ctx: Ctx): void {
+  requireSession({ ...ctx.caller, impersonatedRole: undefined });
+}
+
+async function subjectOf(ctx: Ctx, sql: Ctx['db']): Promise<TokenSubject> {
+  const user = await sql('users')
+    .where({ id: ctx.caller.userId, is_active: true })
+    .forUpdate()
+    .first('id', 'role', 'token_version');
+  // revoked between the look at the token and here
+  if (!user || user.token_version !== ctx.caller.tokenVersion)
+    throw new EstateError('unauthorized', 'The access token was revoked.');
+  return { userId: user.id, role: user.role, tokenVersion: user.token_version };
+}

@@ -1,0 +1,106 @@
+import { hashPassword } from '../../platform/crypto.ts';
+import { command } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { enqueueJob } from '../jobs/jobs.enqueue.ts';
+import type { RunningJob } from '../jobs/jobs.running.ts';
+import { type PasswordResetPayload, passwordResetJob } from '../jobs/kinds/password-reset.ts';
+import { enqueueMail } from '../notifications/mail.enqueue.ts';
+import { limited, type TokenSubject } from './access.login.ts';
+import { passwordResetMail } from './access.mails.ts';
+import { requireGoodPassword } from './access.passwords.ts';
+import { throttle } from './access.throttle.ts';
+import { holderOfToken, issueMailedToken, type MailedPurpose, unknownToken } from './one-time-tokens.ts';
+import { storePassword } from './passwords.store.ts';
+import { lockUsers, type UserRow } from './users.store.ts';
+
+/**
+ * Asks for a mail with which a forgotten password is replaced. Whether there is such an account is only looked up by
+ * the job, so neither the answer nor its time tells.
+ * @throws EstateError `too_many_requests`.
+ */
+export async function requestPasswordReset(
+  ctx: Ctx,
+  input: { email: string; address: string },
+): Promise<void> {
+  const { email, address } = input;
+  await throttle(ctx.db, 'password', [`address ${address}`, `account ${email}`]);
+  await command(ctx, async (work) => {
+    await enqueueJob(ctx, work, passwordResetJob, { email });
+    work.emit({ event_type: 'auth.password_reset_requested', data: { email, address } });
+  });
+}
+
+/** Mails the link, where an active person with a password of the service's own has the address. */
+export async function sendPasswordReset(job: RunningJob<PasswordResetPayload>): Promise<void> {
+  await command(job.ctx, async (work) => {
+    const user = await work
+      .sql('users')
+      .whereRaw('lower(email) = lower(?)', [job.payload.email])
+      .where({ is_active: true, kind: 'person', auth_provider: 'local' })
+      .whereNotNull('password_hash')
+      .forUpdate()
+      .first('id', 'email', 'display_name');
+    if (user) {
+      const token = await issueMailedToken(work.sql, 'password-reset', user.id);
+      await enqueueMail(work.sql, job.ctx, await passwordResetMail(work.sql, user, token));
+    }
+    await job.finish(work, { result: null });
+  });
+}
+
+/** Whose token it is. @throws EstateError `not_found`, `too_many_requests`. */
+export async function validateMailedToken(
+  ctx: Ctx,
+  purpose: MailedPurpose,
+  input: { token: string; address: string },
+): Promise<{ valid: true; email: string; display_name: string }> {
+  await throttle(ctx.db, 'setup', [`address ${input.address}`]);
+  const { email, display_name } = await holderOfToken(ctx.db, purpose, input.token);
+  return { valid: true, email, display_name };
+}
+
+export interface NewPassword {
+  token: string;
+  password: string;
+  /** The client's network address. */
+  address: string;
+}
+
+/**
+ * Sets the first password of somebody who was invited, and logs him in.
+ * @throws EstateError `not_found` for a token that does not work, `validation_failed`, `too_many_requests`.
+ */
+export async function setInvitedPassword(ctx: Ctx, input: NewPassword): Promise<TokenSubject> {
+  return await useMailedToken(ctx, 'invitation', input, async (sql, user) =>
+    // the password has raised the version
+    limited(sql, { userId: user.id, role: user.role, tokenVersion: user.token_version + 1 }),
+  );
+}
+
+/**
+ * Sets a new password in place of a forgotten one. All logins end; a second factor stays.
+ * @throws EstateError `not_found` for a token that does not work, `validation_failed`, `too_many_requests`.
+ */
+export async function resetPassword(ctx: Ctx, input: NewPassword): Promise<void> {
+  await useMailedToken(ctx, 'password-reset', input, async () => undefined);
+}
+
+async function useMailedToken<T>(
+  ctx: Ctx,
+  purpose: MailedPurpose,
+  input: NewPassword,
+  after: (sql: Ctx['db'], user: UserRow) => Promise<T>,
+): Promise<T> {
+  await throttle(ctx.db, 'setup', [`address ${input.address}`]);
+  const holder = await holderOfToken(ctx.db, purpose, input.token);
+  requireGoodPassword(input.password, holder.email);
+  const hash = await hashPassword(input.password);
+  return await command(ctx, async (work) => {
+    const user = (await lockUsers(work.sql, [holder.id])).get(holder.id);
+    if (!user?.is_active || user.kind !== 'person' || user.auth_provider !== 'local') throw unknownToken();
+    // a second request with the token waited for the lock, and finds it used
+    await holderOfToken(work.sql, purpose, input.token);
+    await storePassword(work, user, hash, purpose);
+    return await after(work.sql, user);
+  });
+}

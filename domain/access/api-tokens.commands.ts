@@ -1,0 +1,112 @@
+import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { readApiToken } from './api-tokens.queries.ts';
+import { newApiToken } from './api-tokens.ts';
+import { requireControlOf, requireSession } from './grants.ts';
+import { appPermissions } from './permissions.data.ts';
+import { requirePermission } from './policy.ts';
+import { lockUsers } from './users.store.ts';
+
+/** Tokens that one account may hold. */
+const MAX_TOKENS = 100;
+/** Nobody is told of hashes, and the last use is no change. */
+const UNTOLD = ['hash', 'last_used_at'];
+
+export interface ApiTokenInput {
+  name: string;
+  /** Permission keys, or `*` for whatever the user holds at the time of use. */
+  scopes: string[];
+  /** RFC 3339; absent or null: it does not end by itself. */
+  expires_at?: string | null;
+}
+
+/**
+ * Makes a token for a user: for oneself with a login, for others with `admin.users`. The answer is the only one that
+ * ever holds the token.
+ * @returns the token's representation with `token`, as JSON text.
+ * @throws EstateError `session_required`, `forbidden`, `not_found`, `validation_failed`, `conflict`.
+ */
+export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenInput): Promise<string> {
+  requireSession(ctx.caller);
+  const own = ctx.caller.userId === userId;
+  if (!own) requirePermission(ctx.caller, 'admin.users');
+  const scopes = checkScopes(input.scopes);
+  const name = input.name.trim();
+  if (name === '') throw invalidField('name', 'required', 'must not be blank');
+  if (input.expires_at && Date.parse(input.expires_at) <= Date.now()) {
+    throw invalidField('expires_at', 'past', 'lies in the past');
+  }
+  const made = newApiToken();
+  return await command(ctx, async (work) => {
+    const user = (await lockUsers(work.sql, [userId])).get(userId);
+    if (!user) throw notFound('user', userId);
+    if (!own) await requireControlOf(ctx, work.sql, user.role);
+    if (!user.is_active) throw new EstateError('wrong_state', 'The account is not active.');
+    const { rows: held } = await work.sql.raw(
+      'select count(*)::int as n from api_tokens where user_id = ?::uuid',
+      [userId],
+    );
+    if (held[0].n >= MAX_TOKENS) {
+      throw new EstateError('conflict', `An account holds at most ${MAX_TOKENS} tokens; revoke one first.`);
+    }
+    const [{ row }] = await work
+      .sql('api_tokens')
+      .insert({
+        user_id: userId,
+        name,
+        hash: made.hash,
+        hint: made.hint,
+        scopes,
+        expires_at: input.expires_at ?? null,
+        created_by: ctx.caller.userId,
+      })
+      .returning(work.sql.raw('to_jsonb(api_tokens) as row'));
+    work.emit({ event_type: 'api_token.created', data: tokenData(row, null, row) });
+    const text = (await readApiToken(work.sql, row.id))!;
+    return `${text.slice(0, -1)},"token":${JSON.stringify(made.token)}}`;
+  });
+}
+
+/** @throws EstateError `validation_failed` naming the scope that is no permission. */
+function checkScopes(scopes: string[]): string[] {
+  const at = scopes.findIndex((scope) => scope !== '*' && !Object.hasOwn(appPermissions, scope));
+  if (at >= 0) throw invalidField(`scopes.${at}`, 'unknown_permission', `"${scopes[at]}" is no permission`);
+  return scopes.includes('*') ? ['*'] : [...new Set(scopes)];
+}
+
+/**
+ * Revokes a token, at once and in every process.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function revokeApiToken(ctx: Ctx, userId: string, id: string): Promise<void> {
+  if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    if ((await removeTokens(work, { id, user_id: userId })) === 0) throw notFound('token', id);
+  });
+}
+
+/** Revokes every token of a user. */
+export async function revokeApiTokensOf(work: Work, userId: string): Promise<void> {
+  await removeTokens(work, { user_id: userId });
+}
+
+async function removeTokens(work: Work, where: Record<string, string>): Promise<number> {
+  const gone = await work
+    .sql('api_tokens')
+    .where(where)
+    .delete()
+    .returning(work.sql.raw('to_jsonb(api_tokens) as row'));
+  for (const { row } of gone) work.emit({ event_type: 'api_token.deleted', data: tokenData(row, row, null) });
+  return gone.length;
+}
+
+function tokenData(row: StoredRow, before: StoredRow | null, after: StoredRow | null) {
+  return {
+    id: row.id,
+    user_id: row.user_id,
+    name: row.name,
+    changes: rowChanges(before, after, UNTOLD),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import { runList } from '../lists/lists.run.ts';
+import { projection } from '../lists/lists.sql.ts';
+import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { requirePermission } from './policy.ts';
+
+const apiTokenList: ListSpec = {
+  name: 'api_tokens',
+  from: 'api_tokens t',
+  id: 't.id',
+  idType: 'uuid',
+  sorts: {
+    created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+    name: { sql: 'fold(t.name)', type: 'text', filled: true },
+    last_used_at: { sql: 't.last_used_at', type: 'timestamptz' },
+    expires_at: { sql: 't.expires_at', type: 'timestamptz' },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  search: 'fold(t.name)',
+  members: {
+    id: 't.id',
+    user_id: 't.user_id',
+    name: 't.name',
+    hint: 't.hint',
+    scopes: 't.scopes',
+    expires_at: 'utc(t.expires_at)',
+    is_expired: 'coalesce(t.expires_at <= now(), false)',
+    last_used_at: 'utc(t.last_used_at)',
+    created_by: 't.created_by',
+    created_at: 'utc(t.created_at)',
+  },
+};
+
+/** The tokens of a user: the own ones, or others' with `admin.users`. @throws EstateError `forbidden`, `not_found`. */
+export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams): Promise<JsonText> {
+  if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
+  if (!(await ctx.db('users').where({ id: userId }).first('id'))) throw notFound('user', userId);
+  return await runList(ctx.db, apiTokenList, [{ sql: 't.user_id = ?::uuid', bindings: [userId] }], params, {
+    owner: ctx.caller.userId,
+  });
+}
+
+/** One token without its secret. */
+export async function readApiToken(sql: Sql, id: string): Promise<JsonText | undefined> {
+  const item = projection(apiTokenList.members, undefined);
+  const { rows } = await sql.raw(
+    `select (${item.sql})::text as item from ${apiTokenList.from} where t.id = ?::uuid`,
+    [...item.bindings, id] as never,
+  );
+  return rows[0]?.item;
+}

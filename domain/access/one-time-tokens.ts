@@ -1,0 +1,46 @@
+import { randomSecret, sha256 } from '../../platform/crypto.ts';
+import type { Sql } from '../../platform/database.ts';
+import { EstateError } from '../../platform/errors.ts';
+
+/** What a mailed token is for, and how long it lasts: an invitation a week, a forgotten password an hour. */
+export const mailedTokens = {
+  invitation: { hours: 7 * 24 },
+  'password-reset': { hours: 1 },
+} as const;
+
+export type MailedPurpose = keyof typeof mailedTokens;
+
+/** A new token for the user; older ones of the purpose stop working. It is stored hashed. */
+export async function issueMailedToken(sql: Sql, purpose: MailedPurpose, userId: string): Promise<string> {
+  const token = randomSecret();
+  await sql('one_time_tokens').where({ purpose, user_id: userId }).delete();
+  await sql('one_time_tokens').insert({
+    hash: sha256(token),
+    purpose,
+    user_id: userId,
+    expires_at: sql.raw('now() + make_interval(hours => ?)', [mailedTokens[purpose].hours]),
+  });
+  return token;
+}
+
+/**
+ * Whose token it is.
+ * @throws EstateError `not_found` when it is unknown, was used, has expired or its user is no longer active.
+ */
+export async function holderOfToken(
+  sql: Sql,
+  purpose: MailedPurpose,
+  token: string,
+): Promise<{ id: string; email: string; display_name: string }> {
+  const row = await sql('one_time_tokens as t')
+    .join('users as u', 'u.id', 't.user_id')
+    .where({ 't.hash': sha256(token), 't.purpose': purpose, 'u.is_active': true })
+    .whereRaw('t.expires_at > now()')
+    .first('u.id', 'u.email', 'u.display_name');
+  if (!row) throw unknownToken();
+  return row;
+}
+
+/** The refusal of a mailed token that does not work, or no longer. */
+export const unknownToken = (): EstateError =>
+  new EstateError('not_found', 'The token is not known, was used or has expired.');

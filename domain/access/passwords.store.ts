@@ -1,0 +1,29 @@
+import type { Work } from '../command.ts';
+import { revokeApiTokensOf } from './api-tokens.commands.ts';
+import type { UserRow } from './users.store.ts';
+
+/**
+ * Gives a locked user a password: unlocks the account, ends its logins, its own tokens and whatever was mailed to set
+ * a password.
+ * @param by what changed it, for the audit log.
+ */
+export async function storePassword(work: Work, user: UserRow, hash: string, by?: string): Promise<void> {
+  const { sql } = work;
+  await sql('users')
+    .where({ id: user.id })
+    .update({
+      password_hash: hash,
+      failed_login_attempts: 0,
+      locked_until: null,
+      invited_at: null,
+      token_version: sql.raw('token_version + 1'),
+      updated_at: sql.fn.now(),
+    });
+  await sql('one_time_tokens').where({ user_id: user.id }).delete();
+  await revokeApiTokensOf(work, user.id);
+  work.emit({
+    event_type: 'auth.password_changed',
+    data: { user_id: user.id, ...(by ? { by } : {}) },
+  });
+  work.raise('users');
+}

@@ -1,0 +1,221 @@
+import { sqlState } from '../../platform/database.ts';
+import {
+  EstateError,
+  type FieldError,
+  invalidField,
+  invalidFields,
+  notFound,
+} from '../../platform/errors.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { checkIfMatch } from '../etag.ts';
+import type { EventType } from '../events/events.types.ts';
+import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { type PermissionMap, requireGrantable } from './grants.ts';
+import { appPermissions } from './permissions.data.ts';
+import { requirePermission } from './policy.ts';
+import { readRole } from './roles.queries.ts';
+
+// One role is the default: changes of roles follow one another, as long as it takes to write one.
+const ROLES_LOCK = 7203014;
+
+interface RoleRow extends StoredRow {
+  id: string;
+  key: string;
+  permissions: PermissionMap;
+  is_system: boolean;
+  is_default: boolean;
+  is_archived: boolean;
+}
+
+export interface RoleInput {
+  key: string;
+  label: string;
+  description?: string | null;
+  color: string;
+  permissions: PermissionMap;
+  is_default: boolean;
+}
+
+/**
+ * Creates a role. Nobody gives it what he does not hold himself.
+ * @throws EstateError `forbidden`, `conflict` when the key is in use, `validation_failed`.
+ */
+export async function createRole(ctx: Ctx, input: RoleInput): Promise<void> {
+  requirePermission(ctx.caller, 'admin.roles');
+  checkPermissions(input.permissions);
+  requireGrantable(ctx.caller, input.permissions);
+  const label = requireLabel(input.label);
+  await changeRoles(ctx, async (work) => {
+    const [last] = await work.sql('roles').max('sort_order as at');
+    if (input.is_default) await clearDefault(work);
+    try {
+      const [{ row }] = await work
+        .sql('roles')
+        .insert({
+          ...input,
+          label,
+          permissions: JSON.stringify(input.permissions),
+          sort_order: (last?.at ?? -1) + 1,
+        })
+        .returning(work.sql.raw('to_jsonb(roles) as row'));
+      tell(work, 'role.created', null, row);
+    } catch (error) {
+      if (sqlState(error) !== '23505') throw error;
+      throw new EstateError('conflict', `There is a role "${input.key}" already.`);
+    }
+  });
+}
+
+export interface RolePatch {
+  label?: string;
+  description?: string | null;
+  color?: string;
+  /** All of them: what is not named is not granted. */
+  permissions?: PermissionMap;
+  is_default?: boolean;
+  sort_order?: number;
+}
+
+/**
+ * Changes a role; permissions count for the next request of everybody who has it. Nobody adds what he does not hold
+ * himself, or makes a role the default that holds more than he.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`; `conflict` for the
+ * administrators' permissions and a workspace without a default role; `wrong_state` for an archived default.
+ */
+export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promise<void> {
+  requirePermission(ctx.caller, 'admin.roles');
+  if (patch.permissions) checkPermissions(patch.permissions, key === 'admin');
+  const label = patch.label === undefined ? undefined : requireLabel(patch.label);
+  await changeRoles(ctx, async (work) => {
+    const role = await lockRole(work, key);
+    if (ctx.ifMatch) checkIfMatch(ctx, await readRole(ctx, key, work.sql));
+    const values: Record<string, unknown> = { ...patch, ...(label === undefined ? {} : { label }) };
+    if (patch.permissions) {
+      if (role.is_system && JSON.stringify(patch.permissions) !== '{"*":true}') {
+        throw new EstateError('conflict', 'Administrators hold every permission.');
+      }
+      requireGrantable(ctx.caller, added(role.permissions, patch.permissions));
+      values.permissions = JSON.stringify(patch.permissions);
+    }
+    if (patch.is_default === false && role.is_default) {
+      throw new EstateError('conflict', 'One role is the default: make another one it.');
+    }
+    if (patch.is_default === true && !role.is_default) {
+      if (role.is_archived) throw new EstateError('wrong_state', 'An archived role cannot be the default.');
+      if (role.is_system) throw new EstateError('conflict', 'New users do not become administrators.');
+      requireGrantable(ctx.caller, patch.permissions ?? role.permissions);
+      await clearDefault(work);
+    }
+    await write(work, 'role.updated', role, values);
+  });
+}
+
+/**
+ * Archives a role: nobody is given it any more, and who has it is shut out until he is given another one.
+ * @returns how many active users have it.
+ * @throws EstateError `forbidden`, `not_found`, `system_role`, `conflict` for the default and the own role,
+ * `wrong_state` when it is archived already.
+ */
+export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
+  requirePermission(ctx.caller, 'admin.roles');
+  return await changeRoles(ctx, async (work) => {
+    const role = await lockRole(work, key);
+    if (role.is_system) throw new EstateError('system_role', 'The role belongs to the system.');
+    if (role.is_archived) throw new EstateError('wrong_state', 'The role is archived already.');
+    if (role.is_default) throw new EstateError('conflict', 'The default role cannot be archived.');
+    if (ctx.caller.role === key) throw new EstateError('conflict', 'That is your own role.');
+    await write(work, 'role.archived', role, {
+      is_archived: true,
+      archived_at: work.sql.fn.now(),
+      archived_by: ctx.caller.userId,
+    });
+    const { rows } = await work.sql.raw('select count(*)::int as n from users where role = ? and is_active', [
+      key,
+    ]);
+    return rows[0].n;
+  });
+}
+
+/**
+ * Brings an archived role back; who has it comes in again. Nobody brings back more than he holds.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is not archived.
+ */
+export async function restoreRole(ctx: Ctx, key: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.roles');
+  await changeRoles(ctx, async (work) => {
+    const role = await lockRole(work, key);
+    if (!role.is_archived) throw new EstateError('wrong_state', 'The role is not archived.');
+    requireGrantable(ctx.caller, role.permissions);
+    await write(work, 'role.restored', role, { is_archived: false, archived_at: null, archived_by: null });
+  });
+}
+
+async function changeRoles<T>(ctx: Ctx, act: (work: Work) => Promise<T>): Promise<T> {
+  return await command(ctx, async (work) => {
+    await work.sql.raw('select pg_advisory_xact_lock(?)', [ROLES_LOCK]);
+    return await act(work);
+  });
+}
+
+async function lockRole(work: Work, key: string): Promise<RoleRow> {
+  const { rows } = await work.sql.raw(
+    'select to_jsonb(r) as row from roles r where key = ? for no key update',
+    [key],
+  );
+  if (!rows[0]) throw notFound('role', key);
+  return rows[0].row;
+}
+
+async function write(
+  work: Work,
+  event: EventType,
+  before: RoleRow,
+  values: Record<string, unknown>,
+): Promise<void> {
+  const [{ row }] = await work
+    .sql('roles')
+    .where({ key: before.key })
+    .update({ ...values, updated_at: work.sql.fn.now() })
+    .returning(work.sql.raw('to_jsonb(roles) as row'));
+  tell(work, event, before, row);
+}
+
+async function clearDefault(work: Work): Promise<void> {
+  const { rows } = await work.sql.raw(
+    'select to_jsonb(r) as row from roles r where is_default for no key update',
+  );
+  for (const { row } of rows) await write(work, 'role.updated', row, { is_default: false });
+}
+
+function tell(work: Work, event_type: EventType, before: RoleRow | null, after: RoleRow): void {
+  const changes = rowChanges(before, after);
+  if (Object.keys(changes).length === 0) return;
+  work.emit({
+    event_type,
+    data: { id: after.id, key: after.key, label: after.label, changes },
+  });
+  work.raise('roles');
+}
+
+/** What the new map grants beyond the old one. */
+const added = (before: PermissionMap, after: PermissionMap): PermissionMap =>
+  Object.fromEntries(Object.keys(after).map((key) => [key, after[key]! && !before[key]]));
+
+/** @throws EstateError `validation_failed` naming every key that is no permission. */
+function checkPermissions(permissions: PermissionMap, wildcard = false): void {
+  const faults: FieldError[] = Object.keys(permissions)
+    .filter((key) => !(Object.hasOwn(appPermissions, key) || (wildcard && key === '*')))
+    .map((key) => ({
+      field: `permissions.${key}`,
+      code: 'unknown_permission',
+      message: 'is no permission of the catalogue',
+    }));
+  if (faults.length > 0) throw invalidFields(faults);
+}
+
+function requireLabel(label: string): string {
+  const text = label.trim();
+  if (text === '') throw invalidField('label', 'required', 'must not be blank');
+  return text;
+}

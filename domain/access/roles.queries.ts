@@ -1,0 +1,77 @@
+import type { Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import { runList } from '../lists/lists.run.ts';
+import { projection } from '../lists/lists.sql.ts';
+import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { appPermissions, permissionGroups } from './permissions.data.ts';
+
+const roleList: ListSpec = {
+  name: 'roles',
+  from: 'roles r',
+  id: 'r.id',
+  idType: 'uuid',
+  sorts: {
+    sort_order: { sql: 'r.sort_order', type: 'numeric' },
+    key: { sql: 'r.key', type: 'text', immutable: true },
+    label: { sql: 'fold(r.label)', type: 'text' },
+  },
+  defaultSort: 'sort_order',
+  defaultDir: 'asc',
+  search: "fold(r.key || ' ' || r.label)",
+  members: {
+    id: 'r.id',
+    key: 'r.key',
+    label: 'r.label',
+    description: 'r.description',
+    is_system: 'r.is_system',
+    is_default: 'r.is_default',
+    is_archived: 'r.is_archived',
+    color: 'r.color',
+    permissions: 'r.permissions',
+    sort_order: 'r.sort_order',
+    created_at: 'utc(r.created_at)',
+    updated_at: 'utc(r.updated_at)',
+    archived_at: 'utc(r.archived_at)',
+    archived_by: 'r.archived_by',
+    user_count: '(select count(*) from users u where u.role = r.key)',
+  },
+};
+
+/** The roles; archived ones only when asked for. */
+export async function listRoles(
+  ctx: Ctx,
+  params: ListParams & { include_archived: boolean },
+): Promise<JsonText> {
+  return await runList(
+    ctx.db,
+    roleList,
+    params.include_archived ? [] : [{ sql: 'not r.is_archived', bindings: [] }],
+    params,
+  );
+}
+
+/** One role; `sql` may be a command's transaction. @throws EstateError `not_found`. */
+export async function readRole(ctx: Ctx, key: string, sql: Sql = ctx.db): Promise<JsonText> {
+  const item = projection(roleList.members, undefined);
+  const { rows } = await sql.raw(`select (${item.sql})::text as item from ${roleList.from} where r.key = ?`, [
+    ...item.bindings,
+    key,
+  ] as never);
+  if (!rows[0]) throw notFound('role', key);
+  return rows[0].item;
+}
+
+/** Every application permission by group. */
+export function permissionCatalogue(): Record<
+  string,
+  { label: string; permissions: Record<string, string> }
+> {
+  const groups: Record<string, { label: string; permissions: Record<string, string> }> = {};
+  for (const [key, text] of Object.entries(appPermissions)) {
+    const group = key.split('.')[0]!;
+    groups[group] ??= { label: permissionGroups[group]!, permissions: {} };
+    groups[group].permissions[key] = text;
+  }
+  return groups;
+}

@@ -1,0 +1,188 @@
+import { type SecretBox, verifyPassword } from '../../platform/crypto.ts';
+import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { readSetting } from '../settings/settings.read.ts';
+import type { TokenSubject } from './access.login.ts';
+import { throttle } from './access.throttle.ts';
+import { newTotpSecret, stepOfCode, totpUri } from './access.totp.ts';
+import { requireControlOf, requireSession } from './grants.ts';
+import { requirePermission } from './policy.ts';
+import {
+  lockTwoFactor,
+  openSecret,
+  replaceRecoveryCodes,
+  sealSecret,
+  type TwoFactorRow,
+  useCode,
+} from './two-factor.store.ts';
+import { lockUsers, type UserRow } from './users.store.ts';
+
+/** Proof that it is the account's owner who changes the second factor. */
+export interface Proof {
+  password: string;
+  /** Needed where a second factor is in force. */
+  code?: string;
+}
+
+export interface Enrolment {
+  /** In base 32, for typing it in. */
+  secret: string;
+  /** For a QR code. */
+  otpauth_uri: string;
+}
+
+/**
+ * Begins a second factor, or another in place of the one in force, which stays in force until a code of the new one is
+ * shown.
+ * @throws EstateError `session_required`, `wrong_state` for accounts without a password, `validation_failed`.
+ */
+export async function beginTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<Enrolment> {
+  const secret = newTotpSecret();
+  return await proved(ctx, secrets, proof, async ({ sql, emit }, user) => {
+    const pending_secret = sealSecret(secrets, user.id, secret);
+    await sql('two_factor').insert({ user_id: user.id, pending_secret }).onConflict('user_id').merge();
+    emit({ event_type: 'auth.two_factor_begun', data: { user_id: user.id } });
+    const issuer = (await readSetting(sql, 'app_title')) || 'Estate';
+    return { secret, otpauth_uri: totpUri(secret, user.email, issuer) };
+  });
+}
+
+/**
+ * Puts the begun second factor in force by a code of it.
+ * @returns recovery codes, which are shown this once, and what a token for the whole service is made from.
+ * @throws EstateError `session_required`, `wrong_state` when none was begun, `validation_failed` naming `code`.
+ */
+export async function confirmTwoFactor(
+  ctx: Ctx,
+  secrets: SecretBox,
+  code: string,
+): Promise<{ recoveryCodes: string[]; subject: TokenSubject }> {
+  requireSession(ctx.caller);
+  const userId = ctx.caller.userId!;
+  await throttle(ctx.db, 'password', [`user ${userId}`]);
+  return await command(ctx, async ({ sql, emit, raise }) => {
+    const user = (await lockUsers(sql, [userId])).get(userId)!;
+    const factor = await lockTwoFactor(sql, userId);
+    if (!factor?.pending_secret) {
+      throw new EstateError('wrong_state', 'No second factor was begun, or it is in force already.');
+    }
+    const secret = openSecret(secrets, userId, factor.pending_secret);
+    const step = stepOfCode(secret, code.replace(/\s/g, ''), 0);
+    if (step === undefined) throw invalidField('code', 'wrong', 'is not the code that is shown now');
+    await sql('two_factor').where({ user_id: userId }).update({
+      secret: factor.pending_secret,
+      pending_secret: null,
+      last_step: step,
+      confirmed_at: sql.fn.now(),
+    });
+    const recoveryCodes = await replaceRecoveryCodes(sql, userId);
+    emit({ event_type: 'auth.two_factor_enabled', data: { user_id: userId } });
+    raise('users');
+    return { recoveryCodes, subject: { userId, role: user.role, tokenVersion: user.token_version } };
+  });
+}
+
+/**
+ * Takes the own second factor out of force.
+ * @throws EstateError `wrong_state` when there is none, or the workspace demands one; `validation_failed`.
+ */
+export async function disableTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<void> {
+  await proved(ctx, secrets, proof, async (work, user, factor) => {
+    if (!factor) throw new EstateError('wrong_state', 'No second factor is in force.');
+    if (factor.secret && (await readSetting(work.sql, 'two_factor_required'))) {
+      throw new EstateError('wrong_state', 'A second factor is required here; begin another one instead.');
+    }
+    await removeTwoFactor(work, user.id, 'auth.two_factor_disabled');
+  });
+}
+
+/** Gives new recovery codes; the old ones stop working. @throws EstateError as `disableTwoFactor`. */
+export async function renewRecoveryCodes(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<string[]> {
+  return await proved(ctx, secrets, proof, async ({ sql, emit }, user, factor) => {
+    if (!factor?.secret) throw new EstateError('wrong_state', 'No second factor is in force.');
+    emit({ event_type: 'auth.recovery_codes_made', data: { user_id: user.id } });
+    return await replaceRecoveryCodes(sql, user.id);
+  });
+}
+
+/**
+ * Removes the second factor of somebody who has lost it, and ends the account's logins.
+ * @throws EstateError `session_required`, `forbidden`, `not_found`, `wrong_state` when there is none.
+ */
+export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
+  requireSession(ctx.caller);
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    const user = (await lockUsers(work.sql, [userId])).get(userId);
+    if (!user) throw notFound('user', userId);
+    await requireControlOf(ctx, work.sql, user.role);
+    if (!(await lockTwoFactor(work.sql, userId))) {
+      throw new EstateError('wrong_state', 'The user has no second factor.');
+    }
+    await work
+      .sql('users')
+      .where({ id: userId })
+      .update({ token_version: user.token_version + 1, updated_at: work.sql.fn.now() });
+    await removeTwoFactor(work, userId, 'auth.two_factor_reset');
+  });
+}
+
+async function removeTwoFactor(
+  { sql, emit, raise }: Work,
+  userId: string,
+  event_type: 'auth.two_factor_disabled' | 'auth.two_factor_reset',
+): Promise<void> {
+  await sql('two_factor').where({ user_id: userId }).delete();
+  await sql('recovery_codes').where({ user_id: userId }).delete();
+  emit({ event_type, data: { user_id: userId } });
+  raise('users');
+}
+
+/** Runs `act` once the password, and a code of the second factor in force, are proved right. */
+async function proved<T>(
+  ctx: Ctx,
+  secrets: SecretBox,
+  proof: Proof,
+  act: (work: Work, user: UserRow, factor: TwoFactorRow | undefined) => Promise<T>,
+): Promise<T> {
+  requireSession(ctx.caller);
+  const userId = ctx.caller.userId!;
+  await throttle(ctx.db, 'password', [`user ${userId}`]);
+  const { password_hash: hash } = await ctx.db('users').where({ id: userId }).first('password_hash');
+  if (hash === null) {
+    throw new EstateError('wrong_state', 'The account has no password, so it has no second factor here.');
+  }
+  if (!(await verifyPassword(proof.password, hash))) {
+    throw invalidField('password', 'wrong', 'is not the present password');
+  }
+  return await command(ctx, async (work) => {
+    const user = (await lockUsers(work.sql, [userId])).get(userId)!;
+    const factor = await lockTwoFactor(work.sql, userId);
+    if (factor?.secret) {
+      if (proof.code === undefined) throw invalidField('code', 'required', 'is required');
+      if (!(await useCode(work.sql, secrets, factor, proof.code))) {
+        throw invalidField('code', 'wrong', 'is not right, or was used already');
+      }
+    }
+    return await act(work, user, factor);
+  });
+}
+
+/** Whether the caller has a second factor, and whether the workspace demands one. */
+export async function readTwoFactor(ctx: Ctx): Promise<Record<string, unknown>> {
+  const { rows } = await ctx.db.raw(
+    `select utc(confirmed_at) as confirmed_at, secret is not null as enabled, pending_secret is not null as pending,
+       (select count(*)::int from recovery_codes where user_id = f.user_id) as left
+     from two_factor f where user_id = ?::uuid`,
+    [ctx.caller.userId],
+  );
+  const row = rows[0];
+  return {
+    enabled: row?.enabled ?? false,
+    pending: row?.pending ?? false,
+    required: await readSetting(ctx.db, 'two_factor_required'),
+    confirmed_at: row?.confirmed_at ?? null,
+    recovery_codes_left: row?.left ?? 0,
+  };
+}

@@ -1,0 +1,67 @@
+import { command } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { administratorLeft, lockAdministrators } from './administrators.ts';
+import { permissionsOfRole, requireGrantable } from './grants.ts';
+import { requirePermission } from './policy.ts';
+import { isAdministrator, type Skipped } from './users.delete.ts';
+import { lockUsers, tellUpdate, type UserRow } from './users.store.ts';
+
+export interface UserUpdates {
+  role?: string;
+  is_active?: boolean;
+}
+
+/**
+ * Sets the role or the state of many users by the rules of a single change. Oneself is left alone, and so is an
+ * administrator without whom there would be none.
+ * @returns how many were changed, and which were left alone.
+ * @throws EstateError `forbidden`, `validation_failed` for an unknown role.
+ */
+export async function updateUsersInBulk(
+  ctx: Ctx,
+  ids: string[],
+  updates: UserUpdates,
+): Promise<{ updated: number; skipped: Skipped[] }> {
+  requirePermission(ctx.caller, 'admin.users');
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    if (updates.role !== undefined) {
+      requireGrantable(ctx.caller, await permissionsOfRole(sql, updates.role));
+    }
+    await lockAdministrators(sql);
+    const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
+    const users = await lockUsers(sql, wanted);
+    const skipped: Skipped[] = [];
+    let changing: UserRow[] = [];
+    for (const id of wanted) {
+      const user = users.get(id);
+      if (!user) skipped.push({ id, reason: 'unknown' });
+      else if (id === ctx.caller.userId) skipped.push({ id, reason: 'self' });
+      else if (user.erased_at !== null) skipped.push({ id, reason: 'erased' });
+      else if (!differs(user, updates)) skipped.push({ id, reason: 'unchanged' });
+      else changing.push(user);
+    }
+    const lost = changing.filter(
+      (user) => isAdministrator(user) && !isAdministrator({ ...user, ...updates }),
+    );
+    const lostIds = lost.map(({ id }) => id);
+    if (lost.length > 0 && !(await administratorLeft(sql, lostIds))) {
+      skipped.push({ id: lost[0]!.id, reason: 'last_administrator' });
+      changing = changing.filter((user) => user !== lost[0]);
+    }
+    if (changing.length === 0) return { updated: 0, skipped };
+    const { rows } = await sql.raw(
+      `update users set role = coalesce(?, role), is_active = coalesce(?, is_active),
+         token_version = token_version + 1, updated_at = now()
+       where id = any(?::uuid[]) returning to_jsonb(users) as row`,
+      [updates.role ?? null, updates.is_active ?? null, changing.map(({ id }) => id)] as never,
+    );
+    const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
+    for (const before of changing) tellUpdate(work, before, after.get(before.id) as UserRow);
+    work.raise('users');
+    return { updated: changing.length, skipped };
+  });
+}
+
+const differs = (user: UserRow, { role, is_active }: UserUpdates): boolean =>
+  (role !== undefined && role !== user.role) || (is_active !== undefined && is_active !== user.is_active);

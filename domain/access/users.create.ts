@@ -1,0 +1,159 @@
+import { hashPassword } from '../../platform/crypto.ts';
+import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { enqueueMail } from '../notifications/mail.enqueue.ts';
+import { invitationMail } from './access.mails.ts';
+import { requireGoodPassword } from './access.passwords.ts';
+import { missingFrom, permissionsOfRole, requireGrantable, requireSession } from './grants.ts';
+import { issueMailedToken } from './one-time-tokens.ts';
+import { may, requirePermission } from './policy.ts';
+import { deleteUserRows } from './users.delete.ts';
+import { insertUsers, lockUsers, type UserRow } from './users.store.ts';
+
+/** Roles that whoever may invite gives, also without holding what they hold. */
+const OPEN_ROLES = ['member', 'viewer'];
+
+export interface UserInput {
+  email: string;
+  display_name: string;
+  /** Absent for a local account: an invitation, whose holder chooses the password. */
+  password?: string | null;
+  role: string;
+  /** Whether an invitation is mailed. */
+  send_email: boolean;
+  auth_provider?: 'local' | 'sso' | null;
+}
+
+export interface CreatedUser {
+  id: string;
+  /** With which the password is set; only where it was not mailed, and for who holds what the role holds. */
+  setupToken: string | undefined;
+}
+
+/**
+ * Creates a user, or invites one. Needs `admin.users`, or `users.invite` for members and viewers; other roles are given
+ * by those alone who hold what they hold.
+ * @throws EstateError `forbidden`, `session_required` with a password, `email_taken`, `validation_failed`.
+ */
+export async function createUser(ctx: Ctx, input: UserInput): Promise<CreatedUser> {
+  const open = OPEN_ROLES.includes(input.role);
+  if (!may(ctx.caller, 'admin.users')) requirePermission(ctx.caller, open ? 'users.invite' : 'admin.users');
+  const displayName = input.display_name.trim();
+  if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
+  const provider = input.auth_provider ?? 'local';
+  const password = input.password ?? undefined;
+  if (password !== undefined) {
+    requireSession(ctx.caller);
+    if (provider === 'sso') throw invalidField('password', 'not_offered', 'single sign-on needs none');
+    requireGoodPassword(password, input.email);
+  }
+  const passwordHash = password === undefined ? null : await hashPassword(password);
+  const invited = provider === 'local' && passwordHash === null;
+  return await command(ctx, async (work) => {
+    const permissions = await permissionsOfRole(work.sql, input.role);
+    const controls = missingFrom(ctx.caller, permissions) === undefined;
+    // who knows the password can act as the account
+    if (!open || passwordHash !== null) requireGrantable(ctx.caller, permissions);
+    const [user] = (await insertUsers(work, [
+      {
+        email: input.email,
+        display_name: displayName,
+        role: input.role,
+        password_hash: passwordHash,
+        auth_provider: provider,
+        invited_at: invited ? work.sql.fn.now() : null,
+      },
+    ])) as [UserRow];
+    if (!invited) return { id: user.id, setupToken: undefined };
+    if (input.send_email) {
+      await mailInvitation(work, ctx, user);
+      return { id: user.id, setupToken: undefined };
+    }
+    const shown = controls && ctx.caller.apiTokenId === undefined;
+    return {
+      id: user.id,
+      setupToken: shown ? await issueMailedToken(work.sql, 'invitation', user.id) : undefined,
+    };
+  });
+}
+
+async function mailInvitation(work: Work, ctx: Ctx, user: UserRow): Promise<void> {
+  const token = await issueMailedToken(work.sql, 'invitation', user.id);
+  await enqueueMail(work.sql, ctx, await invitationMail(work.sql, user, token));
+}
+
+/**
+ * Mails an invitation again; what was mailed before stops working.
+ * @throws EstateError `forbidden`, `not_found` when no such invitation waits.
+ */
+export async function resendInvitation(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    const user = await lockInvited(work, id);
+    await mailInvitation(work, ctx, user);
+    work.emit({ event_type: 'user.invitation_sent', data: { id } });
+  });
+}
+
+/**
+ * Withdraws an invitation: the account that waits for its password goes.
+ * @throws EstateError `forbidden`, `not_found` when no such invitation waits.
+ */
+export async function withdrawInvitation(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    const user = await lockInvited(work, id);
+    await deleteUserRows(work, ctx, [user]);
+  });
+}
+
+async function lockInvited(work: Work, id: string): Promise<UserRow> {
+  const user = (await lockUsers(work.sql, [id])).get(id);
+  if (!user?.is_active || user.invited_at === null || user.password_hash !== null) {
+    throw notFound('invitation', id);
+  }
+  return user;
+}
+
+export interface ServiceAccountInput {
+  display_name: string;
+  role: string;
+  /** Who answers for it; absent: the caller. */
+  owner_id?: string | null;
+}
+
+/**
+ * Creates an account for a program: it has tokens, and no password.
+ * @returns its id.
+ * @throws EstateError `forbidden`, `validation_failed`.
+ */
+export async function createServiceAccount(ctx: Ctx, input: ServiceAccountInput): Promise<string> {
+  requirePermission(ctx.caller, 'admin.users');
+  const displayName = input.display_name.trim();
+  if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
+  return await command(ctx, async (work) => {
+    requireGrantable(ctx.caller, await permissionsOfRole(work.sql, input.role));
+    const ownerId = input.owner_id ?? ctx.caller.userId;
+    const owner = await work.sql('users').where({ id: ownerId, kind: 'person' }).forShare().first('id');
+    if (!owner) throw invalidField('owner_id', 'unknown_user', `there is no person ${ownerId}`);
+    const { rows } = await work.sql.raw('select uuidv7() as id');
+    const id: string = rows[0].id;
+    await insertUsers(work, [
+      {
+        id,
+        // no mail ever reaches it (RFC 2606)
+        email: `service-${id}@service.invalid`,
+        display_name: displayName,
+        role: input.role,
+        kind: 'service',
+        owner_id: owner.id,
+      },
+    ]);
+    return id;
+  });
+}
+
+/** The refusal of what only people have. */
+export const onlyForPeople = (): EstateError =>
+  new EstateError('wrong_state', 'A service account has tokens, and no password.');

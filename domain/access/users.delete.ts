@@ -1,0 +1,112 @@
+import { EstateError, notFound } from '../../platform/errors.ts';
+import { cardsTopic } from '../cards/cards.events.ts';
+import { rescoreCards } from '../cards/cards.save.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
+import { requirePermission } from './policy.ts';
+import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
+
+/**
+ * Deletes a user. What the user did stays, without a name; the roles on cards, tokens and personal things go.
+ * @throws EstateError `forbidden`, `not_found`, `conflict` for oneself and the last administrator.
+ */
+export async function deleteUser(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    await lockAdministrators(work.sql);
+    const user = (await lockUsers(work.sql, [id])).get(id);
+    if (!user) throw notFound('user', id);
+    if (id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody deletes himself.');
+    if (isAdministrator(user)) await keepAnAdministrator(work.sql, [id]);
+    await deleteUserRows(work, ctx, [user]);
+  });
+}
+
+export const isAdministrator = (user: UserRow): boolean =>
+  user.role === 'admin' && user.is_active && user.kind === 'person';
+
+/** Why one of many was left alone. */
+export interface Skipped {
+  id: string;
+  reason: 'unknown' | 'self' | 'active' | 'erased' | 'unchanged' | 'last_administrator';
+}
+
+/**
+ * Deletes deactivated users.
+ * @returns how many, and which were left alone.
+ * @throws EstateError `forbidden`.
+ */
+export async function deleteUsers(ctx: Ctx, ids: string[]): Promise<{ deleted: number; skipped: Skipped[] }> {
+  requirePermission(ctx.caller, 'admin.users');
+  return await command(ctx, async (work) => {
+    const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
+    const users = await lockUsers(work.sql, wanted);
+    const skipped: Skipped[] = [];
+    const leaving: UserRow[] = [];
+    for (const id of wanted) {
+      const user = users.get(id);
+      if (!user) skipped.push({ id, reason: 'unknown' });
+      else if (id === ctx.caller.userId) skipped.push({ id, reason: 'self' });
+      else if (user.is_active) skipped.push({ id, reason: 'active' });
+      else leaving.push(user);
+    }
+    await deleteUserRows(work, ctx, leaving);
+    return { deleted: leaving.length, skipped };
+  });
+}
+
+/** Removes locked users, and first what their cards and caches have to hear of. */
+export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Promise<void> {
+  if (users.length === 0) return;
+  const ids = users.map(({ id }) => id);
+  await removeStakeholdings(work, ctx, users);
+  await work.sql('users').whereIn('id', ids).delete();
+  for (const user of users) {
+    work.emit({
+      event_type: 'user.deleted',
+      data: { ...identity(user), changes: userChanges(user, null) },
+    });
+  }
+  work.raise('users');
+}
+
+/** The roles that the users hold on cards end, each with its event in the card's history. */
+async function removeStakeholdings(work: Work, ctx: Ctx, users: UserRow[]): Promise<void> {
+  const names = new Map(users.map((user) => [user.id, user.display_name]));
+  const { rows } = await work.sql.raw(
+    `with gone as (delete from stakeholders where user_id = any(?::uuid[]) returning *)
+     select to_jsonb(g) as row, c.type, c.name from gone g join cards c on c.id = g.card_id order by g.id`,
+    [[...names.keys()]],
+  );
+  for (const { row, type, name } of rows) {
+    const label = work.metamodel.cardTypes
+      .get(type)
+      ?.stakeholderRoles.find(({ key }) => key === row.role)?.label;
+    work.emit({
+      event_type: 'stakeholder.removed',
+      card_id: row.card_id,
+      card_type: type,
+      data: {
+        id: row.id,
+        type,
+        name,
+        stakeholder_id: row.id,
+        user_display_name: names.get(row.user_id),
+        role_label: label ?? row.role,
+        changes: {
+          card_id: { old: row.card_id, new: null },
+          user_id: { old: row.user_id, new: null },
+          role: { old: row.role, new: null },
+          created_at: { old: row.created_at, new: null },
+        },
+      },
+    });
+    work.raise(cardsTopic(type));
+  }
+  await rescoreCards(
+    work,
+    ctx,
+    rows.map(({ row }: { row: { card_id: string } }) => row.card_id),
+  );
+}
