@@ -18,6 +18,7 @@ import { keepHeapSmall } from './platform/heap.ts';
 import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
 import { createLogger } from './platform/logging.ts';
+import { createOutbound } from './platform/outbound.ts';
 import { createSignals } from './platform/signals.ts';
 
 export interface Booted {
@@ -54,6 +55,8 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   lifecycle.onClose('cache', () => cache.close());
   const signals = createSignals({ url: databaseUrl, log });
   lifecycle.onClose('signals', () => signals.close());
+  const outbound = createOutbound(config.outboundAllow);
+  lifecycle.onClose('outgoing requests', () => outbound.close());
   const services: Services = {
     config: { ...config, databaseUrl },
     log,
@@ -64,6 +67,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
     sessions: createSessionReader(db),
     cache,
     signals,
+    outbound,
   };
   return { services, lifecycle };
 }

@@ -5,6 +5,7 @@ import type { Config } from '../platform/config.ts';
 import type { SecretBox } from '../platform/crypto.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { Outbound } from '../platform/outbound.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { SessionReader } from './access/access.sessions.ts';
 import type { Caller, Ctx } from './context.ts';
@@ -21,6 +22,7 @@ export interface Services {
   sessions: SessionReader;
   cache: Cache;
   signals: Signals;
+  outbound: Outbound;
 }
 
 /** The context of a job, a schedule or a start-up task. */

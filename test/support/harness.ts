@@ -16,6 +16,7 @@ import { createSecretBox } from '../../platform/crypto.ts';
 import { openDatabase } from '../../platform/database.ts';
 import { installation } from '../../platform/installation.ts';
 import { createLogger } from '../../platform/logging.ts';
+import { createOutbound } from '../../platform/outbound.ts';
 import { createSignals } from '../../platform/signals.ts';
 import { createConformance, type OpenApiDocument } from './conformance.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -87,6 +88,7 @@ export async function createTestServices(
       ? createRedisCache(config.redisUrl, await installation(db), log)
       : createMemoryCache(),
     signals: createSignals({ url: database.url, log }),
+    outbound: createOutbound(config.outboundAllow),
   };
   return {
     services,
@@ -94,6 +96,7 @@ export async function createTestServices(
       createContext(services, caller, { requestId: randomUUID(), origin: 'system', tool: 'test' }),
     async close() {
       await services.signals.close();
+      await services.outbound.close();
       await services.cache.close();
       await db.destroy();
       await database.drop();
