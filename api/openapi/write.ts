@@ -35,6 +35,7 @@ const services: Services = {
   sessions: unused('sessions'),
   cache: unused('cache'),
   signals: { on: () => () => {}, close: async () => {} },
+  outbound: unused('outbound'),
 };
 
 const app = await createApp(services);
