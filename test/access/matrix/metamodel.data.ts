@@ -55,11 +55,11 @@ export const metamodelRows: Row[] = [
   row('DELETE /api/v1/metamodel/types/{key}', '+ - - - - - 0', onType),
   row('GET /api/v1/metamodel/types/{key}/field-usage', '+ - - - - - 0', () => ({
     path: { key: 'Application' },
-    query: 'field_key=version',
+    query: 'field_key=businessCriticality',
   })),
   row('GET /api/v1/metamodel/types/{key}/section-usage', '+ - - - - - 0', () => ({
     path: { key: 'Application' },
-    query: 'field_keys=version,productName',
+    query: 'field_keys=businessCriticality,functionalSuitability',
   })),
   row('GET /api/v1/metamodel/types/{key}/option-usage', '+ - - - - - 0', () => ({
     path: { key: 'Application' },

@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { idle, make, refused, relate } from '../cards/write.fixture.ts';
+import {
+  eventsBy,
+  field,
+  makeRelationType,
+  makeType,
+  newKey,
+  options,
+  relationTypes,
+  storedCard,
+  types,
+} from './metamodel.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let one: string;
+let other: string;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  one = await makeType(admin);
+  other = await makeType(admin);
+});
+afterAll(() => t.close());
+
+const create = (body: Record<string, unknown>) => () =>
+  admin.post(relationTypes, {
+    key: newKey(),
+    label: 'joins',
+    source_type_key: 'Application',
+    target_type_key: one,
+    ...body,
+  });
+const patch =
+  (key: string, body: Record<string, unknown>, query = '') =>
+  () =>
+    admin.patch(`${relationTypes}/${key}${query}`, body);
+const pair = async () => [await makeType(admin), await makeType(admin)] as const;
+const storedRelation = (id: string) => t.services.db('relations').where({ id }).first();
+
+describe('POST /metamodel/relation-types', () => {
+  it('answers the whole relation type, tells of it, and lets cards be related', async () => {
+    const [source_type_key, target_type_key] = await pair();
+    const body = {
+      key: newKey(),
+      label: ' hosts ',
+      reverse_label: 'is hosted by',
+      source_type_key,
+      target_type_key,
+      cardinality: '1:n',
+      attributes_schema: [{ key: 'share', label: 'Share', type: 'number' }],
+      translations: { label: { de: 'beherbergt' }, reverse_label: { de: 'steht in' } },
+    };
+    const { answer, events } = await eventsBy(t, () => admin.post(relationTypes, body));
+    expect([answer.status, answer.headers.location]).toEqual([201, `${relationTypes}/${body.key}`]);
+    expect(answer.body).toMatchObject({
+      ...body,
+      label: 'hosts',
+      attributes_schema: [{ key: 'share', label: 'Share', type: 'number', built_in: false }],
+      source_mandatory: false,
+      target_visible: true,
+      built_in: false,
+      is_hidden: false,
+    });
+    expect(events.map((event) => event.event_type)).toEqual(['relation_type.created']);
+    expect(events[0]!.data).toMatchObject({ id: body.key, source_type_key, target_type_key });
+    expect(events[0]!.data.changes.cardinality).toEqual({ old: null, new: '1:n' });
+    const source = await make(admin, { type: source_type_key });
+    const target = await make(admin, { type: target_type_key });
+    await relate(member, body.key, source.id, target.id);
+  });
+
+  it('refuses what is taken, unknown or faulty', async () => {
+    const [source_type_key, target_type_key] = await pair();
+    const key = await makeRelationType(admin, source_type_key, target_type_key);
+    expect(await refused(t, create({ key }))).toMatchObject({ status: 409, code: 'key_taken' });
+    expect(await refused(t, create({ source_type_key, target_type_key }))).toMatchObject({
+      status: 409,
+      code: 'pair_taken',
+      body: { existing_key: key },
+    });
+    expect(await refused(t, create({ source_type_key: 'Nothing' }))).toMatchObject({
+      status: 422,
+      fields: ['source_type_key'],
+    });
+    const faulty = await refused(
+      t,
+      create({
+        attributes_schema: [
+          { key: 'a', label: 'A', type: 'number' },
+          { key: 'a', label: 'A', type: 'single_select' },
+        ],
+      }),
+    );
+    expect(faulty.fields.sort()).toEqual(['attributes_schema.1.key', 'attributes_schema.1.options']);
+    expect((await create({ key: `${newKey()}Successor`, source_type_key, target_type_key })()).status).toBe(
+      201,
+    );
+    // the other direction is another pair
+    expect(
+      (await create({ source_type_key: target_type_key, target_type_key: source_type_key })()).status,
+    ).toBe(201);
+  });
+});
+
+describe('PATCH /metamodel/relation-types/{key}', () => {
+  it('changes what is sent, and writes nothing when nothing changes', async () => {
+    const key = await makeRelationType(admin, ...(await pair()));
+    const { answer, kinds } = await eventsBy(t, patch(key, { label: 'links', is_hidden: true }));
+    expect(answer.body).toMatchObject({ label: 'links', is_hidden: true });
+    expect(kinds).toEqual({ 'relation_type.updated': 1 });
+    await idle(t, patch(key, { label: 'links', attributes_schema: [] }));
+    expect(await refused(t, patch('nothing', { label: 'x' }))).toMatchObject({ status: 404 });
+    expect(await refused(t, patch(key, { cardinality: '2:n' }))).toMatchObject({ status: 422 });
+  });
+
+  it('keeps built-in attributes and options, which may be translated, hidden and added to', async () => {
+    const key = 'relAppToBC';
+    const { body } = await admin.get(`${relationTypes}/${key}`);
+    const [support] = body.attributes_schema;
+    expect([support.built_in, support.options[0].built_in]).toEqual([true, true]);
+    const changed = (attributes_schema: unknown[]) => patch(key, { attributes_schema });
+    for (const attributes of [
+      [],
+      [{ ...support, label: 'Other' }],
+      [{ ...support, type: 'multiple_select' }],
+      [{ ...support, options: support.options.slice(1) }],
+      [{ ...support, options: [{ ...support.options[0], label: 'x' }, ...support.options.slice(1)] }],
+    ]) {
+      expect(await refused(t, changed(attributes))).toMatchObject({ status: 409, code: 'built_in_frozen' });
+    }
+    const [first, ...rest] = support.options;
+    const answer = await changed([
+      {
+        ...support,
+        translations: { de: 'Art der Unterstützung' },
+        options: [{ ...first, is_hidden: true }, ...rest, { key: 'partly', label: 'Partly' }],
+      },
+      { key: 'share', label: 'Share', type: 'number', built_in: true },
+    ])();
+    expect(answer.status).toBe(200);
+    const [kept, added] = answer.body.attributes_schema;
+    expect(kept.options[0]).toMatchObject({ is_hidden: true, built_in: true });
+    expect(kept.options.at(-1)).toMatchObject({ key: 'partly', built_in: false });
+    // nobody makes something built in by saying so
+    expect(added.built_in).toBe(false);
+    expect((await changed([support])()).status).toBe(200);
+  });
+
+  it('fixes the ends once there are relations', async () => {
+    const [source, target] = await pair();
+    const key = await makeRelationType(admin, source, target);
+    expect((await patch(key, { target_type_key: other })()).body.target_type_key).toBe(other);
+    await relate(
+      admin,
+      key,
+      (await make(admin, { type: source })).id,
+      (await make(admin, { type: other })).id,
+    );
+    expect(await refused(t, patch(key, { target_type_key: target }))).toMatchObject({
+      status: 409,
+      code: 'instances_present',
+      body: { instance_count: 1 },
+    });
+  });
+
+  it('narrows the cardinality only as far as the relations there are fit', async () => {
+    const [source, target] = await pair();
+    const key = await makeRelationType(admin, source, target);
+    const hub = await make(admin, { type: source });
+    for (let n = 0; n < 2; n += 1) await relate(admin, key, hub.id, (await make(admin, { type: target })).id);
+    expect((await patch(key, { cardinality: '1:n' })()).status).toBe(200);
+    const refusal = await refused(t, patch(key, { cardinality: '1:1' }));
+    expect(refusal).toMatchObject({
+      status: 409,
+      code: 'cardinality_violated',
+      body: { card_count: 1, card_ids: [hub.id] },
+    });
+  });
+
+  it('takes values of attributes and options that are left out from every relation, and converts others', async () => {
+    const [source, target] = await pair();
+    const state = { key: 'state', label: 'State', type: 'single_select', options: options('a', 'b') };
+    const attributes_schema = [
+      { key: 'price', label: 'Price', type: 'cost' },
+      state,
+      { key: 'size', label: 'Size', type: 'text' },
+    ];
+    const key = await makeRelationType(admin, source, target, { attributes_schema });
+    const { id } = await relate(
+      admin,
+      key,
+      (await make(admin, { type: source })).id,
+      (await make(admin, { type: target })).id,
+    );
+    await admin.patch(`/api/v1/relations/${id}`, { attributes: { price: 9, state: 'a', size: '3' } });
+    const body = {
+      attributes_schema: [
+        { ...state, options: options('b') },
+        { key: 'size', label: 'Size', type: 'number' },
+      ],
+    };
+    const impact = await idle(t, patch(key, body, '?dry_run=true'));
+    expect(impact.body).toMatchObject({
+      cards: 0,
+      relations: 1,
+      removed_fields: [{ field_key: 'price', affected: 1 }],
+      removed_options: [{ field_key: 'state', option_key: 'a', affected: 1 }],
+      changed_fields: [{ field_key: 'size', converted: 1, misfits: 0 }],
+    });
+    const { events, kinds } = await eventsBy(t, patch(key, body));
+    expect(kinds).toEqual({ 'relation.updated': 1, 'relation_type.updated': 1 });
+    expect(events[0]).toMatchObject({ relation_id: id, cost_keys: ['attributes.price'] });
+    expect((await storedRelation(id)).attributes).toEqual({ size: 3 });
+    await admin.patch(`/api/v1/relations/${id}`, { attributes: { size: 2 } });
+    const misfit = { attributes_schema: [{ key: 'size', label: 'Size', type: 'boolean' }] };
+    expect(await refused(t, patch(key, misfit))).toMatchObject({ status: 409, code: 'values_do_not_fit' });
+    expect((await patch(key, misfit, '?force=true')()).status).toBe(200);
+    expect((await storedRelation(id)).attributes).toEqual({});
+  });
+
+  it('counts a side that becomes mandatory into the data quality of its cards', async () => {
+    const [source, target] = await pair();
+    const key = await makeRelationType(admin, source, target);
+    const [with_, without] = [await make(admin, { type: source }), await make(admin, { type: source })];
+    await relate(admin, key, with_.id, (await make(admin, { type: target })).id);
+    const body = { source_mandatory: true };
+    const impact = await idle(t, patch(key, body, '?dry_run=true'));
+    expect(impact.body).toMatchObject({ cards: 2, mandatory_sides: [{ side: 'source', missing: 1 }] });
+    await patch(key, body)();
+    expect((await storedCard(t, with_.id)).data_quality).toBe(20);
+    const approve = await refused(t, () =>
+      admin.post(`/api/v1/cards/${without.id}/approval-status?action=approve`),
+    );
+    expect(approve.code).toBe('approval_blocked_mandatory_missing');
+  });
+});
+
+describe('DELETE and restore', () => {
+  it('asks before relations are deleted, and scores their cards once', async () => {
+    const [source, target] = await pair();
+    const key = await makeRelationType(admin, source, target, { source_mandatory: true });
+    const card = await make(admin, { type: source });
+    const { id } = await relate(admin, key, card.id, (await make(admin, { type: target })).id);
+    expect((await admin.get(`${relationTypes}/${key}/instance-count`)).body).toEqual({
+      key,
+      instance_count: 1,
+    });
+    const refusal = await refused(t, () => admin.delete(`${relationTypes}/${key}`));
+    expect(refusal).toMatchObject({
+      status: 409,
+      code: 'instances_present',
+      body: { key, instance_count: 1, message: expect.any(String) },
+    });
+    expect((await storedCard(t, card.id)).data_quality).toBe(20);
+    const { answer, kinds, events } = await eventsBy(t, () =>
+      admin.delete(`${relationTypes}/${key}?force=true`),
+    );
+    expect(answer.body).toEqual({ status: 'deleted', key, removed_instances: 1 });
+    expect(kinds).toEqual({ 'relation.deleted': 1, 'card.updated': 1, 'relation_type.deleted': 1 });
+    expect(events[0]).toMatchObject({ event_type: 'relation.deleted', relation_id: id });
+    expect((await storedCard(t, card.id)).data_quality).toBe(0);
+    expect((await admin.get(`${relationTypes}/${key}`)).status).toBe(404);
+    expect(await refused(t, () => admin.delete(`${relationTypes}/${key}`))).toMatchObject({ status: 404 });
+  });
+
+  it('hides a built-in one, and restores it unless its place was taken', async () => {
+    const key = 'relProviderToITC';
+    const hidden = await admin.delete(`${relationTypes}/${key}`);
+    expect(hidden.body).toEqual({ status: 'hidden', key, removed_instances: 0 });
+    const listed = await admin.get(`${relationTypes}?type_key=Provider&fields=key`);
+    expect(listed.text).not.toContain(key);
+    const instead = await makeRelationType(admin, 'Provider', 'ITComponent');
+    const restore = () => admin.post(`${relationTypes}/${key}/restore`);
+    expect(await refused(t, restore)).toMatchObject({ status: 409, code: 'pair_taken' });
+    await admin.delete(`${relationTypes}/${instead}`);
+    const { answer, kinds } = await eventsBy(t, restore);
+    expect([answer.status, answer.body.is_hidden]).toEqual([200, false]);
+    expect(kinds).toEqual({ 'relation_type.updated': 1 });
+    expect(await refused(t, restore)).toMatchObject({ status: 409, code: 'wrong_state' });
+    expect(await refused(t, () => admin.post(`${relationTypes}/nothing/restore`))).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('keeps a type of the workspace from going while a built-in relation type joins it', async () => {
+    const type = await makeType(admin, [field('a', 'text')]);
+    const key = 'relProviderToInitiative';
+    expect((await patch(key, { target_type_key: type })()).status).toBe(200);
+    const refusal = await refused(t, () => admin.delete(`${types}/${type}`));
+    expect(refusal).toMatchObject({ status: 409, code: 'relation_types_present' });
+    expect((await patch(key, { target_type_key: 'Initiative' })()).status).toBe(200);
+    expect((await admin.delete(`${types}/${type}`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { appoint, idle, make, refused } from '../cards/write.fixture.ts';
+import { eventsBy, makeType, storedCard, types } from './metamodel.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let viewer: TestClient;
+let type: string;
+let roles: string;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  viewer = await t.as('viewer');
+  type = await makeType(admin);
+  roles = `${types}/${type}/stakeholder-roles`;
+});
+afterAll(() => t.close());
+
+describe('stakeholder roles of a card type', () => {
+  it('are created behind the others, and count for the data quality', async () => {
+    const card = await make(admin, { type, description: 'Said.' });
+    expect((await storedCard(t, card.id)).data_quality).toBe(25);
+    const body = {
+      key: 'steward',
+      label: ' Steward ',
+      description: 'Minds the data.',
+      color: '#112233',
+      permissions: { 'card.edit': true },
+      translations: { label: { de: 'Hüter' } },
+    };
+    const { answer, kinds, events } = await eventsBy(t, () => admin.post(roles, body));
+    expect([answer.status, answer.headers.location]).toEqual([201, `${roles}/steward`]);
+    expect(answer.body).toMatchObject({
+      ...body,
+      label: 'Steward',
+      card_type_key: type,
+      sort_order: 2,
+      is_archived: false,
+      archived_at: null,
+      stakeholder_count: 0,
+    });
+    expect(kinds).toEqual({ 'card.updated': 1, 'stakeholder_role.created': 1 });
+    const told = events.find(({ event_type }) => event_type === 'stakeholder_role.created')!;
+    expect(told.data).toMatchObject({ id: answer.body.id, card_type_key: type, key: 'steward' });
+    expect((await storedCard(t, card.id)).data_quality).toBe(20);
+    const listed = await viewer.get(`${roles}?fields=key`);
+    expect(listed.body.items.map((role: { key: string }) => role.key)).toEqual([
+      'responsible',
+      'observer',
+      'steward',
+    ]);
+  });
+
+  it('give their rights at once to whoever holds them, and none while archived', async () => {
+    const card = await make(admin, { type });
+    await appoint(t, card.id, viewer, 'steward');
+    const edit = () => viewer.patch(`/api/v1/cards/${card.id}`, { alias: String(Math.random()) });
+    expect((await edit()).status).toBe(200);
+    await admin.patch(`${roles}/steward`, { permissions: { 'card.edit': false } });
+    expect((await edit()).status).toBe(403);
+    await admin.patch(`${roles}/steward`, { permissions: { 'card.edit': true } });
+    expect((await edit()).status).toBe(200);
+
+    const { answer, kinds } = await eventsBy(t, () => admin.post(`${roles}/steward/archive`));
+    expect(answer.body).toMatchObject({
+      is_archived: true,
+      archived_at: expect.any(String),
+      archived_by: admin.userId,
+      stakeholder_count: 1,
+    });
+    expect(kinds['stakeholder_role.updated']).toBe(1);
+    expect((await edit()).status).toBe(403);
+    const active = await viewer.get(`${roles}?fields=key`);
+    expect(active.text).not.toContain('steward');
+    const all = await viewer.get(`${roles}?include_archived=true&fields=key`);
+    expect(all.text).toContain('steward');
+    expect(await refused(t, () => admin.post(`${roles}/steward/archive`))).toMatchObject({
+      status: 409,
+      code: 'wrong_state',
+    });
+
+    const restored = await admin.post(`${roles}/steward/restore`);
+    expect(restored.body).toMatchObject({ is_archived: false, archived_at: null, archived_by: null });
+    expect((await edit()).status).toBe(200);
+    expect(await refused(t, () => admin.post(`${roles}/steward/restore`))).toMatchObject({
+      code: 'wrong_state',
+    });
+  });
+
+  it('change by what is sent, under the ETag that was read', async () => {
+    const url = `${roles}/observer`;
+    const seen = (await admin.get(url)).headers.etag!;
+    const { answer, kinds } = await eventsBy(t, () =>
+      admin.patch(url, { label: 'Watcher', sort_order: 7 }, { 'if-match': seen }),
+    );
+    expect(answer.body).toMatchObject({ key: 'observer', label: 'Watcher', sort_order: 7 });
+    expect(kinds).toEqual({ 'stakeholder_role.updated': 1 });
+    await idle(t, () => admin.patch(url, { label: 'Watcher' }));
+    const late = await refused(t, () => admin.patch(url, { label: 'X' }, { 'if-match': seen }));
+    expect(late.status).toBe(412);
+  });
+
+  it('refuse what is taken, unknown, faulty, or would leave none', async () => {
+    const post = (body: unknown) => () => admin.post(roles, body);
+    expect(await refused(t, post({ key: 'observer', label: 'X' }))).toMatchObject({
+      status: 409,
+      code: 'key_taken',
+    });
+    expect(await refused(t, post({ key: 'Xy', label: 'X' }))).toMatchObject({ status: 422, fields: ['key'] });
+    expect(await refused(t, post({ key: 'xyz' }))).toMatchObject({ status: 422, fields: ['label'] });
+    const unknown = await refused(t, post({ key: 'xyz', label: 'X', permissions: { 'card.fly': true } }));
+    expect(unknown).toMatchObject({ status: 422, fields: ['permissions.card.fly'] });
+    const nowhere = `${types}/Nothing/stakeholder-roles`;
+    expect((await admin.post(nowhere, { key: 'xyz', label: 'X' })).status).toBe(404);
+    expect((await admin.patch(`${roles}/nobody`, { label: 'X' })).status).toBe(404);
+    expect((await admin.post(`${roles}/nobody/archive`)).status).toBe(404);
+
+    const single = await makeType(admin, [], { stakeholder_roles: [{ key: 'only', label: 'Only' }] });
+    expect(
+      await refused(t, () => admin.post(`${types}/${single}/stakeholder-roles/only/archive`)),
+    ).toMatchObject({ status: 409, code: 'last_active_role' });
+  });
+});
