@@ -99,7 +99,7 @@ describe('restatedAttributes', () => {
         ),
       )
       .map((list) => new Map((list as CompiledField[]).map((one) => [one.key, one])));
-    const valueOf = ({ type, options }: CompiledField): fc.Arbitrary<unknown> => {
+    const storedUnder = ({ type, options }: CompiledField): fc.Arbitrary<unknown> => {
       const keys = [...options];
       switch (type) {
         case 'number':
@@ -122,7 +122,7 @@ describe('restatedAttributes', () => {
     const stored = fields.chain((before) =>
       fc.tuple(
         fc.constant(before),
-        fc.record(Object.fromEntries([...before.values()].map((one) => [one.key, valueOf(one)])), {
+        fc.record(Object.fromEntries([...before.values()].map((one) => [one.key, storedUnder(one)])), {
           requiredKeys: [],
         }),
         fields,
