@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { inTransaction } from '../platform/database.ts';
+import { EstateError } from '../platform/errors.ts';
 import type { Ctx } from './context.ts';
 import { type EventDraft, eventTypes } from './events/events.types.ts';
 import type { Metamodel } from './metamodel/metamodel.compile.ts';
@@ -22,6 +24,13 @@ export interface CommandOptions {
   changesMetamodel?: boolean;
 }
 
+/** The metamodel is being changed: the command has not begun. */
+class MetamodelHeld extends Error {}
+
+/** Pauses between attempts, each of them half to one and a half as long. */
+const PAUSE_MS = 100;
+const PATIENCE_MS = 120_000;
+
 class RolledBack<T> extends Error {
   readonly result: T;
   constructor(result: T) {
@@ -40,13 +49,14 @@ export async function command<T>(
   options: CommandOptions = {},
 ): Promise<T> {
   let position: number | undefined;
-  try {
-    const result = await inTransaction(ctx.db, async (sql) => {
+  const attempt = () =>
+    inTransaction(ctx.db, async (sql) => {
       // lock 7203003: commands that rely on the metamodel share it, a change of the metamodel takes it alone
       const { rows } = await sql.raw('select hold_metamodel(?) as version', [
         options.changesMetamodel ?? false,
       ]);
-      const version: number = rows[0].version;
+      const version: number | null = rows[0].version;
+      if (version === null) throw new MetamodelHeld();
       const metamodel =
         ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
       const events: EventDraft[] = [];
@@ -66,11 +76,31 @@ export async function command<T>(
       position = await recordEvents(sql, ctx, events, topics);
       return answer;
     });
+  try {
+    const result = await onceReleased(attempt);
     if (position !== undefined) ctx.position = position;
     return result;
   } catch (error) {
     if (error instanceof RolledBack) return error.result as T;
     throw error;
+  }
+}
+
+/** Waits, without a connection, for as long as the metamodel is being changed. */
+async function onceReleased<T>(attempt: () => Promise<T>): Promise<T> {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof MetamodelHeld)) throw error;
+      if (Date.now() > end) {
+        throw new EstateError('unavailable', 'The metamodel is being changed; try again shortly.', {
+          headers: { 'retry-after': '10' },
+        });
+      }
+      await delay(PAUSE_MS * (0.5 + Math.random()));
+    }
   }
 }
 

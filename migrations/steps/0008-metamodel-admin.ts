@@ -7,18 +7,19 @@ import type { Knex } from 'knex';
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- Holds the metamodel as it is until the transaction ends, or, for what changes it, holds it alone. Answers its
-    -- version, which is read after the wait: a statement of its own sees what was committed meanwhile.
+    -- version, read once the lock is there: a statement of its own sees what was committed meanwhile. Null when the
+    -- metamodel is being changed: whoever only relies on it comes again, instead of keeping a connection waiting.
     create function hold_metamodel(changing boolean) returns bigint language plpgsql as $$
     declare
       given text := current_setting('lock_timeout');
     begin
       if changing then
-        -- everybody else queues behind the one who waits here, so the wait is short and tried again
+        -- everybody else is turned away while this waits, so the wait is short and tried again
         perform set_config('lock_timeout', '1000', true);
         perform pg_advisory_xact_lock(7203003);
         perform set_config('lock_timeout', given, true);
-      else
-        perform pg_advisory_xact_lock_shared(7203003);
+      elsif not pg_try_advisory_xact_lock_shared(7203003) then
+        return null;
       end if;
       return coalesce((select version from topic_versions where topic = 'metamodel'), 0);
     end $$;

@@ -20,12 +20,15 @@ const Payload = Type.Object(
 /** What a change of the metamodel works on. */
 export type MetamodelChangePayload = Static<typeof Payload>;
 
-/** Changes the metamodel and brings many cards or relations in line with it, in one transaction. */
+/**
+ * Changes the metamodel and the values of many cards or relations with it, in one transaction; then counts the data
+ * quality anew in batches.
+ */
 export const metamodelChangeJob = defineJob({
   kind: 'metamodel_change',
   queue: 'bulk',
   payload: Payload,
   attempts: 3,
   retentionDays: 90,
-  resumable: false,
+  resumable: true,
 });

@@ -1,21 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { requirePermission } from '../../access/policy.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { enqueueJob, type StartedJob } from '../../jobs/jobs.enqueue.ts';
-import type { JobResult, RunningJob } from '../../jobs/jobs.running.ts';
-import { type MetamodelChangePayload, metamodelChangeJob } from '../../jobs/kinds/metamodel-change.ts';
+import { metamodelChangeJob } from '../../jobs/kinds/metamodel-change.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
-import { type ChangeOperation, carryOut, type MetamodelChange } from './changes.dispatch.ts';
+import { carryOut, type MetamodelChange } from './changes.dispatch.ts';
 import { type ChangeRun, LargeChange } from './changes.types.ts';
 
 /** The most cards and relations that a request writes itself; a second or so. */
 export const REQUEST_LIMIT = 2_000;
 
-const LOCK_NOT_AVAILABLE = '55P03';
-const PAUSE_MS = 1_000;
+/** The SQLSTATE of a lock that could not be had in time. */
+export const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface ChangeOptions {
   language: string;
@@ -38,6 +36,7 @@ export function openRun(work: Work, ctx: Ctx, more: Partial<ChangeRun> & { langu
     expected: null,
     seen: null,
     held: null,
+    deferred: null,
     progress: () => undefined,
     ...more,
   };
@@ -84,44 +83,4 @@ function busy(cause: unknown): EstateError {
     'A long write, such as an import as a whole, is under way; try again when it has ended.',
     { headers: { 'retry-after': '10' }, cause },
   );
-}
-
-/**
- * Carries out a change as a job. All of it is one transaction with the job's end: done once or not at all, however
- * often a worker dies. Waits for long writes.
- */
-export async function runMetamodelChange(job: RunningJob<MetamodelChangePayload>): Promise<JobResult> {
-  const { ctx, payload, signal } = job;
-  requirePermission(ctx.caller, 'admin.metamodel');
-  const { operation, key, role, body, force, language, expected } = payload;
-  const change = { operation: operation as ChangeOperation, key, role, body };
-  for (;;) {
-    try {
-      return await command(
-        ctx,
-        async (work) => {
-          await job.hold(work);
-          let rows = 0;
-          const progress = (done: number, total: number) => {
-            signal.throwIfAborted();
-            rows = done;
-            job.progress(done / total, `${done} of ${total} cards and relations`);
-          };
-          await carryOut(openRun(work, ctx, { language, force, expected, progress }), change);
-          const result: JobResult = {
-            result: { operation, key, ...(role ? { role } : {}) },
-            counts: { total: rows },
-          };
-          await job.finish(work, result);
-          return result;
-        },
-        { changesMetamodel: true },
-      );
-    } catch (error) {
-      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
-      job.progress(0, 'Waiting for a long write');
-      await delay(PAUSE_MS);
-      signal.throwIfAborted();
-    }
-  }
 }

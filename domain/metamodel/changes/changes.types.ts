@@ -21,6 +21,11 @@ export interface ChangeRun {
   seen: string | null;
   /** Keeps the events of a change that writes much, from its first batch on; see {@link workOf}. */
   held: HeldEvents | null;
+  /**
+   * Card types whose data quality is left to be counted anew once the change is committed; null where it is counted
+   * with the change.
+   */
+  deferred: string[] | null;
   /** Told of what is done, of how many cards and relations; throws when the work is to stop. */
   progress(done: number, total: number): void;
 }

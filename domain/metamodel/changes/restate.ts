@@ -16,14 +16,17 @@ export interface StoredChanges {
 
 interface CardTask {
   type: CardType;
-  /** Which of its cards, over the alias `c`. */
+  /** Which of its cards are looked at, over the alias `c`. */
   where: Fragment;
+  /** Of these, those whose values change. */
+  touched: Fragment;
   values: ValueChanges | undefined;
   removedSubtypes: ReadonlySet<string>;
 }
 
 const CHUNK = 500;
 const all: Fragment = { sql: 'true', bindings: [] };
+const none: Fragment = { sql: 'false', bindings: [] };
 
 /**
  * Brings cards and relations in line with the metamodel as it stands written in this transaction: values of fields
@@ -59,7 +62,9 @@ export async function restateInventory(
       done += rows;
       run.progress(done, total);
     };
-    for (const task of tasks) await restateCards(run, writing, task, step);
+    for (const task of run.deferred ? later(tasks, run.deferred) : tasks) {
+      await restateCards(run, writing, task, step);
+    }
     if (relationTask) await restateRelations(run, writing, relationTask, step);
   }
   work.metamodel = after;
@@ -72,19 +77,29 @@ function cardTasks(before: Metamodel, after: Metamodel, stored: StoredChanges['c
     if (!old) return [];
     const own = stored?.type === type.key ? stored : undefined;
     const removedSubtypes = own?.removedSubtypes ?? new Set<string>();
-    const task = { type, values: own?.values, removedSubtypes };
-    if (scoring(old) !== scoring(type)) return [{ ...task, where: all }];
-    if (!own || (changesNothing(own.values) && removedSubtypes.size === 0)) return [];
-    const touched = touchedRows('c', own.values);
-    return [
-      {
-        ...task,
-        where: {
-          sql: `${touched.sql} or c.subtype = any(?::text[])`,
-          bindings: [...touched.bindings, [...removedSubtypes]],
-        },
-      },
-    ];
+    const touched = own ? touchedCards(own.values, removedSubtypes) : none;
+    const scores = scoring(old) !== scoring(type);
+    if (!scores && touched === none) return [];
+    return [{ type, values: own?.values, removedSubtypes, touched, where: scores ? all : touched }];
+  });
+}
+
+/** Cards whose values or subtype change. */
+function touchedCards(values: ValueChanges, removedSubtypes: ReadonlySet<string>): Fragment {
+  if (changesNothing(values) && removedSubtypes.size === 0) return none;
+  const touched = touchedRows('c', values);
+  return {
+    sql: `${touched.sql} or c.subtype = any(?::text[])`,
+    bindings: [...touched.bindings, [...removedSubtypes]],
+  };
+}
+
+/** The tasks without the cards that are only scored anew, whose types are noted. */
+function later(tasks: CardTask[], deferred: string[]): CardTask[] {
+  return tasks.map((task) => {
+    if (task.where !== all) return task;
+    deferred.push(task.type.key);
+    return { ...task, where: task.touched };
   });
 }
 
@@ -119,12 +134,15 @@ function transitional(before: Metamodel, after: Metamodel): Metamodel {
       ]),
     );
   return {
-    ...after,
+    ...withHiddenTypes(after),
     cardTypes: withCosts(after.cardTypes, before.cardTypes),
     relationTypes: withCosts(after.relationTypes, before.relationTypes),
-    visibleTypes: [...after.cardTypes.keys()],
-    hiddenTypes: [],
   };
+}
+
+/** The metamodel as if no type was hidden, for what looks at all cards. */
+export function withHiddenTypes(metamodel: Metamodel): Metamodel {
+  return { ...metamodel, visibleTypes: [...metamodel.cardTypes.keys()], hiddenTypes: [] };
 }
 
 async function countCards({ sql }: Work, tasks: CardTask[]): Promise<number> {
@@ -154,6 +172,7 @@ async function restateCards(
   step: (rows: number) => Promise<void>,
 ): Promise<void> {
   const { type, where, values, removedSubtypes } = task;
+  if (where === none) return;
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
     const { rows } = await writing.sql.raw(
       `select c.id from cards c where c.type = ? and c.id > ?::uuid and (${where.sql}) order by c.id limit ${CHUNK}`,

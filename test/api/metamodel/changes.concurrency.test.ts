@@ -108,3 +108,18 @@ it('gives way to a long write, and lets others write meanwhile', async () => {
   });
   expect((await admin.patch(`${types}/${type}`, { label: 'Later' })).status).toBe(200);
 });
+
+it('a long change keeps writers waiting, not readers', async () => {
+  const { db } = t.services;
+  const cards = await Promise.all(times(5, () => make(member)));
+  const { writes } = await db.transaction(async (long) => {
+    await long.raw('select hold_metamodel(true)');
+    // more than the process has connections
+    const waiting = times(40, (n) =>
+      member.patch(`/api/v1/cards/${cards[n % 5]!.id}`, { alias: `Alias ${n}` }),
+    );
+    for (const { id } of cards) expect((await member.get(`/api/v1/cards/${id}`)).body.alias).toBeNull();
+    return { writes: waiting };
+  });
+  expect(statuses(await Promise.all(writes))).toEqual([200]);
+});

@@ -73,7 +73,7 @@ it('writes every card with its event, or none, and is listed as one batch', asyn
   const job = (await admin.get(`/api/v1/jobs/${answer.body.job_id}`)).body;
   expect(job).toMatchObject({
     kind: 'metamodel_change',
-    counts: { total: MANY },
+    counts: { changed: MANY, scored: MANY },
     result: { operation: 'patch_card_type', key: type },
   });
   const [batch] = await t.services.db('mutation_batches').where({ id: job.id });
@@ -117,9 +117,24 @@ it('deletes many relations in the same way, waiting for a long write', async () 
     return rows[0].id as string;
   });
   const done = await untilStatus(t.services, job, 'succeeded');
-  expect(done.counts).toEqual({ total: MANY });
+  expect(done.counts).toEqual({ changed: MANY, scored: 0 });
   expect(await db('relations').where({ type: key })).toEqual([]);
   expect((await admin.get(`${relationTypes}/${key}`)).status).toBe(404);
+});
+
+it('counts the data quality beside other writes, card by card', async () => {
+  await t.services.db('cards').where({ type }).update({ description: 'Said.' });
+  const { kinds } = await eventsBy(t, async () => {
+    const started = await admin.post(`${types}/${type}/stakeholder-roles`, { key: 'steward', label: 'S' });
+    expect(started.status).toBe(202);
+    const done = await untilStatus(t.services, started.body.job_id, 'succeeded');
+    expect(done.counts).toEqual({ changed: 0, scored: MANY });
+    return { ...started, headers: {} };
+  });
+  expect(kinds).toEqual({ 'card.updated': MANY, 'stakeholder_role.created': 1 });
+  const scores = await t.services.db('cards').where({ type }).distinct('data_quality').pluck('data_quality');
+  // the description, of one field, description, lifecycle and three roles
+  expect(scores).toEqual([16.7]);
 });
 
 it('is for those who may administer the metamodel when it runs', async () => {
