@@ -5,6 +5,11 @@ import { registerTwoFactorRoutes } from './auth/auth.two-factor.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
 import { registerCatalogueRoutes } from './catalogues/catalogues.routes.ts';
+import { registerCommentRoutes } from './collaboration/comments.routes.ts';
+import { registerDocumentRoutes } from './collaboration/documents.routes.ts';
+import { registerFileRoutes } from './collaboration/files.routes.ts';
+import { registerStakeholderRoutes } from './collaboration/stakeholders.routes.ts';
+import { registerTodoRoutes } from './collaboration/todos.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
@@ -41,6 +46,11 @@ export const routeGroups: RouteGroup[] = [
   registerCardReadRoutes,
   registerCardWriteRoutes,
   registerRelationRoutes,
+  registerStakeholderRoutes,
+  registerCommentRoutes,
+  registerTodoRoutes,
+  registerDocumentRoutes,
+  registerFileRoutes,
   registerUserRoutes,
   registerUserWriteRoutes,
   registerRoleRoutes,

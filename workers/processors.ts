@@ -6,6 +6,7 @@ import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
 import { passwordResetProcessor } from './password-reset.ts';
+import { todosDueProcessor } from './todos-due.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
 export const processors: JobProcessor[] = [
@@ -16,4 +17,5 @@ export const processors: JobProcessor[] = [
   mailProcessor,
   metamodelChangeProcessor,
   passwordResetProcessor,
+  todosDueProcessor,
 ];

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Credential } from '../../domain/access/access.sessions.ts';
 import { may } from '../../domain/access/policy.ts';
 import type { Caller } from '../../domain/context.ts';
+import { isGuarded } from '../../domain/events/events.guarded.ts';
 import type { FeedRow } from '../../domain/events/feed.read.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
@@ -60,6 +61,7 @@ export function createSubscriber(
       if (row.scope === 'user') return row.recipient_id === userId;
       if (row.scope !== 'inventory' || !may(caller, 'inventory.view')) return false;
       if (row.relation_id !== null && !may(caller, 'relations.view')) return false;
+      if (isGuarded(caller, row.event_type)) return false;
       const types = [row.card_type, row.peer_card_type].filter((type) => type !== null);
       if (types.some((type) => metamodel.cardTypes.get(type)?.is_hidden)) return false;
       return !filter.types || types.some((type) => filter.types!.includes(type));

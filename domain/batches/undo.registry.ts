@@ -1,4 +1,5 @@
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
+import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import type { UndoSpec } from './undo.types.ts';
@@ -10,3 +11,4 @@ export const undoSpecs: UndoSpec[] = [
   catalogueUndo,
   notificationUndo,
 ].flat();
+export const undoSpecs: UndoSpec[] = [...metamodelUndo, ...catalogueUndo, ...collaborationUndo];

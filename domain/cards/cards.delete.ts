@@ -1,4 +1,5 @@
 import { requireOnCard } from '../access/policy.ts';
+import { deleteAttached } from '../collaboration/collaboration.delete.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
@@ -17,7 +18,8 @@ const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
 
 /**
  * Deletes a card for good, active or archived, with its children as the strategy says and related cards where
- * asked. Relations, tags and stakeholders go with it; its events stay, and the last one tells all its values.
+ * asked. Relations, tags, stakeholders and all that people attached to it go with it; its events stay, and the last one
+ * tells all its values.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `children_present`, `too_many_descendants`,
  * `validation_failed`, `sibling_name_taken`.
  */
@@ -34,6 +36,7 @@ export async function deleteCard(ctx: Ctx, id: string, request: RemovalRequest):
     for (const moved of plan.moved.keys()) requireOnCard(ctx, EDIT, requireCard(cards, moved));
 
     await deleteRelations(work, ctx, plan.removed);
+    await deleteAttached(work, removed);
     await deleteRows(work, removed);
     await saveCards(work, ctx, moveWrites(work, plan, cards));
     return `{"deleted_card_ids":${JSON.stringify(plan.removed)},${affected(plan)}}`;

@@ -1,6 +1,7 @@
 import { notFound } from '../../platform/errors.ts';
 import { may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
+import { unguarded } from '../events/events.guarded.ts';
 import { visibleData, visibleEvents } from '../events/events.visible.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
@@ -52,7 +53,7 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
 
   const rights: Condition = may(ctx.caller, 'inventory.view')
     ? visibleEvents(ctx)
-    : { sql: "e.scope = 'inventory' and e.relation_id is null", bindings: [] };
+    : { sql: `e.scope = 'inventory' and e.relation_id is null ${unguarded(ctx.caller)}`, bindings: [] };
   const spec = { ...historyList, members: { ...historyList.members, data: visibleData(ctx) } };
   return await runList(ctx.db, spec, [ofCard, { ...rights, visibility: true }], params, {
     owner: ctx.caller.userId,

@@ -13,6 +13,17 @@ export const eventTypes = {
   'relation.deleted': 'inventory',
   'stakeholder.added': 'inventory',
   'stakeholder.removed': 'inventory',
+  'stakeholder.role_changed': 'inventory',
+  'comment.created': 'inventory',
+  'comment.updated': 'inventory',
+  'comment.deleted': 'inventory',
+  'todo.created': 'inventory',
+  'todo.updated': 'inventory',
+  'todo.deleted': 'inventory',
+  'document.added': 'inventory',
+  'document.removed': 'inventory',
+  'file.uploaded': 'inventory',
+  'file.deleted': 'inventory',
   'tag.added': 'inventory',
   'tag.removed': 'inventory',
   'card_type.created': 'inventory',
@@ -82,6 +93,8 @@ export interface Change {
 /** One event to be recorded; who, when and where from is added by the command. */
 export interface EventDraft {
   event_type: EventType;
+  /** Where it is another than that of its kind. */
+  scope?: (typeof eventTypes)[EventType];
   card_id?: string | null;
   card_type?: string | null;
   /** The other end's card of a relation, in whose history the event shows as well. */

@@ -1,6 +1,7 @@
 import { may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
+import { unguarded } from './events.guarded.ts';
 
 /**
  * Which stored events the caller sees in the feed and the stream, over the alias `e` of `events`: the
@@ -16,6 +17,7 @@ export function visibleEvents(ctx: Ctx): Condition {
     parts.push(
       `(e.scope = 'inventory'
         ${relations ? '' : 'and e.relation_id is null'}
+        ${unguarded(ctx.caller)}
         and not (coalesce(e.card_type, '') = any(?::text[]))
         and not (coalesce(e.peer_card_type, '') = any(?::text[])))`,
     );

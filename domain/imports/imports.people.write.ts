@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { cardsTopic } from '../cards/cards.events.ts';
+import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakeholders/stakeholders.events.ts';
 import type { Work } from '../command.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
@@ -7,6 +8,8 @@ import type { CardPayload, StagedHolder } from './imports.cards.types.ts';
 
 interface StoredHolder extends StagedHolder {
   id: string;
+  /** The whole row. */
+  row: StakeholderRow;
 }
 
 /** What stands around the cards of a batch, as far as its rows set it. */
@@ -57,10 +60,10 @@ export async function readPeopleAndTags(
     }
   }
   if (existing(held).length > 0) {
-    const stored: (StoredHolder & { card_id: string })[] = await sql('stakeholders')
+    const stored: (StoredHolder & { card_id: string })[] = await sql('stakeholders as s')
       .whereIn('card_id', existing(held))
       .orderBy('id')
-      .select('id', 'card_id', 'user_id', 'role');
+      .select('id', 'card_id', 'user_id', 'role', sql.raw('to_jsonb(s) as "row"'));
     for (const { card_id, ...holder } of stored) {
       holders.set(card_id, [...(holders.get(card_id) ?? []), holder]);
       people.add(holder.user_id);
@@ -158,7 +161,7 @@ export async function savePeopleAndTags(
       )
       .delete();
   }
-  const ids = await insertHolders(
+  const inserted = await insertHolders(
     sql,
     changed.flatMap(({ card, attached }) =>
       attached.addedHolders.map((holder) => ({ card_id: card.id, ...holder })),
@@ -166,28 +169,28 @@ export async function savePeopleAndTags(
   );
   for (const entry of changed) {
     work.raise(cardsTopic(entry.type.key));
-    for (const event of eventsOf(entry, around, ids)) work.emit(event);
+    for (const event of eventsOf(entry, around, inserted)) work.emit(event);
   }
 }
 
 async function insertHolders(
   sql: Knex.Transaction,
   holders: (StagedHolder & { card_id: string })[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, StakeholderRow>> {
   if (holders.length === 0) return new Map();
   const { rows } = await sql.raw(
-    `insert into stakeholders (card_id, user_id, role)
+    `insert into stakeholders as s (card_id, user_id, role)
      select card_id, user_id, role from jsonb_to_recordset(?::jsonb) as v(card_id uuid, user_id uuid, role text)
-     on conflict do nothing returning id, card_id || '/' || user_id || '/' || role as key`,
+     on conflict do nothing returning to_jsonb(s) as "row", card_id || '/' || user_id || '/' || role as key`,
     [JSON.stringify(holders)],
   );
-  return new Map(rows.map((row: { id: string; key: string }) => [row.key, row.id]));
+  return new Map(rows.map(({ key, row }: { key: string; row: StakeholderRow }) => [key, row]));
 }
 
 function* eventsOf(
   { card, type, attached }: AttachedCard,
   around: PeopleAndTags,
-  ids: ReadonlyMap<string, string>,
+  inserted: ReadonlyMap<string, StakeholderRow>,
 ): Generator<EventDraft> {
   const about = { card_id: card.id, card_type: type.key };
   const identity = { id: card.id, type: type.key, name: card.name };
@@ -204,23 +207,16 @@ function* eventsOf(
       },
     };
   };
-  const holder = ({ user_id, role }: StagedHolder, stakeholder_id: string, added: boolean): EventDraft => ({
-    ...about,
-    event_type: added ? 'stakeholder.added' : 'stakeholder.removed',
-    data: {
-      ...identity,
-      stakeholder_id,
-      user_display_name: around.users.get(user_id),
-      role_label: type.stakeholderRoles.find(({ key }) => key === role)?.label ?? role,
-      changes: { user_id: change(user_id, added), role: change(role, added) },
-    },
-  });
+  const holder = (before: StakeholderRow | null, after: StakeholderRow | null): EventDraft => {
+    const name = around.users.get((after ?? before)!.user_id) ?? '';
+    return stakeholderEvent(card, type, name, before, after);
+  };
   for (const id of attached.removedTags) yield tag(id, false);
   for (const id of attached.addedTags) yield tag(id, true);
-  for (const removed of attached.removedHolders) yield holder(removed, removed.id, false);
+  for (const removed of attached.removedHolders) yield holder(removed.row, null);
   for (const added of attached.addedHolders) {
-    const id = ids.get(`${card.id}/${added.user_id}/${added.role}`);
-    if (id) yield holder(added, id, true);
+    const row = inserted.get(`${card.id}/${added.user_id}/${added.role}`);
+    if (row) yield holder(null, row);
   }
 }
 

@@ -6,6 +6,7 @@ import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
+import { todosDueJob } from './kinds/todos-due.ts';
 
 /** Every kind of job. */
 export const jobCatalogue: readonly JobDefinition[] = [
@@ -16,6 +17,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   mailJob,
   metamodelChangeJob,
   passwordResetJob,
+  todosDueJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -1,9 +1,11 @@
 import { housekeepingJob } from './kinds/housekeeping.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
+import { todosDueJob } from './kinds/todos-due.ts';
 import type { BuiltInSchedule } from './schedules.fire.ts';
 
 /** The schedules that every workspace has. */
 export const builtInSchedules: BuiltInSchedule[] = [
   { key: 'kpi_snapshot', kind: kpiSnapshotJob.kind, queue: kpiSnapshotJob.queue, cron: '0 2 * * *' },
   { key: 'housekeeping', kind: housekeepingJob.kind, queue: housekeepingJob.queue, cron: '17 * * * *' },
+  { key: 'todos_due', kind: todosDueJob.kind, queue: todosDueJob.queue, cron: '5 0 * * *' },
 ];

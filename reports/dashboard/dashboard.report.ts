@@ -53,7 +53,8 @@ async function recentEvents(sql: Sql, ctx: Ctx): Promise<unknown[]> {
             ${costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))"} as data,
             u.display_name as user_display_name, utc(e.at) as created_at
      from events e left join cards c on c.id = e.card_id left join users u on u.id = e.user_id
-     where e.scope = 'inventory' and e.card_id is not null ${may(ctx.caller, 'relations.view') ? '' : 'and e.relation_id is null'}
+     where e.scope = 'inventory' and e.card_id is not null
+       and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag') ${may(ctx.caller, 'relations.view') ? '' : 'and e.relation_id is null'}
        and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
      order by e.position desc limit ?`,
     [hidden, hidden, RECENT],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
+import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
@@ -173,3 +174,4 @@ export const table: Row[] = [
   metamodelRows,
   notificationRows,
 ].flat();
+export const table: Row[] = [...firstRows, ...metamodelRows, ...collaborationRows];

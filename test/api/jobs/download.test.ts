@@ -66,7 +66,7 @@ describe('a download', () => {
       etag: `"${sha256.toString('hex')}"`,
       'repr-digest': `sha-256=:${sha256.toString('base64')}:`,
       'x-content-type-options': 'nosniff',
-      'content-security-policy': 'sandbox',
+      'content-security-policy': "default-src 'none'; sandbox",
     });
     expect(answer.headers['content-disposition']).toMatch(
       /^attachment; filename=.*filename\*=UTF-8''%C3%9Cbersicht/,

@@ -1,0 +1,136 @@
+import { Readable } from 'node:stream';
+import fastifyMultipart from '@fastify/multipart';
+import Type from 'typebox';
+import { attachFile, deleteFile, requireUpload } from '../../domain/collaboration/files/files.attach.ts';
+import { checkFile } from '../../domain/collaboration/files/files.check.ts';
+import { attachedFile, listFiles } from '../../domain/collaboration/files/files.list.ts';
+import { fileKinds, MAX_ATTACHMENT } from '../../domain/collaboration/files/files.types.ts';
+import { openContent, storeContent } from '../../domain/files/files.store.ts';
+import type { Services } from '../../domain/services.ts';
+import { sha256 } from '../../platform/crypto.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { applyIdempotencyKey } from '../plugins/idempotency.ts';
+import { registerValidation } from '../plugins/validation.ts';
+import * as schemas from '../schemas/collaboration.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+import { receiveFile } from './files.upload.ts';
+
+const tag = 'Links and files';
+const FORM_ROOM = 64 * 1024;
+const managing = {
+  permission: 'login',
+  permissionNote: 'documents.manage or card.manage_documents',
+} as const;
+const mediaType = Object.values(fileKinds).map(({ mimeType }) => mimeType.split(';')[0]!);
+const Content = Type.String({ contentMediaType: 'application/octet-stream' });
+
+/** Files of cards. */
+export async function registerFileRoutes(app: App, { blobs }: Services): Promise<void> {
+  app.addSchema(schemas.FileAttachmentSchema);
+  app.addSchema(schemas.FileAttachmentItemSchema);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/cards/:id/file-attachments',
+    id: 'listFiles',
+    tag,
+    summary: 'List the files of a card',
+    permission: 'documents.view',
+    permissionNote: 'and inventory.view or card.view',
+    params: IdParams,
+    query: listQuery(['created_at', 'name', 'size', 'category'], 'created_at', {}),
+    answers: { 200: { description: 'Files', schema: listAnswer(Type.Ref('FileAttachmentItem#')) } },
+    handler: async ({ ctx, params, query, reply }) => sendJson(reply, await listFiles(ctx, params.id, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/file-attachments/:id/download',
+    id: 'downloadFile',
+    tag,
+    summary: 'Download a file',
+    description: 'Always as an attachment that runs nothing. `Repr-Digest` is the SHA-256 of the whole file.',
+    permission: 'documents.view',
+    permissionNote: 'and inventory.view or card.view',
+    params: IdParams,
+    headers: ['Range', 'If-None-Match'],
+    answers: {
+      200: { description: 'The file', schema: Content, mediaType, headers: fileHeaders },
+      206: { description: 'The requested bytes', schema: Content, mediaType, headers: fileHeaders },
+    },
+    errors: ['range_not_satisfiable'],
+    handler: async ({ ctx, params, request, reply }) =>
+      await sendStoredFile(request, reply, await attachedFile(ctx, params.id), {
+        open: (file, range) => openContent(blobs, file.id, range),
+      }),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/file-attachments/:id',
+    id: 'deleteFile',
+    tag,
+    summary: 'Delete a file',
+    description:
+      'Its content is kept for the days that the settings say, so that the deletion can be undone.',
+    ...managing,
+    params: IdParams,
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deleteFile(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  // with a parser of its own, and the service's own checks instead of the framework's
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    await uploads.register(fastifyMultipart);
+
+    operation(uploads, {
+      method: 'POST',
+      url: '/api/v1/cards/:id/file-attachments',
+      id: 'uploadFile',
+      tag,
+      summary: 'Attach a file to a card',
+      description:
+        'pdf, docx, xlsx, pptx, png, jpeg, svg or txt, at most 10 MiB. What it is, is found from its content; the ending of its name has to agree. Macros, scripts in images, encrypted files and archives that unpack to more than 200 MiB are refused.',
+      ...managing,
+      params: IdParams,
+      consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
+      bodyLimit: MAX_ATTACHMENT + FORM_ROOM,
+      ownIdempotency: true,
+      answers: {
+        201: {
+          description: 'The file',
+          schema: Type.Ref('FileAttachment#'),
+          example: schemas.fileExample,
+          headers: ['ETag'],
+        },
+      },
+      errors: ['uploads_disabled'],
+      handler: async ({ ctx, params, request, reply }) => {
+        await requireUpload(ctx, params.id);
+        const { name, content, category } = await receiveFile(request);
+        const file = await checkFile(name, content);
+        const sent = sha256(JSON.stringify([name, category, sha256(content)]));
+        if (await applyIdempotencyKey(request, reply, sent)) return reply;
+        const stored = await storeContent(blobs, Readable.from([content]));
+        try {
+          const { text } = await attachFile(ctx, params.id, stored, { ...file, category });
+          return sendResource(reply.code(201), text);
+        } catch (error) {
+          // after any other error the file may have been attached nevertheless
+          if (error instanceof EstateError) await blobs.remove(stored.id);
+          throw error;
+        }
+      },
+    });
+  });
+}

@@ -1,0 +1,139 @@
+import Type from 'typebox';
+import {
+  createTodo,
+  deleteTodo,
+  patchTodo,
+  promoteTodo,
+} from '../../domain/collaboration/todos/todos.commands.ts';
+import { listCardTodos, listTodos } from '../../domain/collaboration/todos/todos.list.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import * as schemas from '../schemas/collaboration.ts';
+import { IdParams, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'To-dos';
+const todo = Type.Ref('Todo#');
+const example = schemas.todoExample;
+const sorts = ['created_at', 'due_date', 'status', 'description'];
+const changing = {
+  permission: 'login',
+  permissionNote: 'admin.todos unless it is assigned to or was made by the caller',
+} as const;
+const seeing = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
+
+/** What people have to do. */
+export function registerTodoRoutes(app: App): void {
+  app.addSchema(schemas.TodoSchema);
+  app.addSchema(schemas.TodoItemSchema);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/todos',
+    id: 'listTodos',
+    tag,
+    summary: 'List to-dos',
+    description: 'Those assigned to or made by the caller, unless asked otherwise.',
+    permission: 'login',
+    permissionNote: "admin.todos for others' to-dos",
+    query: listQuery(sorts, 'created_at', {
+      status: schemas.TodoState,
+      assigned_to: Type.Optional(Type.String({ ...Uuid, description: 'Those of this user' })),
+      mine: Type.Boolean({ default: true, description: '`false`: of everybody' }),
+      assigned_only: Type.Boolean({ default: false, description: 'Only those assigned to the caller' }),
+      created_only: Type.Boolean({ default: false, description: 'Only those made by the caller' }),
+    }),
+    answers: {
+      200: { description: 'To-dos, newest first', schema: listAnswer(Type.Ref('TodoItem#')) },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listTodos(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/cards/:id/todos',
+    id: 'listCardTodos',
+    tag,
+    summary: 'List the to-dos of a card',
+    ...seeing,
+    params: IdParams,
+    query: listQuery(sorts, 'created_at', { status: schemas.TodoState }),
+    answers: {
+      200: { description: 'To-dos, newest first', schema: listAnswer(Type.Ref('TodoItem#')) },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listCardTodos(ctx, params.id, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/cards/:id/todos',
+    id: 'createTodo',
+    tag,
+    summary: 'Make a to-do on a card',
+    description: 'It is open at once. A recurring one comes again when it is done.',
+    ...seeing,
+    params: IdParams,
+    body: schemas.TodoBody,
+    bodyExample: {
+      description: 'Review the licences',
+      assigned_to: example.assigned_to,
+      due_date: '2026-03-31',
+      recurrence_unit: 'months',
+      recurrence_interval: 3,
+    },
+    answers: { 201: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply.code(201), (await createTodo(ctx, params.id, body)).text),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/todos/:id',
+    id: 'patchTodo',
+    tag,
+    summary: 'Change a to-do, or mark it as done',
+    description:
+      'Done, a recurring one makes the next: due an interval later, open when that is within its lead time, else scheduled. What the service itself opened cannot be changed by hand.',
+    ...changing,
+    params: IdParams,
+    headers: ['If-Match'],
+    body: schemas.TodoPatchBody,
+    bodyExample: { status: 'done' },
+    answers: { 200: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchTodo(ctx, params.id, body)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/todos/:id',
+    id: 'deleteTodo',
+    tag,
+    summary: 'Delete a to-do',
+    description: 'A recurring one does not come again.',
+    ...changing,
+    params: IdParams,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deleteTodo(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/todos/:id/promote',
+    id: 'promoteTodo',
+    tag,
+    summary: 'Open a scheduled to-do before its time',
+    ...changing,
+    params: IdParams,
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) => sendResource(reply, await promoteTodo(ctx, params.id)),
+  });
+}

@@ -1,0 +1,277 @@
+import Type from 'typebox';
+import { recurrenceUnits, todoStates } from '../../domain/collaboration/todos/todos.rules.ts';
+import { closed, DateOnly, Nullable, Timestamp, Uuid } from './common.ts';
+
+const stakeholder = {
+  id: Uuid,
+  card_id: Uuid,
+  user_id: Uuid,
+  user_display_name: Type.String(),
+  user_email: Type.String(),
+  role: Type.String(),
+  role_label: Type.String({ description: 'The key where the type no longer has the role' }),
+  created_at: Timestamp,
+};
+export const StakeholderSchema = Type.Object(stakeholder, { $id: 'Stakeholder', ...closed });
+export const StakeholderItemSchema = Type.Partial(Type.Object(stakeholder), {
+  $id: 'StakeholderItem',
+  ...closed,
+});
+
+export const RoleKeySchema = Type.Partial(
+  Type.Object({
+    key: Type.String(),
+    label: Type.String(),
+    translations: Type.Record(Type.String(), Type.Unknown()),
+  }),
+  { $id: 'StakeholderRoleKey', ...closed },
+);
+
+const RoleKey = Type.String({ minLength: 1, maxLength: 100 });
+export const StakeholderBody = Type.Object({ user_id: Uuid, role: RoleKey }, closed);
+export const StakeholderPatchBody = Type.Object(
+  {
+    user_id: Type.Optional(Type.String({ ...Uuid, description: 'May be sent along, but stays' })),
+    role: RoleKey,
+  },
+  closed,
+);
+
+export const ObservingSchema = Type.Object(
+  { is_observer: Type.Boolean(), observer_role_available: Type.Boolean() },
+  closed,
+);
+
+const comment = {
+  id: Uuid,
+  card_id: Uuid,
+  user_id: Uuid,
+  user_display_name: Type.String(),
+  content: Type.String({ description: 'As it was typed: a text, not markup' }),
+  mentions: Type.Array(Uuid, { description: 'The users whom it names' }),
+  parent_id: Nullable(Uuid),
+  is_deleted: Type.Boolean({ description: 'Deleted, and kept empty for its replies' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  replies: Type.Array(Type.Ref('Comment#'), { description: 'Oldest first, each with its own' }),
+};
+export const CommentSchema = Type.Object(comment, { $id: 'Comment', ...closed });
+export const CommentItemSchema = Type.Partial(Type.Object(comment), { $id: 'CommentItem', ...closed });
+
+const Content = Type.String({
+  minLength: 1,
+  maxLength: 10_000,
+  description: 'A text. `@[Name](user:<id>)` names a user, who is told.',
+});
+export const CommentBody = Type.Object(
+  {
+    content: Content,
+    parent_id: Type.Optional(
+      Type.Unsafe<string | null>({
+        ...Uuid,
+        type: ['string', 'null'],
+        description: 'The comment it answers',
+      }),
+    ),
+  },
+  closed,
+);
+export const CommentPatchBody = Type.Object({ content: Type.Optional(Content) }, closed);
+
+const literals = (keys: readonly string[]) => Type.Union(keys.map((key) => Type.Literal(key)));
+
+const todo = {
+  id: Uuid,
+  card_id: Nullable(Uuid),
+  card_name: Nullable(Type.String({ description: 'Null where the caller does not see the card' })),
+  card_type: Nullable(Type.String()),
+  description: Type.String(),
+  status: literals(todoStates),
+  link: Nullable(Type.String()),
+  is_system: Type.Boolean({ description: 'Opened and closed by the service itself' }),
+  assigned_to: Nullable(Uuid),
+  assignee_name: Nullable(Type.String()),
+  created_by: Nullable(Uuid),
+  due_date: Nullable(DateOnly),
+  created_at: Timestamp,
+  series_id: Nullable(Uuid),
+  recurrence_unit: literals(recurrenceUnits),
+  recurrence_interval: Type.Integer(),
+  lead_time_days: Type.Integer(),
+};
+export const TodoSchema = Type.Object(todo, { $id: 'Todo', ...closed });
+export const TodoItemSchema = Type.Partial(Type.Object(todo), { $id: 'TodoItem', ...closed });
+
+const Description = Type.String({ minLength: 1, maxLength: 5000 });
+const todoInput = {
+  assigned_to: Type.Optional(Type.Unsafe<string | null>({ ...Uuid, type: ['string', 'null'] })),
+  due_date: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date',
+      pattern: '^(19|2[0-9])[0-9]{2}-',
+      examples: ['2026-03-31'],
+    }),
+  ),
+  recurrence_unit: Type.Optional(
+    Type.Unsafe<(typeof recurrenceUnits)[number] | null>({
+      type: ['string', 'null'],
+      enum: [...recurrenceUnits, null],
+      description: 'Comes again so many units after it was due; once by default',
+    }),
+  ),
+  recurrence_interval: Type.Optional(
+    Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 365 }),
+  ),
+  lead_time_days: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: 3650,
+      description:
+        'Opens so many days before it is due. By default 0, 1, 2, 7 or 14 for none, days, weeks, months and years, and at most half of the interval',
+    }),
+  ),
+};
+export const TodoBody = Type.Object({ description: Description, ...todoInput }, closed);
+export const TodoPatchBody = Type.Object(
+  {
+    description: Type.Optional(Description),
+    status: Type.Optional(Type.Union([Type.Literal('open'), Type.Literal('done')])),
+    ...todoInput,
+  },
+  closed,
+);
+export const TodoState = Type.Optional(
+  Type.Union(
+    todoStates.map((state) => Type.Literal(state)),
+    { description: 'Only those in this state' },
+  ),
+);
+
+const document = {
+  id: Uuid,
+  card_id: Uuid,
+  name: Type.String(),
+  url: Nullable(Type.String()),
+  type: Type.String(),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+};
+export const DocumentSchema = Type.Object(document, { $id: 'Document', ...closed });
+export const DocumentItemSchema = Type.Partial(Type.Object(document), { $id: 'DocumentItem', ...closed });
+
+export const DocumentBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 500 }),
+    url: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        minLength: 1,
+        maxLength: 2000,
+        description: 'With http, https or mailto',
+        examples: ['https://wiki.example.com/claims'],
+      }),
+    ),
+    type: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      default: 'link',
+      description: 'An enabled link type, or `link` for none of them',
+    }),
+  },
+  closed,
+);
+
+const file = {
+  id: Uuid,
+  card_id: Uuid,
+  name: Type.String(),
+  mime_type: Type.String(),
+  size: Type.Integer({ minimum: 0, description: 'Bytes' }),
+  category: Nullable(Type.String()),
+  created_by: Nullable(Uuid),
+  created_by_name: Nullable(Type.String()),
+  created_at: Timestamp,
+};
+export const FileAttachmentSchema = Type.Object(file, { $id: 'FileAttachment', ...closed });
+export const FileAttachmentItemSchema = Type.Partial(Type.Object(file), {
+  $id: 'FileAttachmentItem',
+  ...closed,
+});
+/** The parts of the form that uploads a file. */
+export const FileForm = Type.Object(
+  {
+    file: Type.String({ format: 'binary' }),
+    category: Type.Optional(Type.String({ maxLength: 100, description: 'An enabled file category' })),
+  },
+  closed,
+);
+
+/** Examples, as the API's description shows them. */
+const card_id = '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11';
+const user_id = '0199a3c4-1a10-7c3e-8a51-2f6f0e7d9b31';
+const created_at = '2026-02-03T09:15:00.000Z';
+
+export const stakeholderExample = {
+  id: '0199a3c4-7b02-7d10-9c11-4f1f0e7d9b41',
+  card_id,
+  user_id,
+  user_display_name: 'Ada Byron',
+  user_email: 'ada@example.com',
+  role: 'responsible',
+  role_label: 'Responsible',
+  created_at,
+};
+export const commentExample = {
+  id: '0199a3c4-7b02-7d10-9c11-4f1f0e7d9b51',
+  card_id,
+  user_id,
+  user_display_name: 'Ada Byron',
+  content: `@[Grace](user:${user_id}) the contract ends in March.`,
+  mentions: [user_id],
+  parent_id: null,
+  is_deleted: false,
+  created_at,
+  updated_at: created_at,
+  replies: [],
+};
+export const todoExample = {
+  id: '0199a3c4-7b02-7d10-9c11-4f1f0e7d9b61',
+  card_id,
+  card_name: 'Claims Desk',
+  card_type: 'Application',
+  description: 'Review the licences',
+  status: 'open',
+  link: null,
+  is_system: false,
+  assigned_to: user_id,
+  assignee_name: 'Ada Byron',
+  created_by: user_id,
+  due_date: '2026-03-31',
+  created_at,
+  series_id: '0199a3c4-7b02-7d10-9c11-4f1f0e7d9b61',
+  recurrence_unit: 'months',
+  recurrence_interval: 3,
+  lead_time_days: 7,
+};
+export const documentExample = {
+  id: '0199a3c4-7b02-7d10-9c11-4f1f0e7d9b71',
+  card_id,
+  name: 'Operating manual',
+  url: 'https://wiki.example.com/claims',
+  type: 'documentation',
+  created_by: user_id,
+  created_at,
+};
+export const fileExample = {
+  id: '0199a3c4-7b02-7d10-9c11-4f1f0e7d9b81',
+  card_id,
+  name: 'overview.pdf',
+  mime_type: 'application/pdf',
+  size: 48_213,
+  category: 'architecture',
+  created_by: user_id,
+  created_by_name: 'Ada Byron',
+  created_at,
+};

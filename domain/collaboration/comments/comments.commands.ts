@@ -1,0 +1,161 @@
+import type { Knex } from 'knex';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { forbidden, mayOnCard, requireOnCard } from '../../access/policy.ts';
+import { command, type Work } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { checkIfMatch } from '../../etag.ts';
+import { insertRow, lockRow, updateRow } from '../../events/stored-rows.ts';
+import type { JsonText } from '../../lists/lists.types.ts';
+import { type AttendedCard, holdCard } from '../attended.card.ts';
+import { itemText, type WrittenItem } from '../items.ts';
+import { type CommentRow, commentEvent } from './comments.events.ts';
+import { commentList } from './comments.list.ts';
+import { MAX_DEPTH, MAX_MENTIONS, MAX_THREAD, mentionedIds } from './comments.rules.ts';
+
+const CREATE = { app: 'comments.create', card: 'card.create_comments' } as const;
+const MANAGE = { app: 'comments.manage', card: 'card.manage_comments' } as const;
+
+/**
+ * Comments on a card, or replies to a comment on it.
+ * @throws EstateError `not_found`, `forbidden`, `validation_failed`, `thread_full`.
+ */
+export async function createComment(
+  ctx: Ctx,
+  cardId: string,
+  input: { content: string; parent_id?: string | null },
+): Promise<WrittenItem> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const card = await holdCard(sql, ctx, cardId);
+    requireOnCard(ctx, CREATE, card);
+    const content = requireContent(input.content);
+    const { rows } = await sql.raw('select uuidv7() as id');
+    const id: string = rows[0].id;
+    const parent = input.parent_id == null ? null : await requireParent(sql, card, input.parent_id);
+    const row = (await insertRow(sql, 'comments', {
+      id,
+      card_id: card.id,
+      user_id: ctx.caller.userId,
+      parent_id: parent?.id ?? null,
+      thread_id: parent?.thread_id ?? id,
+      depth: parent ? parent.depth + 1 : 0,
+      content,
+      mentions: await mentionedUsers(sql, content),
+    })) as CommentRow;
+    work.emit(commentEvent(card, null, row));
+    return { id, text: (await itemText(sql, commentList, id))! };
+  });
+}
+
+/**
+ * Changes the text of an own comment, or of any with the right to manage them.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`.
+ */
+export async function editComment(ctx: Ctx, id: string, input: { content?: string }): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { card, row } = await lockComment(work, ctx, id);
+    const content = input.content === undefined ? row.content : requireContent(input.content);
+    if (content !== row.content) {
+      const mentions = await mentionedUsers(work.sql, content);
+      const after = await updateRow(
+        work.sql,
+        'comments',
+        { column: 'id', value: row.id },
+        { content, mentions },
+      );
+      work.emit(commentEvent(card, row, after as CommentRow));
+    }
+    return (await itemText(work.sql, commentList, row.id))!;
+  });
+}
+
+/**
+ * Deletes an own comment, or any with the right to manage them. Replies are others' words and stay: a comment that has
+ * some is emptied and marked, and goes with the last of them.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`.
+ */
+export async function deleteComment(ctx: Ctx, id: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    const { card, row } = await lockComment(work, ctx, id);
+    if (await hasReplies(sql, row.id)) {
+      const { rows } = await sql.raw('select to_jsonb(clock_timestamp()) as now');
+      const emptied = { content: '', mentions: [], deleted_at: rows[0].now };
+      const after = await updateRow(sql, 'comments', { column: 'id', value: row.id }, emptied);
+      work.emit(commentEvent(card, row, after as CommentRow));
+      return;
+    }
+    for (let gone: CommentRow | undefined = row; gone; ) {
+      await sql('comments').where({ id: gone.id }).delete();
+      work.emit(commentEvent(card, gone, null));
+      const parent: CommentRow | undefined = gone.parent_id
+        ? ((await lockRow(sql, 'comments', { id: gone.parent_id })) as CommentRow | undefined)
+        : undefined;
+      gone = parent?.deleted_at && !(await hasReplies(sql, parent.id)) ? parent : undefined;
+    }
+  });
+}
+
+/** A comment that the caller may change, with its thread locked. */
+async function lockComment(
+  work: Work,
+  ctx: Ctx,
+  id: string,
+): Promise<{ card: AttendedCard; row: CommentRow }> {
+  const { sql } = work;
+  const known = await sql('comments').where({ id }).first('card_id', 'thread_id');
+  if (!known) throw notFound('comment', id);
+  const card = await holdCard(sql, ctx, known.card_id).catch((error: unknown) => {
+    throw error instanceof EstateError ? notFound('comment', id) : error;
+  });
+  await lockThread(sql, known.thread_id);
+  const row = (await lockRow(sql, 'comments', { id: id.toLowerCase() })) as CommentRow | undefined;
+  if (!row || row.deleted_at) throw notFound('comment', id);
+  if (row.user_id !== ctx.caller.userId && !mayOnCard(ctx, MANAGE, card)) throw forbidden(MANAGE.app);
+  if (ctx.ifMatch) checkIfMatch(ctx, (await itemText(sql, commentList, row.id))!);
+  return { card, row };
+}
+
+/** Replies and deletions in a thread come one after the other, so that none loses what it hangs on. */
+async function lockThread(sql: Knex.Transaction, threadId: string): Promise<void> {
+  await sql.raw('select from comments where id = ? for update', [threadId]);
+}
+
+async function requireParent(sql: Knex.Transaction, card: AttendedCard, id: string): Promise<CommentRow> {
+  const known = await sql('comments').where({ id, card_id: card.id }).first('thread_id');
+  if (known) await lockThread(sql, known.thread_id);
+  const parent =
+    known && ((await lockRow(sql, 'comments', { id: id.toLowerCase() })) as CommentRow | undefined);
+  if (!parent || parent.deleted_at)
+    throw invalidField('parent_id', 'unknown_value', 'is no comment on this card');
+  if (parent.depth >= MAX_DEPTH) {
+    throw invalidField('parent_id', 'too_deep', `lies ${MAX_DEPTH} replies deep: reply further up`);
+  }
+  const { rows } = await sql.raw('select count(*) as n from comments where thread_id = ?', [
+    parent.thread_id,
+  ]);
+  if (rows[0].n >= MAX_THREAD) {
+    throw new EstateError('thread_full', `A thread holds at most ${MAX_THREAD} comments; begin another.`);
+  }
+  return parent;
+}
+
+async function hasReplies(sql: Knex.Transaction, id: string): Promise<boolean> {
+  return (await sql('comments').where({ parent_id: id }).first('id')) !== undefined;
+}
+
+function requireContent(content: string): string {
+  if (content.trim() === '') throw invalidField('content', 'required', 'must not be blank');
+  return content;
+}
+
+/** Those of the named users who exist; the others stay mere text. */
+async function mentionedUsers(sql: Knex.Transaction, content: string): Promise<string[]> {
+  const named = mentionedIds(content);
+  if (named.length > MAX_MENTIONS) {
+    throw invalidField('content', 'too_many_mentions', `names more than ${MAX_MENTIONS} users`);
+  }
+  if (named.length === 0) return [];
+  const found = new Set(await sql('users').whereIn('id', named).where({ is_active: true }).pluck('id'));
+  return named.filter((id) => found.has(id));
+}

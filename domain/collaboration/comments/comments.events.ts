@@ -1,0 +1,45 @@
+import type { EventDraft } from '../../events/events.types.ts';
+import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
+import { excerpt } from './comments.rules.ts';
+
+/** A row of `comments` as JSON. */
+export interface CommentRow extends StoredRow {
+  id: string;
+  card_id: string;
+  user_id: string;
+  parent_id: string | null;
+  thread_id: string;
+  depth: number;
+  content: string;
+  mentions: string[];
+  deleted_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+/**
+ * The event of one written comment. `mentions` are the users whom this write named first: those are to be told.
+ * Without `before` it was created, without `after` deleted.
+ */
+export function commentEvent(
+  card: { id: string; type: string; name: string },
+  before: CommentRow | null,
+  after: CommentRow | null,
+): EventDraft {
+  const row = (after ?? before)!;
+  const known = new Set(before?.mentions);
+  return {
+    event_type: before === null ? 'comment.created' : after === null ? 'comment.deleted' : 'comment.updated',
+    card_id: card.id,
+    card_type: card.type,
+    data: {
+      id: row.id,
+      card_name: card.name,
+      parent_id: row.parent_id,
+      author_id: row.user_id,
+      content: excerpt(row.content),
+      mentions: after === null ? [] : after.mentions.filter((id) => !known.has(id)),
+      changes: rowChanges(before, after),
+    },
+  };
+}

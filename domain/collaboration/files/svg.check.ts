@@ -1,0 +1,23 @@
+import { walkXml } from './xml.walk.ts';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const SCRIPTED = /^\s*(?:javascript|vbscript|data\s*:\s*(?:text|application))/i;
+
+/**
+ * Looks at a text that may be an SVG image. Images that run something are refused, although they are only served as
+ * attachments: a reader may open the saved file.
+ * @throws Error saying why it is none.
+ */
+export function checkSvg(text: string): void {
+  walkXml(text.replace(/^\uFEFF/, ''), ({ uri, local, attributes, depth }) => {
+    if (depth === 1 && (uri !== SVG || local !== 'svg')) throw new Error('its root is no svg element');
+    if (/^(?:script|handler|listener)$/i.test(local)) throw new Error(`it holds a ${local} element`);
+    for (const { local: name, value } of attributes) {
+      if (/^on/i.test(name)) throw new Error(`it holds the event handler ${name}`);
+      // control characters within a scheme are passed over by browsers
+      if (/^(?:href|src|to|values|from)$/i.test(name) && SCRIPTED.test(value.replace(/[\s\p{Cc}]/gu, ''))) {
+        throw new Error(`its attribute ${name} runs a script`);
+      }
+    }
+  });
+}

@@ -1,0 +1,44 @@
+import { type SaxesAttributeNS, SaxesParser } from 'saxes';
+
+const MAX_DEPTH = 256;
+const MAX_ELEMENTS = 500_000;
+
+/** An element with its name and attributes, namespaces resolved. */
+export interface XmlElement {
+  uri: string;
+  local: string;
+  attributes: { uri: string; local: string; value: string }[];
+  /** 1 for the root. */
+  depth: number;
+}
+
+/**
+ * Reads a text as XML with namespaces, element by element. Document types, and so entities, are refused, and so is
+ * what is nested or repeated without end.
+ * @throws Error saying what is wrong with it.
+ */
+export function walkXml(text: string, visit: (element: XmlElement) => void): void {
+  const parser = new SaxesParser({ xmlns: true });
+  let depth = 0;
+  let elements = 0;
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('doctype', () => {
+    throw new Error('it declares a document type');
+  });
+  parser.on('processinginstruction', ({ target }) => {
+    throw new Error(`it holds the processing instruction ${target}`);
+  });
+  parser.on('opentag', ({ uri, local, attributes }) => {
+    depth += 1;
+    elements += 1;
+    if (depth > MAX_DEPTH) throw new Error(`its elements lie more than ${MAX_DEPTH} deep`);
+    if (elements > MAX_ELEMENTS) throw new Error(`it has more than ${MAX_ELEMENTS} elements`);
+    visit({ uri, local, attributes: Object.values(attributes) as SaxesAttributeNS[], depth });
+  });
+  parser.on('closetag', () => {
+    depth -= 1;
+  });
+  parser.write(text).close();
+}

@@ -1,0 +1,58 @@
+import { EstateError } from '../../../platform/errors.ts';
+import { command } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { requireSeenCard } from '../attended.card.ts';
+import type { WrittenItem } from '../items.ts';
+import { assign, lockedCard, unassign } from './stakeholders.commands.ts';
+import type { StakeholderRow } from './stakeholders.events.ts';
+
+const OBSERVER = 'observer';
+
+export interface Observing {
+  is_observer: boolean;
+  /** Whether the card's type has the role. */
+  observer_role_available: boolean;
+}
+
+/** Whether the caller follows a card as its observer. @throws EstateError `not_found`, `forbidden`. */
+export async function readObserving(ctx: Ctx, cardId: string): Promise<Observing> {
+  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  return {
+    is_observer: card.myRoles.includes(OBSERVER),
+    observer_role_available: canObserve(ctx, card.type),
+  };
+}
+
+/**
+ * Follows a card that the caller sees.
+ * @throws EstateError `not_found`, `forbidden`, `observer_role_unavailable`, `duplicate_stakeholder`.
+ */
+export async function observe(ctx: Ctx, cardId: string): Promise<WrittenItem> {
+  return await command(ctx, async (work) => {
+    const seen = await requireSeenCard(work.sql, ctx, cardId);
+    if (!canObserve({ metamodel: work.metamodel }, seen.type)) {
+      throw new EstateError('observer_role_unavailable', `Cards of the type ${seen.type} have no observers.`);
+    }
+    const card = await lockedCard(work, ctx, seen.id);
+    const user = { id: ctx.caller.userId!, display_name: ctx.caller.displayName };
+    return await assign(work, ctx, card, user, OBSERVER);
+  });
+}
+
+/** Follows a card no longer; nothing is written when the caller did not. @throws EstateError `not_found`, `forbidden`. */
+export async function stopObserving(ctx: Ctx, cardId: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const seen = await requireSeenCard(work.sql, ctx, cardId);
+    const card = await lockedCard(work, ctx, seen.id);
+    const { rows } = await work.sql.raw(
+      'select to_jsonb(s) as row from stakeholders s where card_id = ? and user_id = ? and role = ?',
+      [card.id, ctx.caller.userId!, OBSERVER],
+    );
+    const row: StakeholderRow | undefined = rows[0]?.row;
+    if (row) await unassign(work, ctx, card, ctx.caller.displayName, row);
+  });
+}
+
+function canObserve({ metamodel }: Pick<Ctx, 'metamodel'>, type: string): boolean {
+  return metamodel.cardTypes.get(type)?.stakeholderRoles.some(({ key }) => key === OBSERVER) ?? false;
+}

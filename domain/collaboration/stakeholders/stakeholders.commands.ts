@@ -1,0 +1,165 @@
+import { sqlState } from '../../../platform/database.ts';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { requireOnCard } from '../../access/policy.ts';
+import { cardsTopic } from '../../cards/cards.events.ts';
+import { loadCards, lockCards, requireCard, type StoredCard, typeOf } from '../../cards/cards.load.ts';
+import { rescoreCards } from '../../cards/cards.save.ts';
+import { command, type Work } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { checkIfMatch } from '../../etag.ts';
+import type { JsonText } from '../../lists/lists.types.ts';
+import { itemText, requireActiveUser, type WrittenItem } from '../items.ts';
+import { type StakeholderRow, stakeholderEvent } from './stakeholders.events.ts';
+import { stakeholderList } from './stakeholders.list.ts';
+
+const MANAGE = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
+
+export interface StakeholderInput {
+  user_id: string;
+  role: string;
+}
+
+/**
+ * Gives a user a role on a card. The card's data quality follows.
+ * @throws EstateError `not_found`, `forbidden`, `validation_failed`, `duplicate_stakeholder`.
+ */
+export async function addStakeholder(
+  ctx: Ctx,
+  cardId: string,
+  input: StakeholderInput,
+): Promise<WrittenItem> {
+  return await command(ctx, async (work) => {
+    const card = await lockedCard(work, ctx, cardId);
+    requireOnCard(ctx, MANAGE, card);
+    requireRole(work, card, input.role);
+    const user = await requireActiveUser(work.sql, input.user_id, 'user_id');
+    return await assign(work, ctx, card, user, input.role);
+  });
+}
+
+/** Writes an assignment that has been decided upon. @throws EstateError `duplicate_stakeholder`. */
+export async function assign(
+  work: Work,
+  ctx: Ctx,
+  card: StoredCard,
+  user: { id: string; display_name: string },
+  role: string,
+): Promise<WrittenItem> {
+  const { rows } = await guardDuplicate(() =>
+    work.sql.raw(
+      'insert into stakeholders as s (card_id, user_id, role) values (?, ?, ?) returning to_jsonb(s) as row',
+      [card.id, user.id, role],
+    ),
+  );
+  const row: StakeholderRow = rows[0].row;
+  await settle(work, ctx, card, user.display_name, null, row);
+  return { id: row.id, text: (await itemText(work.sql, stakeholderList, row.id))! };
+}
+
+/**
+ * Changes the role of an assignment. `user_id` may be sent along, but stays.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`, `duplicate_stakeholder`.
+ */
+export async function changeStakeholder(
+  ctx: Ctx,
+  id: string,
+  input: { role: string; user_id?: string },
+): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { card, row, name } = await lockedAssignment(work, ctx, id);
+    if (input.user_id !== undefined && input.user_id.toLowerCase() !== row.user_id) {
+      throw invalidField('user_id', 'immutable', 'stays; remove the assignment and make another');
+    }
+    if (input.role !== row.role) {
+      requireRole(work, card, input.role);
+      const { rows } = await guardDuplicate(() =>
+        work.sql.raw('update stakeholders s set role = ? where id = ? returning to_jsonb(s) as row', [
+          input.role,
+          row.id,
+        ]),
+      );
+      await settle(work, ctx, card, name, row, rows[0].row);
+    }
+    return (await itemText(work.sql, stakeholderList, row.id))!;
+  });
+}
+
+/** Takes a role from its holder. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
+export async function removeStakeholder(ctx: Ctx, id: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const { card, row, name } = await lockedAssignment(work, ctx, id);
+    await unassign(work, ctx, card, name, row);
+  });
+}
+
+/** Deletes an assignment whose card is locked. */
+export async function unassign(
+  work: Work,
+  ctx: Ctx,
+  card: StoredCard,
+  name: string,
+  row: StakeholderRow,
+): Promise<void> {
+  await work.sql('stakeholders').where({ id: row.id }).delete();
+  await settle(work, ctx, card, name, row, null);
+}
+
+/** A card of a shown type, locked, since its score follows from its stakeholders. @throws EstateError `not_found`. */
+export async function lockedCard(work: Work, ctx: Ctx, id: string): Promise<StoredCard> {
+  await lockCards(work.sql, [id]);
+  return requireCard(await loadCards(work, ctx, [id]), id);
+}
+
+async function lockedAssignment(work: Work, ctx: Ctx, id: string) {
+  const known = await work.sql('stakeholders').where({ id }).first('card_id');
+  if (!known) throw notFound('stakeholder', id);
+  const card = await lockedCard(work, ctx, known.card_id).catch((error: unknown) => {
+    throw error instanceof EstateError ? notFound('stakeholder', id) : error;
+  });
+  requireOnCard(ctx, MANAGE, card);
+  const { rows } = await work.sql.raw(
+    `select to_jsonb(s) as row, u.display_name as name
+     from stakeholders s join users u on u.id = s.user_id where s.id = ?`,
+    [id],
+  );
+  // removed while this waited for the card
+  if (!rows[0]) throw notFound('stakeholder', id);
+  if (ctx.ifMatch) checkIfMatch(ctx, (await itemText(work.sql, stakeholderList, id))!);
+  return { card, row: rows[0].row as StakeholderRow, name: rows[0].name as string };
+}
+
+/** Tells of the write, and lets the card's score and the answers that are kept follow. */
+async function settle(
+  work: Work,
+  ctx: Ctx,
+  card: StoredCard,
+  name: string,
+  before: StakeholderRow | null,
+  after: StakeholderRow | null,
+): Promise<void> {
+  const type = typeOf(work.metamodel, card);
+  work.emit(stakeholderEvent(card, type, name, before, after));
+  work.raise(cardsTopic(type.key));
+  await rescoreCards(work, ctx, [card.id]);
+}
+
+function requireRole(work: Work, card: StoredCard, role: string): void {
+  const roles = typeOf(work.metamodel, card).stakeholderRoles.map(({ key }) => key);
+  if (roles.includes(role)) return;
+  throw invalidField(
+    'role',
+    'unknown_value',
+    `is no role on cards of the type ${card.type}: ${roles.join(', ')}`,
+  );
+}
+
+async function guardDuplicate<T>(write: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+    throw new EstateError('duplicate_stakeholder', 'The user holds this role on the card already.', {
+      cause: error,
+    });
+  }
+}

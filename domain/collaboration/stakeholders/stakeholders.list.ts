@@ -1,0 +1,87 @@
+import { invalidField } from '../../../platform/errors.ts';
+import { requirePermission } from '../../access/policy.ts';
+import type { Ctx } from '../../context.ts';
+import { runList } from '../../lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../lists/lists.types.ts';
+import { labelsIn } from '../../metamodel/metamodel.lists.ts';
+import { requireSeenCard } from '../attended.card.ts';
+
+/** The assignments of cards over the alias `s`. */
+export const stakeholderList: ListSpec = {
+  name: 'stakeholders',
+  from: `stakeholders s join users u on u.id = s.user_id join cards k on k.id = s.card_id
+         left join stakeholder_role_definitions d on d.card_type_key = k.type and d.key = s.role`,
+  id: 's.id',
+  idType: 'uuid',
+  sorts: {
+    role: { sql: 's.role', type: 'text' },
+    user_display_name: { sql: 'fold(u.display_name)', type: 'text' },
+    created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
+  },
+  defaultSort: 'role',
+  defaultDir: 'asc',
+  search: "fold(u.display_name || ' ' || u.email)",
+  members: {
+    id: 's.id',
+    card_id: 's.card_id',
+    user_id: 's.user_id',
+    user_display_name: 'u.display_name',
+    user_email: 'u.email',
+    role: 's.role',
+    role_label: 'coalesce(d.label, s.role)',
+    created_at: 'utc(s.created_at)',
+  },
+};
+
+/** Who holds which role on a card. @throws EstateError `forbidden`, `not_found`. */
+export async function listStakeholders(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
+  requirePermission(ctx.caller, 'stakeholders.view');
+  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  const ofCard: Condition = { sql: 's.card_id = ?::uuid', bindings: [card.id] };
+  return await runList(ctx.db, stakeholderList, [ofCard], params, { owner: ctx.caller.userId });
+}
+
+/**
+ * The roles that can be given on cards of shown types, each once by its key, as the first type in order names it; or
+ * those of one type.
+ * @throws EstateError `validation_failed` for an unknown type.
+ */
+export async function listStakeholderRoles(
+  ctx: Ctx,
+  params: ListParams & { type_key?: string },
+  language: string,
+): Promise<JsonText> {
+  const labels = labelsIn(language);
+  const label = labels.text('d', 'label');
+  const conditions: Condition[] = [{ sql: 'not d.is_archived and not t.is_hidden', bindings: [] }];
+  if (params.type_key === undefined) {
+    conditions.push({
+      sql: `not exists (
+        select from stakeholder_role_definitions o join card_types p on p.key = o.card_type_key
+        where o.key = d.key and not o.is_archived and not p.is_hidden
+          and (p.sort_order, p.key) < (t.sort_order, t.key))`,
+      bindings: [],
+    });
+  } else {
+    if (!ctx.metamodel.cardTypes.has(params.type_key)) {
+      throw invalidField('type_key', 'unknown_value', `"${params.type_key}" is not known`);
+    }
+    conditions.push({ sql: 'd.card_type_key = ?', bindings: [params.type_key] });
+  }
+  const spec: ListSpec = {
+    name: 'stakeholder-roles',
+    from: 'stakeholder_role_definitions d join card_types t on t.key = d.card_type_key',
+    id: 'd.id',
+    idType: 'uuid',
+    sorts: {
+      sort_order: { sql: 'd.sort_order', type: 'numeric' },
+      label: { sql: `fold(${label})`, type: 'text' },
+      key: { sql: 'd.key', type: 'text', immutable: true },
+    },
+    defaultSort: 'sort_order',
+    defaultDir: 'asc',
+    search: `fold(d.key || ' ' || ${label})`,
+    members: { key: 'd.key', label, translations: 'd.translations' },
+  };
+  return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
+}

@@ -1,0 +1,219 @@
+import type { Knex } from 'knex';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { forbidden, may } from '../../access/policy.ts';
+import { command, type Work } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { checkIfMatch } from '../../etag.ts';
+import { differing, insertRow, lockRow, updateRow } from '../../events/stored-rows.ts';
+import type { JsonText } from '../../lists/lists.types.ts';
+import { holdCard, requireSeenCard } from '../attended.card.ts';
+import { requireActiveUser, type WrittenItem } from '../items.ts';
+import { type TodoCard, type TodoRow, todoEvent } from './todos.events.ts';
+import { todoText } from './todos.list.ts';
+import {
+  dayOf,
+  defaultLead,
+  nextDue,
+  type RecurrenceUnit,
+  statusOn,
+  type TodoStatus,
+} from './todos.rules.ts';
+
+export interface TodoInput {
+  description: string;
+  assigned_to?: string | null;
+  due_date?: string | null;
+  recurrence_unit?: RecurrenceUnit | null;
+  recurrence_interval?: number | null;
+  lead_time_days?: number | null;
+}
+
+export interface TodoPatch extends Partial<TodoInput> {
+  status?: Exclude<TodoStatus, 'scheduled'>;
+}
+
+/**
+ * Makes a to-do on a card that the caller sees. It is open at once, also a recurring one that is due later.
+ * @throws EstateError `not_found`, `forbidden`, `validation_failed`.
+ */
+export async function createTodo(ctx: Ctx, cardId: string, input: TodoInput): Promise<WrittenItem> {
+  return await command(ctx, async (work) => {
+    const card = await requireSeenCard(work.sql, ctx, (await holdCard(work.sql, ctx, cardId)).id);
+    const unit = input.recurrence_unit ?? 'none';
+    const interval = input.recurrence_interval ?? 1;
+    const due_date = input.due_date ?? null;
+    const { rows } = await work.sql.raw('select uuidv7() as id');
+    const id: string = rows[0].id;
+    const row = (await insertRow(work.sql, 'todos', {
+      id,
+      card_id: card.id,
+      description: requireText(input.description),
+      status: 'open',
+      assigned_to: await assignee(work.sql, input.assigned_to ?? null),
+      created_by: ctx.caller.userId,
+      due_date,
+      series_id: unit === 'none' ? null : id,
+      recurrence_unit: unit,
+      recurrence_interval: interval,
+      lead_time_days: input.lead_time_days ?? defaultLead({ unit, interval }),
+      recurrence_day: recurrenceDay(unit, due_date),
+    })) as TodoRow;
+    work.emit(todoEvent(card, null, row));
+    return { id, text: await todoText(work.sql, ctx, id) };
+  });
+}
+
+/**
+ * Changes a to-do of one's own, made or assigned, or anybody's with `admin.todos`. The next of a recurring one is made
+ * when it is done, unless the series has one already.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`, `wrong_state`.
+ */
+export async function patchTodo(ctx: Ctx, id: string, patch: TodoPatch): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { row, card, today } = await lockTodo(work, ctx, id);
+    if (row.status === 'scheduled' && patch.status === 'done') {
+      throw new EstateError('wrong_state', 'The to-do is scheduled; open it first.');
+    }
+    const after = await saveTodo(work, card, row, await patched(work.sql, row, patch, today));
+    if (row.status !== 'done' && after.status === 'done') await makeNext(work, card, after, today);
+    return await todoText(work.sql, ctx, row.id);
+  });
+}
+
+/** Opens a scheduled to-do before its time. @throws EstateError as {@link patchTodo}; `wrong_state` for one that is done. */
+export async function promoteTodo(ctx: Ctx, id: string): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { row, card } = await lockTodo(work, ctx, id);
+    if (row.status === 'done') throw new EstateError('wrong_state', 'The to-do is done.');
+    await saveTodo(work, card, row, { status: 'open' });
+    return await todoText(work.sql, ctx, row.id);
+  });
+}
+
+/** Deletes a to-do; a recurring one does not come again. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
+export async function deleteTodo(ctx: Ctx, id: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const { row, card } = await lockTodo(work, ctx, id);
+    await work.sql('todos').where({ id: row.id }).delete();
+    work.emit(todoEvent(card, row, null));
+  });
+}
+
+/** Writes what differs, with its event. */
+export async function saveTodo(
+  work: Work,
+  card: TodoCard | null,
+  row: TodoRow,
+  values: Partial<TodoRow>,
+): Promise<TodoRow> {
+  const changed = differing(row, values);
+  if (Object.keys(changed).length === 0) return row;
+  const after = (await updateRow(work.sql, 'todos', { column: 'id', value: row.id }, changed)) as TodoRow;
+  work.emit(todoEvent(card, row, after));
+  return after;
+}
+
+/**
+ * A to-do that the caller may change, locked. What belongs neither to the caller nor to a visible card is not there;
+ * what the service opened it closes itself.
+ */
+async function lockTodo(
+  work: Work,
+  ctx: Ctx,
+  id: string,
+): Promise<{ row: TodoRow; card: TodoCard | null; today: string }> {
+  const { sql } = work;
+  const known = await sql('todos').where({ id }).first('card_id');
+  if (!known) throw notFound('todo', id);
+  const missing = (error: unknown) => {
+    throw error instanceof EstateError ? notFound('todo', id) : error;
+  };
+  const card = known.card_id ? await holdCard(sql, ctx, known.card_id).catch(missing) : null;
+  const row = (await lockRow(sql, 'todos', { id: id.toLowerCase() })) as TodoRow | undefined;
+  if (!row) throw notFound('todo', id);
+  const me = ctx.caller.userId;
+  if (row.assigned_to !== me && row.created_by !== me && !may(ctx.caller, 'admin.todos')) {
+    throw card?.seen ? forbidden('admin.todos') : notFound('todo', id);
+  }
+  if (row.is_system) {
+    throw new EstateError(
+      'forbidden',
+      'The service opened this to-do, and closes it when what it asks for is done.',
+    );
+  }
+  if (ctx.ifMatch) checkIfMatch(ctx, await todoText(sql, ctx, row.id));
+  const { rows } = await sql.raw('select current_date::text as today');
+  return { row, card, today: rows[0].today };
+}
+
+async function patched(
+  sql: Knex.Transaction,
+  row: TodoRow,
+  patch: TodoPatch,
+  today: string,
+): Promise<Partial<TodoRow>> {
+  const unit = patch.recurrence_unit === undefined ? row.recurrence_unit : (patch.recurrence_unit ?? 'none');
+  const interval =
+    patch.recurrence_interval === undefined ? row.recurrence_interval : (patch.recurrence_interval ?? 1);
+  const due_date = patch.due_date === undefined ? row.due_date : patch.due_date;
+  const recurs = { unit, interval };
+  const follows = unit !== row.recurrence_unit || interval !== row.recurrence_interval;
+  const untold = patch.lead_time_days === null || (patch.lead_time_days === undefined && follows);
+  const lead = untold ? defaultLead(recurs) : (patch.lead_time_days ?? row.lead_time_days);
+  const moved = due_date !== row.due_date || unit !== row.recurrence_unit;
+  const status = row.status === 'scheduled' ? statusOn(today, due_date, lead) : row.status;
+  return {
+    ...(patch.description === undefined ? {} : { description: requireText(patch.description) }),
+    ...(patch.assigned_to === undefined || patch.assigned_to === row.assigned_to
+      ? {}
+      : { assigned_to: await assignee(sql, patch.assigned_to) }),
+    status: patch.status ?? status,
+    due_date,
+    recurrence_unit: unit,
+    recurrence_interval: interval,
+    lead_time_days: lead,
+    recurrence_day: moved ? recurrenceDay(unit, due_date) : row.recurrence_day,
+    series_id: unit === 'none' ? row.series_id : (row.series_id ?? row.id),
+  };
+}
+
+/** The next to-do of a series, when this one is done. */
+async function makeNext(work: Work, card: TodoCard | null, done: TodoRow, today: string): Promise<void> {
+  const { sql } = work;
+  const { recurrence_unit: unit, recurrence_interval: interval } = done;
+  if (unit === 'none') return;
+  const waiting = await sql('todos')
+    .where({ series_id: done.series_id })
+    .whereNot({ status: 'done' })
+    .first('id');
+  if (waiting) return;
+  const due = nextDue(done.due_date ?? today, { unit, interval }, done.recurrence_day ?? undefined);
+  if (due === null) return;
+  const row = (await insertRow(sql, 'todos', {
+    card_id: done.card_id,
+    description: done.description,
+    status: statusOn(today, due, done.lead_time_days),
+    assigned_to: done.assigned_to,
+    created_by: done.created_by,
+    due_date: due,
+    series_id: done.series_id,
+    recurrence_unit: unit,
+    recurrence_interval: interval,
+    lead_time_days: done.lead_time_days,
+    recurrence_day: done.recurrence_day ?? recurrenceDay(unit, due),
+  })) as TodoRow;
+  work.emit(todoEvent(card, null, row));
+}
+
+const recurrenceDay = (unit: RecurrenceUnit, due: string | null): number | null =>
+  due !== null && (unit === 'months' || unit === 'years') ? dayOf(due) : null;
+
+function requireText(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') throw invalidField('description', 'required', 'must not be blank');
+  return trimmed;
+}
+
+async function assignee(sql: Knex.Transaction, id: string | null): Promise<string | null> {
+  return id === null ? null : (await requireActiveUser(sql, id, 'assigned_to')).id;
+}

@@ -1,0 +1,108 @@
+import type { Sql } from '../../../platform/database.ts';
+import { requirePermission } from '../../access/policy.ts';
+import { visibleCards } from '../../cards/cards.visible.ts';
+import type { Ctx } from '../../context.ts';
+import { runList } from '../../lists/lists.run.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../lists/lists.types.ts';
+import { requireSeenCard } from '../attended.card.ts';
+import { itemText } from '../items.ts';
+import type { TodoStatus } from './todos.rules.ts';
+
+export interface TodoFilter {
+  status?: TodoStatus;
+  assigned_to?: string;
+  mine: boolean;
+  assigned_only: boolean;
+  created_only: boolean;
+}
+
+/** To-dos over the alias `t`; the name and type of a card show to those who see it. */
+function todoList(ctx: Ctx): ListSpec {
+  const visible = visibleCards(ctx);
+  const ofCard = (column: string): Fragment => ({
+    sql: `(select c.${column} from cards c where c.id = t.card_id and (${visible.sql}))`,
+    bindings: visible.bindings,
+  });
+  return {
+    name: 'todos',
+    from: 'todos t left join users a on a.id = t.assigned_to',
+    id: 't.id',
+    idType: 'uuid',
+    sorts: {
+      created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+      due_date: { sql: 't.due_date::text', type: 'text' },
+      status: { sql: 't.status', type: 'text' },
+      description: { sql: 'fold(t.description)', type: 'text' },
+    },
+    defaultSort: 'created_at',
+    defaultDir: 'desc',
+    search: 'fold(t.description)',
+    members: {
+      id: 't.id',
+      card_id: 't.card_id',
+      card_name: ofCard('name'),
+      card_type: ofCard('type'),
+      description: 't.description',
+      status: 't.status',
+      link: 't.link',
+      is_system: 't.is_system',
+      assigned_to: 't.assigned_to',
+      assignee_name: 'a.display_name',
+      created_by: 't.created_by',
+      due_date: 't.due_date',
+      created_at: 'utc(t.created_at)',
+      series_id: 't.series_id',
+      recurrence_unit: 't.recurrence_unit',
+      recurrence_interval: 't.recurrence_interval',
+      lead_time_days: 't.lead_time_days',
+    },
+  };
+}
+
+/** One to-do as its JSON text after a write. */
+export async function todoText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
+  return (await itemText(sql, todoList(ctx), id))!;
+}
+
+/**
+ * To-dos, newest first: those assigned to the caller or made by the caller, or with `admin.todos` anybody's.
+ * @throws EstateError `forbidden`.
+ */
+export async function listTodos(ctx: Ctx, params: ListParams & TodoFilter): Promise<JsonText> {
+  const me = ctx.caller.userId;
+  const conditions: Condition[] = [];
+  const add = (sql: string, ...bindings: unknown[]) => void conditions.push({ sql, bindings });
+  if (params.assigned_to !== undefined) {
+    if (params.assigned_to.toLowerCase() !== me) requirePermission(ctx.caller, 'admin.todos');
+    add('t.assigned_to = ?::uuid', params.assigned_to);
+  } else if (!params.mine) {
+    requirePermission(ctx.caller, 'admin.todos');
+  } else if (!params.assigned_only && !params.created_only) {
+    add('t.assigned_to = ?::uuid or t.created_by = ?::uuid', me, me);
+  }
+  if (params.assigned_only) add('t.assigned_to = ?::uuid', me);
+  if (params.created_only) add('t.created_by = ?::uuid', me);
+  if (params.status !== undefined) add('t.status = ?', params.status);
+  return await runList(ctx.db, todoList(ctx), conditions, params, { owner: me });
+}
+
+/** The to-dos of a card that the caller sees. @throws EstateError `not_found`, `forbidden`. */
+export async function listCardTodos(
+  ctx: Ctx,
+  cardId: string,
+  params: ListParams & { status?: TodoStatus },
+): Promise<JsonText> {
+  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  const conditions: Condition[] = [{ sql: 't.card_id = ?::uuid', bindings: [card.id] }];
+  if (params.status !== undefined) conditions.push({ sql: 't.status = ?', bindings: [params.status] });
+  return await runList(ctx.db, todoList(ctx), conditions, params, { owner: ctx.caller.userId });
+}
+
+/** How many open to-dos are assigned to the caller. */
+export async function countOpenTodos(ctx: Ctx): Promise<number> {
+  const { rows } = await ctx.db.raw(
+    "select count(*) as n from todos where assigned_to = ?::uuid and status = 'open'",
+    [ctx.caller.userId],
+  );
+  return rows[0].n;
+}

@@ -1,0 +1,27 @@
+import type { AppPermission } from '../access/permissions.data.ts';
+import { may } from '../access/policy.ts';
+import type { Caller } from '../context.ts';
+
+/**
+ * Kinds of the inventory's events (the part before the dot) that are told to those alone who may read what they tell
+ * of, with the permission for it.
+ */
+const guardedKinds: Record<string, AppPermission> = {
+  comment: 'comments.view',
+  document: 'documents.view',
+  file: 'documents.view',
+  stakeholder: 'stakeholders.view',
+};
+
+/** Whether the caller lacks the permission that events of this type need besides that for their card. */
+export function isGuarded(caller: Caller, eventType: string): boolean {
+  const permission = guardedKinds[eventType.slice(0, eventType.indexOf('.'))];
+  return permission !== undefined && !may(caller, permission);
+}
+
+/** The same as an SQL condition over the alias `e` of `events`, with a leading `and`; empty where nothing is kept back. */
+export function unguarded(caller: Caller): string {
+  const hidden = Object.keys(guardedKinds).filter((kind) => !may(caller, guardedKinds[kind]!));
+  if (hidden.length === 0) return '';
+  return `and split_part(e.event_type, '.', 1) not in (${hidden.map((kind) => `'${kind}'`).join(', ')})`;
+}
