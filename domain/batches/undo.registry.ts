@@ -9,6 +9,6 @@ export const undoSpecs: UndoSpec[] = [
   // one group a line
   metamodelUndo,
   catalogueUndo,
+  collaborationUndo,
   notificationUndo,
 ].flat();
-export const undoSpecs: UndoSpec[] = [...metamodelUndo, ...catalogueUndo, ...collaborationUndo];

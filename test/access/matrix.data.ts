@@ -172,6 +172,6 @@ export const table: Row[] = [
   firstRows,
   accountRows,
   metamodelRows,
+  collaborationRows,
   notificationRows,
 ].flat();
-export const table: Row[] = [...firstRows, ...metamodelRows, ...collaborationRows];
