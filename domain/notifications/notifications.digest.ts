@@ -15,7 +15,8 @@ interface Due {
   user_id: string;
   email: string;
   display_name: string;
-  is_active: boolean;
+  /** Whether the user is active, and no program. */
+  is_reached: boolean;
   is_read: boolean;
   title: string;
   message: string;
@@ -44,11 +45,11 @@ export async function mailDueNotifications({ sql }: Work, ctx: Ctx): Promise<voi
        update notifications n set mail_pending = false from due join chosen using (user_id)
        where n.id = due.id returning n.*
      )
-     select d.user_id, u.email, u.display_name, u.is_active, d.is_read, d.title, d.message, d.link
+     select d.user_id, u.email, u.display_name, u.is_active and u.kind = 'person' as is_reached, d.is_read, d.title, d.message, d.link
      from done d join users u on u.id = d.user_id order by d.user_id, d.created_at, d.id`,
     [minutes],
   );
-  const wanted = (rows as Due[]).filter((due) => due.is_active && !due.is_read && isMailAddress(due.email));
+  const wanted = (rows as Due[]).filter((due) => due.is_reached && !due.is_read && isMailAddress(due.email));
   if (wanted.length === 0) return;
   const email = await readSetting(sql, 'email');
   // nothing is kept for a mail server that may come one day

@@ -65,7 +65,7 @@ export function gatherNotifications(events: FeedRow[], options: GatherOptions): 
     for (const rule of notificationRules[event.event_type] ?? []) {
       if (rule.when && !rule.when(event)) continue;
       for (const person of reached(rule, event, options)) {
-        if (told.has(person.id)) continue;
+        if (told.has(person.id) || !wants(person, rule)) continue;
         told.add(person.id);
         addTo(groups, rule, event, person, options);
       }
@@ -93,6 +93,9 @@ function* reached(
   }
 }
 
+const wants = ({ preferences }: Person, { type }: NotificationRule): boolean =>
+  preferences.in_app[type] || preferences.email[type];
+
 function addTo(
   groups: Map<string, Group>,
   rule: NotificationRule,
@@ -100,9 +103,6 @@ function addTo(
   person: Person,
   options: GatherOptions,
 ): void {
-  const inApp = person.preferences.in_app[rule.type];
-  const email = person.preferences.email[rule.type];
-  if (!inApp && !email) return;
   const key = `${person.id}/${rule.type}/${event.batch_id ?? event.position}`;
   const thing = rule.to === 'followers' ? event.card_id! : String(event.position);
   const known = groups.get(key);
@@ -124,8 +124,8 @@ function addTo(
     link: rule.link ? rule.link(facts) : cardLink(facts.card),
     cardId: event.card_id,
     rule,
-    inApp,
-    email,
+    inApp: person.preferences.in_app[rule.type],
+    email: person.preferences.email[rule.type],
   });
 }
 

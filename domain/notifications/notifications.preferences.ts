@@ -1,8 +1,8 @@
-import type { Sql } from '../../platform/database.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { lockUsers, updateUser } from '../access/users.store.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
-import { rowChanges } from '../events/row-changes.ts';
 import {
   allPreferences,
   type NotificationType,
@@ -16,38 +16,30 @@ export type PreferencesPatch = {
   [channel in (typeof notificationChannels)[number]]?: Partial<Record<NotificationType, boolean>> | null;
 };
 
-async function stored(sql: Sql, userId: string, lock = false): Promise<StoredPreferences> {
-  const query = sql('users').where({ id: userId }).first('notification_preferences');
-  return (await (lock ? query.forUpdate() : query)).notification_preferences;
-}
-
-const textOf = (preferences: StoredPreferences): string => JSON.stringify(allPreferences(preferences));
+const textOf = (preferences: unknown): string =>
+  JSON.stringify(allPreferences(preferences as StoredPreferences));
 
 /** The caller's switches, one for every kind of notification and way. */
 export async function readPreferences(ctx: Ctx): Promise<string> {
-  return textOf(await stored(ctx.db, ctx.caller.userId!));
+  const user = await ctx.db('users').where({ id: ctx.caller.userId }).first('notification_preferences');
+  return textOf(user.notification_preferences);
 }
 
 /** Changes some of the caller's switches. @throws EstateError `precondition_failed`. */
 export async function patchPreferences(ctx: Ctx, patch: PreferencesPatch): Promise<string> {
-  const userId = ctx.caller.userId!;
-  return await command(ctx, async ({ sql, emit, raise }) => {
-    const before = await stored(sql, userId, true);
+  return await command(ctx, async (work) => {
+    const user = (await lockUsers(work.sql, [ctx.caller.userId!])).get(ctx.caller.userId!)!;
+    const before = user.notification_preferences as StoredPreferences;
     checkIfMatch(ctx, textOf(before));
     const after = merged(before, patch);
-    const changes = rowChanges({ notification_preferences: before }, { notification_preferences: after });
-    if (Object.keys(changes).length > 0) {
-      await sql('users')
-        .where({ id: userId })
-        .update({ notification_preferences: JSON.stringify(after), updated_at: sql.fn.now() });
-      emit({ event_type: 'user.updated', data: { user_id: userId, changes } });
-      raise('users');
+    if (!isDeepStrictEqual(before, after)) {
+      await updateUser(work, user, { notification_preferences: JSON.stringify(after) });
     }
     return textOf(after);
   });
 }
 
-/** Keeps only what differs from the defaults' absence, in the order of the kinds, so that equal settings are equal text. */
+/** What the user has set with what is set now. */
 function merged(before: StoredPreferences, patch: PreferencesPatch): StoredPreferences {
   const after: StoredPreferences = {};
   for (const channel of notificationChannels) {

@@ -74,38 +74,58 @@ const cardUpdated: NotificationRule = {
   message: (facts) => `${facts.actor} has changed ${changedFields(facts)}.`,
 };
 
+/** The beginning of what somebody has written, on one line; people it names are shown by name. */
 const excerpt = (text: unknown): string => {
   const line = String(text ?? '')
+    .replace(/@\[([^\]\r\n]{1,200})\]\(user:[0-9a-f-]{36}\)/gi, '@$1')
     .replace(/\s+/g, ' ')
     .trim();
   return line.length > 200 ? `${line.slice(0, 199).toWellFormed()}…` : line;
 };
-const comment = { permission: 'comments.view', message: commentText } as const;
-function commentText({ actor, changes }: Facts): string {
-  return `${actor}: ${excerpt(changes.content?.new)}`;
+
+const ofComment = {
+  permission: 'comments.view',
+  message: ({ actor, changes }: Facts) => `${actor}: ${excerpt(changes.content?.new)}`,
+} as const;
+
+const mentioned: NotificationRule = {
+  ...ofComment,
+  type: 'mentioned',
+  // those whom this write was the first to name
+  to: (event) => listOf(event.data.mentions),
+  title: (facts) => `You were mentioned on ${name(facts)}`,
+  many: (count) => `You were mentioned in ${count} comments`,
+};
+
+const commentAdded: NotificationRule = {
+  ...ofComment,
+  type: 'comment_added',
+  to: 'followers',
+  title: (facts) => `New comment on ${name(facts)}`,
+  many: (count) => `${count} cards you follow have new comments`,
+};
+
+/** Whether a to-do was made by the service, or by a recurrence that somebody else has set up. */
+function byOthersRule(event: FeedRow): boolean {
+  return event.data.is_system === true || (isNew(event) && newValue(event, 'created_by') !== event.user_id);
 }
+const isNew = (event: FeedRow): boolean => event.event_type.endsWith('.created');
 
 const todoAssigned: NotificationRule = {
   type: 'todo_assigned',
-  to: (event) => [newValue(event, 'assigned_to')],
-  // made by the service or by another's recurrence, though by what the assignee did
-  toActor: (event) => {
-    const creator = newValue(event, 'created_by');
-    return (
-      newValue(event, 'is_system') === true || (typeof creator === 'string' && creator !== event.user_id)
-    );
+  to: (event) => [event.data.assigned_to],
+  when: (event) => {
+    const { assigned_to: assigned, status } = changesOf(event);
+    // what recurs is told when it opens
+    if (isNew(event) && status?.new === 'scheduled' && byOthersRule(event)) return false;
+    return Boolean(assigned?.new) || (status?.old === 'scheduled' && status.new === 'open');
   },
+  toActor: byOthersRule,
   title: () => 'A to-do was assigned to you',
-  message: ({ actor, event, changes, card, date }) => {
-    const what = excerpt(changes.description?.new ?? event.data.description ?? '');
-    const due = changes.due_date?.new ?? event.data.due_date;
-    return [
-      what === '' ? `${actor} has assigned you a to-do` : `${actor}: ${what}`,
-      card && ` (${card.name})`,
-      typeof due === 'string' && `, due on ${date(due)}`,
-    ]
-      .filter(Boolean)
-      .join('');
+  message: ({ actor, event, card, date }) => {
+    const { description, due_date: due } = event.data;
+    const on = [card?.name, typeof due === 'string' && `due on ${date(due)}`].filter(Boolean).join(', ');
+    return `${actor}: ${excerpt(description)}${on && ` (${on})`}`;
   },
   many: (count) => `${count} to-dos were assigned to you`,
   link: () => '/todos',
@@ -122,22 +142,8 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'card.approval_status.approve': [ofCard('approved', 'approval_status_changed')],
   'card.approval_status.reject': [ofCard('rejected', 'approval_status_changed')],
   'card.approval_status.reset': [ofCard('reset to draft', 'approval_status_changed')],
-  'comment.created': [
-    {
-      ...comment,
-      type: 'mentioned',
-      to: (event) => listOf(event.data.mentions),
-      title: (facts) => `You were mentioned on ${name(facts)}`,
-      many: (count) => `You were mentioned in ${count} comments`,
-    },
-    {
-      ...comment,
-      type: 'comment_added',
-      to: 'followers',
-      title: (facts) => `New comment on ${name(facts)}`,
-      many: (count) => `${count} cards you follow have new comments`,
-    },
-  ],
+  'comment.created': [mentioned, commentAdded],
+  'comment.updated': [mentioned],
   'todo.created': [todoAssigned],
   'todo.updated': [todoAssigned],
   'survey.sent': [
