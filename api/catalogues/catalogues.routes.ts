@@ -34,7 +34,7 @@ interface CatalogueApi {
   patchExample: object;
 }
 
-const enabledOnly = Type.Boolean({ default: false });
+const enabledOnly = Type.Boolean({ default: false, description: 'Without those that are disabled' });
 const labelledSorts = ['sort_order', 'label', 'key'];
 
 const catalogues: CatalogueApi[] = [
@@ -80,7 +80,7 @@ const catalogues: CatalogueApi[] = [
     plural: 'link types and file categories',
     schema: schemas.ResourceTypeSchema as never,
     sorts: labelledSorts,
-    filters: { enabled_only: enabledOnly, kind: Type.Optional(schemas.Kind) },
+    filters: { enabled_only: enabledOnly, kind: Type.Optional(schemas.KindFilter) },
     create: schemas.ResourceTypeCreateBody,
     patch: schemas.ResourceTypePatchBody,
     createExample: { kind: 'link_type', key: 'runbook', label: 'Runbook', icon: 'menu_book' },

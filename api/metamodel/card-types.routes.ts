@@ -7,8 +7,10 @@ import { closed } from '../schemas/common.ts';
 import { CardTypeCreateBody, CardTypePatchBody } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';
 import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
-import { dryRun, force, Key, KeyParams } from './metamodel.parameters.ts';
+import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
 
+const FieldKey = Type.String({ minLength: 1, maxLength: 100, description: 'A field of the type' });
+const OptionKey = Type.String({ minLength: 1, maxLength: 100, description: 'An option of the field' });
 const cardType = Type.Ref('CardType#');
 const usage = {
   card_count: Type.Integer({ description: 'Active cards' }),
@@ -126,7 +128,7 @@ export function registerCardTypeRoutes(app: App): void {
     summary: 'Count the cards that use a field',
     ...administering,
     params: KeyParams,
-    query: Type.Object({ field_key: Key }, closed),
+    query: Type.Object({ field_key: FieldKey }, closed),
     answers: {
       200: {
         description: 'The counts',
@@ -174,7 +176,7 @@ export function registerCardTypeRoutes(app: App): void {
     summary: 'Count the cards that hold one option',
     ...administering,
     params: KeyParams,
-    query: Type.Object({ field_key: Key, option_key: Key }, closed),
+    query: Type.Object({ field_key: FieldKey, option_key: OptionKey }, closed),
     answers: {
       200: {
         description: 'The counts',

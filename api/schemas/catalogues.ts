@@ -42,7 +42,9 @@ export const RegulationSchema = Type.Partial(Type.Object({ id: Uuid, ...labelled
   additionalProperties: false,
 });
 
-export const Kind = Type.Union([Type.Literal('link_type'), Type.Literal('file_category')]);
+const kinds = [Type.Literal('link_type'), Type.Literal('file_category')];
+const Kind = Type.Union(kinds);
+export const KindFilter = Type.Union(kinds, { description: 'Link types or file categories only' });
 
 export const ResourceTypeSchema = Type.Partial(
   Type.Object({ id: Uuid, kind: Kind, icon: Nullable(Type.String()), ...labelled }),

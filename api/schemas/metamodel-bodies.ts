@@ -20,7 +20,7 @@ const Translations = Type.Record(
 
 /** Keys are names in addresses, columns and formulas. */
 const Key = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$', examples: ['dataCentre'] });
-const OptionKey = Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}$', examples: ['critical'] });
+const OptionKey = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,99}$', examples: ['critical'] });
 export const RoleKey = Type.String({
   pattern: '^[a-z][a-z0-9_]{1,48}[a-z0-9]$',
   examples: ['data_steward'],

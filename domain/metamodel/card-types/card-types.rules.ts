@@ -70,6 +70,7 @@ export function cleanCardType(
   before: CardTypeState,
 ): { values: Record<string, unknown>; faults: FieldError[] } {
   const faults: FieldError[] = [];
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
   const { stakeholder_roles: _, ...values }: Record<string, unknown> & CardTypeInput = { ...input };
   if (input.label !== undefined) values.label = input.label.trim();
   if (input.translations !== undefined) {
@@ -129,7 +130,7 @@ function cleanSections(sections: Section[], faults: FieldError[]): Section[] {
 function cleanField(field: Field, path: string, keys: Set<string>, faults: FieldError[]): Field {
   const { key, type } = field;
   unique(keys, key, `${path}.key`, faults);
-  if (cardMembers.has(key) || key in {}) {
+  if (cardMembers.has(key)) {
     faults.push({
       field: `${path}.key`,
       code: 'reserved',
@@ -187,8 +188,9 @@ function cleanSubtypes(subtypes: Subtype[], fields: ReadonlySet<string>, faults:
   });
 }
 
-/** Notes that a key occurs. */
+/** Notes that a key occurs; keys become names in objects, so those of any object are none. */
 export function unique(keys: Set<string>, key: string, field: string, faults: FieldError[]): void {
+  if (key in {}) faults.push({ field, code: 'reserved', message: 'is a reserved name' });
   if (keys.has(key)) faults.push({ field, code: 'duplicate', message: 'occurs twice' });
   keys.add(key);
 }

@@ -39,6 +39,7 @@ export function cleanRelationType(
 ): { values: Record<string, unknown>; faults: FieldError[]; frozen: Frozen[] } {
   const faults: FieldError[] = [];
   const values: Record<string, unknown> = { ...input };
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
   if (input.label !== undefined) values.label = input.label.trim();
   if (typeof input.reverse_label === 'string') values.reverse_label = input.reverse_label.trim() || null;
   if (input.translations !== undefined) {
@@ -64,7 +65,6 @@ function cleanAttributes(
     const path = `attributes_schema.${index}`;
     const { key, type } = attribute;
     unique(keys, key, `${path}.key`, faults);
-    if (key in {}) faults.push({ field: `${path}.key`, code: 'reserved', message: 'is a reserved name' });
     const stored = before.find((other) => other.key === key);
     const { options } = cleanOptions(attribute, path, faults);
     return {

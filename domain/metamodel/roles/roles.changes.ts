@@ -2,6 +2,7 @@ import { EstateError, type FieldError, invalidFields, notFound } from '../../../
 import { cardPermissions } from '../../access/permissions.data.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
+import { unique } from '../card-types/card-types.rules.ts';
 import { checkSeen } from '../changes/changes.seen.ts';
 import type { ChangeRun } from '../changes/changes.types.ts';
 import { restateInventory } from '../changes/restate.ts';
@@ -98,6 +99,7 @@ async function text({ work, language }: ChangeRun, typeKey: string, key: string)
 function cleanRole(input: RoleInput): StoredRow {
   const faults: FieldError[] = [];
   const values: StoredRow = { ...input };
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
   if (input.label !== undefined) values.label = input.label.trim();
   if (input.translations !== undefined) {
     values.translations = roleTranslations('', input.translations, faults);

@@ -129,6 +129,9 @@ describe('POST /metamodel/types', () => {
   it.each([
     ['key', { key: '__proto__' }],
     ['key', { key: 'a-b' }],
+    ['key', { key: 'constructor' }],
+    ['subtypes.0.key', { subtypes: [{ key: 'toString', label: 'T' }] }],
+    ['stakeholder_roles.0.key', { stakeholder_roles: [{ key: 'constructor', label: 'C' }] }],
     ['label', { label: '  ' }],
     ['color', { color: 'red' }],
     ['fields_schema.0.fields.0.type', { fields_schema: schema(field('a', 'formula')) }],

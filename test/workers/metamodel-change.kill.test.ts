@@ -1,0 +1,56 @@
+// @redis
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Child } from '../support/child.ts';
+import { createTestApp, type TestApp } from '../support/harness.ts';
+import { jobRow, startWorkerProcess, untilStatus } from '../support/jobs.ts';
+import { until } from '../support/until.ts';
+
+const CARDS = 6_000;
+let t: TestApp;
+const children: Child[] = [];
+const start = async () => {
+  const child = await startWorkerProcess(t.services);
+  children.push(child);
+  return child;
+};
+beforeAll(async () => {
+  t = await createTestApp();
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL');
+    await child.ended();
+  }
+});
+afterAll(() => t.close());
+
+it('a worker that dies while data quality is counted leaves the rest to another, and nothing is written twice', async () => {
+  const { db } = t.services;
+  await db.raw(
+    `insert into cards (type, name, description, data_quality)
+     select 'Application', 'Card ' || n, 'Said.', 99.9 from generate_series(1, ?) n`,
+    [CARDS],
+  );
+  const admin = await t.as('admin');
+  const started = await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', {
+    key: 'steward',
+    label: 'Steward',
+  });
+  const id: string = started.body.job_id;
+  const first = await start();
+  await until('some cards to be counted', async () => {
+    const { checkpoint } = await jobRow(t.services, id);
+    return (checkpoint as { scored: number } | null)?.scored;
+  });
+  first.kill('SIGKILL');
+  await first.ended();
+  expect((await jobRow(t.services, id)).status).toBe('running');
+  await start();
+  const done = await untilStatus(t.services, id, 'succeeded');
+  expect(done.counts).toEqual({ changed: 0, scored: CARDS });
+  const events = await db('events').where({ batch_id: id }).select('event_type', 'card_id');
+  expect(events.filter(({ event_type }) => event_type === 'stakeholder_role.created')).toHaveLength(1);
+  const cards = events.flatMap(({ card_id }) => card_id ?? []);
+  expect([cards.length, new Set(cards).size]).toEqual([CARDS, CARDS]);
+  expect(await db('cards').where({ data_quality: 99.9 })).toEqual([]);
+});
