@@ -34,7 +34,7 @@ export async function archiveCard(ctx: Ctx, id: string, request: RemovalRequest)
     if (primary.status === 'ARCHIVED') {
       throw new EstateError('wrong_state', 'The card is archived already.');
     }
-    const plan = await planRemoval(work, ctx, primary, request, 'archive');
+    const plan = await planRemoval(work, ctx, [primary], request, 'archive');
     const cards = await lockRemoval(work, ctx, plan, 'archive');
     for (const removed of plan.removed) requireOnCard(ctx, ARCHIVE, requireCard(cards, removed));
     for (const moved of plan.moved.keys()) requireOnCard(ctx, EDIT, requireCard(cards, moved));

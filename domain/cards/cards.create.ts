@@ -3,14 +3,14 @@ import { may, requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
+import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { refuseHiddenCosts } from './cards.costs.ts';
-import { cardEvent, cardsTopic } from './cards.events.ts';
-import { lockHierarchy, writtenCard } from './cards.load.ts';
+import { insertCards, newCardIds, nothingFilled } from './cards.insert.ts';
+import { lockHierarchy, type StoredCard, writtenCard } from './cards.load.ts';
 import { type ParentPlace, placeBelow, requireParent } from './cards.tree.ts';
 import { guardUnique } from './cards.unique.ts';
 import { checkLevel, hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, tooDeep } from './rules/capability.ts';
-import type { CardInput, CardState } from './rules/card.types.ts';
-import { diffCard } from './rules/diff.ts';
+import type { CardInput, CardValues } from './rules/card.types.ts';
 import { cleanCardInput, refuseOperations, validateCardInput } from './rules/input.ts';
 import { newCardValues } from './rules/merge.ts';
 import { dataQuality, noFacts } from './rules/quality.ts';
@@ -65,33 +65,24 @@ export async function createCardWithin(work: Work, ctx: Ctx, input: NewCard): Pr
     if (wrong.length > 0) throw invalidFields(wrong);
     values.attributes = { ...values.attributes, [LEVEL_FIELD]: levelAt(place) };
   }
-  return await insert(work, ctx, {
-    id: '',
+  const [id] = await newCardIds(work, 1);
+  const card = newCard(type, id!, values);
+  await guardUnique(work.sql, [card], (sql) => insertCards({ ...work, sql }, ctx, [card]));
+  return card.id;
+}
+
+/** A new card as it is stored: active, DRAFT, with its data quality. */
+export function newCard(type: CardType, id: string, values: CardValues): StoredCard {
+  return {
+    id,
     type: type.key,
     ...values,
     status: 'ACTIVE',
     approval_status: 'DRAFT',
     data_quality: dataQuality(type, values, noFacts),
     archived_at: null,
-  });
-}
-
-async function insert(work: Work, ctx: Ctx, card: CardState): Promise<string> {
-  const { id: _, archived_at: __, ...columns } = card;
-  const [row] = await guardUnique(work.sql, [{ ...card, id: null }], (sql) =>
-    sql('cards')
-      .insert({
-        ...columns,
-        lifecycle: card.lifecycle && JSON.stringify(card.lifecycle),
-        attributes: JSON.stringify(card.attributes),
-        created_by: ctx.caller.userId,
-        updated_by: ctx.caller.userId,
-      })
-      .returning('id'),
-  );
-  const stored = { ...card, id: row.id as string };
-  const type = work.metamodel.cardTypes.get(card.type)!;
-  work.emit(cardEvent('card.created', type, stored, diffCard(null, stored)));
-  work.raise(cardsTopic(type.key));
-  return stored.id;
+    archive_batch_id: null,
+    myRoles: [],
+    filled: nothingFilled,
+  };
 }

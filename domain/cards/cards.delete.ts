@@ -29,7 +29,7 @@ export async function deleteCard(ctx: Ctx, id: string, request: RemovalRequest):
     const primary = requireCard(await loadCards(work, ctx, [id]), id);
     requireOnCard(ctx, DELETE, primary);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
-    const plan = await planRemoval(work, ctx, primary, request, 'delete');
+    const plan = await planRemoval(work, ctx, [primary], request, 'delete');
     const cards = await lockRemoval(work, ctx, plan, 'delete');
     const removed = plan.removed.map((gone) => requireCard(cards, gone));
     for (const card of removed) requireOnCard(ctx, DELETE, card);

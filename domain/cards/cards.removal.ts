@@ -1,11 +1,15 @@
 import { EstateError, invalidFields } from '../../platform/errors.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { levelsAfter } from './cards.levels.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
 import { type CardWrite, rescored, settled } from './cards.save.ts';
-import { descendantsOf, levelsBelow, placeBelow, type TreeCard } from './cards.tree.ts';
+import { ancestorsOf, idsBelow } from './cards.tree.ts';
 import { visibleCards } from './cards.visible.ts';
-import { hasLevels, LEVEL_FIELD, levelAt, type Place } from './rules/capability.ts';
+import { LEVEL_FIELD } from './rules/capability.ts';
+
+/** How many cards a refusal names. */
+const MAX_NAMED = 100;
 
 /** What becomes of the children: they go too, lose their parent, or move to their grandparent. */
 export type ChildStrategy = 'cascade' | 'disconnect' | 'reparent';
@@ -16,11 +20,11 @@ export interface RemovalRequest {
   cascade_all_related?: boolean;
 }
 
-/** What archiving or deleting one card does to others. */
+/** What archiving or deleting cards does to others. */
 export interface RemovalPlan {
-  /** Ids of all that is archived or deleted: the card itself first. */
+  /** Ids of all that is archived or deleted: the cards themselves first. */
   removed: string[];
-  /** Of these, the cards below it. */
+  /** Of these, the cards below them. */
   cascaded: string[];
   /** Of these, the related cards that were asked for. */
   related: string[];
@@ -34,71 +38,79 @@ type Act = 'archive' | 'delete';
 
 /**
  * Decides what goes and what stays, under the exclusive hierarchy lock. Archiving looks at active cards only;
- * deleting takes archived children along with the strategy, or parts them from the card where none is given.
+ * deleting takes archived children along with the strategy, or parts them from their card where none is given. A
+ * child that is itself among the cards needs no strategy.
  * @throws EstateError `children_present`, `too_many_descendants`, `validation_failed`.
  */
 export async function planRemoval(
   work: Work,
   ctx: Ctx,
-  primary: StoredCard,
+  primaries: StoredCard[],
   request: RemovalRequest,
   act: Act,
 ): Promise<RemovalPlan> {
   const { sql } = work;
   const strategy = request.child_strategy ?? undefined;
-  const children = await childrenOf(sql, [primary.id], act);
-  const active = children.filter((child) => child.status === 'ACTIVE').length;
-  if (active > 0 && strategy === undefined) {
-    throw new EstateError(
-      'children_present',
-      `The card has ${active} ${active === 1 ? 'child' : 'children'}; choose a child_strategy.`,
-      { extra: { child_count: active } },
-    );
+  const ids = primaries.map((card) => card.id);
+  const removed = new Set(ids);
+  const children = (await childrenOf(sql, ids, act)).filter((child) => !removed.has(child.id));
+  const active = children.filter((child) => child.status === 'ACTIVE');
+  if (active.length > 0 && strategy === undefined) throw childrenPresent(active, primaries.length > 1);
+  const cascaded: string[] = [];
+  if (strategy === 'cascade' && children.length > 0) {
+    for (const id of await idsBelow(sql, ids, act === 'archive')) {
+      if (!removed.has(id)) cascaded.push(id);
+      removed.add(id);
+    }
   }
-  const cascaded =
-    strategy === 'cascade' && children.length > 0
-      ? (await descendantsOf(sql, [primary.id], { active: act === 'archive' })).map((card) => card.id)
-      : [];
-  const removed = new Set([primary.id, ...cascaded]);
-  const related = (await relatedOf(work, ctx, primary, request, act)).filter((id) => !removed.has(id));
+  const related = (await relatedOf(work, ctx, ids, request, act)).filter((id) => !removed.has(id));
   for (const id of related) removed.add(id);
 
-  const moved = new Map<string, string | null>();
-  const parent = strategy === 'reparent' ? await stayingParent(sql, primary.parent_id, removed) : null;
-  for (const child of children) if (!removed.has(child.id)) moved.set(child.id, parent);
+  const staying = children.filter((child) => !removed.has(child.id));
+  const moved = new Map<string, string | null>(staying.map((child) => [child.id, null]));
+  if (strategy === 'reparent') {
+    const ancestors = await ancestorsOf(
+      sql,
+      staying.map((child) => child.id),
+    );
+    for (const { id } of staying) moved.set(id, ancestors.get(id)!.find((up) => !removed.has(up)) ?? null);
+  }
   for (const child of await childrenOf(sql, related, act)) {
     if (!removed.has(child.id)) moved.set(child.id, null);
   }
-  const plan = { removed: [...removed], cascaded, related, moved, levels: new Map() };
-  await planLevels(work, plan, act);
-  return plan;
+  const gone = new Set(act === 'delete' ? removed : []);
+  const levels = await levelsAfter(work, { moved, gone });
+  return { removed: [...removed], cascaded, related, moved, levels };
+}
+
+function childrenPresent(children: { parent_id: string }[], many: boolean): EstateError {
+  const count = children.length;
+  const parents = [...new Set(children.map((child) => child.parent_id))];
+  return new EstateError(
+    'children_present',
+    `${many ? 'The cards have' : 'The card has'} ${count} ${count === 1 ? 'child' : 'children'}; choose a child_strategy.`,
+    { extra: { child_count: count, ...(many ? { card_ids: parents.slice(0, MAX_NAMED) } : {}) } },
+  );
 }
 
 async function childrenOf(
   sql: Work['sql'],
   parents: string[],
   act: Act,
-): Promise<{ id: string; status: string }[]> {
+): Promise<{ id: string; parent_id: string; status: string }[]> {
   if (parents.length === 0) return [];
-  const children = sql('cards').whereIn('parent_id', parents).select('id', 'status');
-  return act === 'archive' ? await children.where({ status: 'ACTIVE' }) : await children;
-}
-
-/** The nearest ancestor that is not removed by the same act. */
-async function stayingParent(
-  sql: Work['sql'],
-  parentId: string | null,
-  removed: Set<string>,
-): Promise<string | null> {
-  const { ancestors } = await placeBelow(sql, parentId);
-  return ancestors.find((id) => !removed.has(id)) ?? null;
+  const { rows } = await sql.raw(
+    `select id, parent_id, status from cards where parent_id = any(?::uuid[]) ${act === 'archive' ? "and status = 'ACTIVE'" : ''}`,
+    [parents],
+  );
+  return rows;
 }
 
 /** The related cards that go too: the named ones, or every active one. */
 async function relatedOf(
   { sql, metamodel }: Work,
   ctx: Ctx,
-  primary: StoredCard,
+  primaries: string[],
   request: RemovalRequest,
   act: Act,
 ): Promise<string[]> {
@@ -107,16 +119,16 @@ async function relatedOf(
   const visible = visibleCards(ctx);
   const { rows } = await sql.raw(
     `select c.id, c.status from cards c
-     where c.id <> ?::uuid and (${visible.sql}) and c.id in (
-       select target_id from relations where source_id = ?::uuid and type = any(?::text[])
-       union all select source_id from relations where target_id = ?::uuid and type = any(?::text[]))
+     where c.id <> all(?::uuid[]) and (${visible.sql}) and c.id in (
+       select target_id from relations where source_id = any(?::uuid[]) and type = any(?::text[])
+       union all select source_id from relations where target_id = any(?::uuid[]) and type = any(?::text[]))
      order by c.id`,
     [
-      primary.id,
+      primaries,
       ...visible.bindings,
-      primary.id,
+      primaries,
       metamodel.visibleRelationTypes,
-      primary.id,
+      primaries,
       metamodel.visibleRelationTypes,
     ] as never,
   );
@@ -132,45 +144,6 @@ async function relatedOf(
     ? [...peers].filter(([, status]) => status === 'ACTIVE').map(([id]) => id as string)
     : [];
   return [...new Set([...named, ...all])];
-}
-
-/** Finds the levels that capabilities get which stay and move, and those below them. */
-async function planLevels({ sql, metamodel }: Work, plan: RemovalPlan, act: Act): Promise<void> {
-  const leveled = [...metamodel.cardTypes.values()].filter(hasLevels).map((type) => type.key);
-  if (plan.moved.size === 0 || leveled.length === 0) return;
-  const rows: { id: string; level: string | null }[] = await sql('cards')
-    .whereIn('id', [...plan.moved.keys()])
-    .whereIn('type', leveled)
-    .select('id', sql.raw(`attributes ->> '${LEVEL_FIELD}' as level`));
-  if (rows.length === 0) return;
-  const places = new Map<string | null, Place>();
-  for (const parent of new Set(rows.map((row) => plan.moved.get(row.id)!))) {
-    places.set(parent, await placeAfter(sql, plan, parent));
-  }
-  const gone = new Set(act === 'delete' ? plan.removed : []);
-  const below = new Map<string, TreeCard[]>(rows.map((row) => [row.id, []]));
-  const all = await descendantsOf(sql, [...below.keys()]);
-  const cut = new Map(rows.map((row) => [row.id, new Set<string>()]));
-  for (const card of all.sort((a, b) => a.distance - b.distance)) {
-    const outside = cut.get(card.root)!;
-    // what moves itself, or goes for good, is no longer below
-    if (outside.has(card.parent) || plan.moved.has(card.id) || gone.has(card.id)) outside.add(card.id);
-    else below.get(card.root)!.push(card);
-  }
-  for (const row of rows) {
-    const place = places.get(plan.moved.get(row.id)!)!;
-    if (row.level !== levelAt(place)) plan.levels.set(row.id, levelAt(place));
-    for (const [id, level] of levelsBelow(place, below.get(row.id)!)) plan.levels.set(id, level);
-  }
-}
-
-/** The place below a parent as the plan leaves it: an ancestor may itself have moved up. */
-async function placeAfter(sql: Work['sql'], plan: RemovalPlan, parentId: string | null): Promise<Place> {
-  const { ancestors, place } = await placeBelow(sql, parentId);
-  const steps = ancestors.findIndex((id) => plan.moved.has(id));
-  if (steps === -1) return place;
-  const above = await placeAfter(sql, plan, plan.moved.get(ancestors[steps]!)!);
-  return { depth: above.depth + steps + 1, underMacro: above.underMacro };
 }
 
 /** The card with the level that the plan gives it, if any. */

@@ -32,15 +32,21 @@ export interface CardWrite {
   event?: EventType;
 }
 
+/** A change as it was stored. */
+export interface SavedCard extends CardWrite {
+  changes: Changes;
+}
+
 /**
  * Writes changed cards in one statement, with an event for each; cards that do not differ are left alone.
+ * @returns what was written.
  * @throws EstateError `sibling_name_taken`, `external_id_taken`.
  */
-export async function saveCards(work: Work, ctx: Ctx, writes: CardWrite[]): Promise<void> {
+export async function saveCards(work: Work, ctx: Ctx, writes: CardWrite[]): Promise<SavedCard[]> {
   const changed = writes
     .map((write) => ({ ...write, changes: diffCard(write.before, write.after) }))
     .filter((write) => Object.keys(write.changes).length > 0);
-  if (changed.length === 0) return;
+  if (changed.length === 0) return [];
   const after = changed.map((write) => write.after);
   const update = (sql: Knex.Transaction) => updateRows(sql, ctx, after);
   if (changed.some((write) => mayClash(write.changes))) await guardUnique(work.sql, after, update);
@@ -50,6 +56,7 @@ export async function saveCards(work: Work, ctx: Ctx, writes: CardWrite[]): Prom
     work.emit(cardEvent(event ?? 'card.updated', type, card, changes));
     work.raise(cardsTopic(type.key));
   }
+  return changed;
 }
 
 /** Whether a change may meet another card in a unique index. */

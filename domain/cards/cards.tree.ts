@@ -20,25 +20,43 @@ export interface TreeCard {
   level: string | null;
 }
 
+/** All cards below the given ones, archived ones included. @throws EstateError `too_many_descendants`. */
+export async function descendantsOf(sql: Sql, roots: string[]): Promise<TreeCard[]> {
+  return await limitedBelow(
+    sql,
+    `select c.id, 1 as distance, c.parent_id as parent, c.parent_id as root, c.attributes ->> '${LEVEL_FIELD}' as level
+     from cards c where c.parent_id = any(?::uuid[])
+     union all
+     select c.id, below.distance + 1, c.parent_id, below.root, c.attributes ->> '${LEVEL_FIELD}'
+     from below join cards c on c.parent_id = below.id`,
+    [roots],
+  );
+}
+
 /**
- * All cards below the given ones, archived ones included unless `active`.
+ * The ids of all cards below the given ones, each once; `active` passes over archived ones and what lies below them.
  * @throws EstateError `too_many_descendants`.
  */
-export async function descendantsOf(
-  sql: Sql,
-  roots: string[],
-  options: { active?: boolean } = {},
-): Promise<TreeCard[]> {
-  const status = options.active ? "and c.status = 'ACTIVE'" : '';
-  const { rows } = await sql.raw(
-    `with recursive below as (
-       select c.id, 1 as distance, c.parent_id as parent, c.parent_id as root, c.attributes ->> '${LEVEL_FIELD}' as level
-       from cards c where c.parent_id = any(?::uuid[]) ${status}
-       union all
-       select c.id, below.distance + 1, c.parent_id, below.root, c.attributes ->> '${LEVEL_FIELD}'
-       from below join cards c on c.parent_id = below.id ${status}
-     ) select * from below limit ${MAX_DESCENDANTS + 1}`,
+export async function idsBelow(sql: Sql, roots: string[], active: boolean): Promise<string[]> {
+  const status = active ? "and c.status = 'ACTIVE'" : '';
+  const cards = await limitedBelow<{ id: string }>(
+    sql,
+    `select c.id from cards c where c.parent_id = any(?::uuid[]) ${status}
+     union
+     select c.id from below join cards c on c.parent_id = below.id ${status}`,
     [roots],
+  );
+  return cards.map((card) => card.id);
+}
+
+/**
+ * Runs a walk downwards, `query` being what defines `below` from itself.
+ * @throws EstateError `too_many_descendants`.
+ */
+export async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Promise<T[]> {
+  const { rows } = await sql.raw(
+    `with recursive below as (${query}) select * from below limit ${MAX_DESCENDANTS + 1}`,
+    bindings as never,
   );
   if (rows.length > MAX_DESCENDANTS) {
     throw new EstateError(
@@ -49,12 +67,34 @@ export async function descendantsOf(
   return rows;
 }
 
+/** The refusal of a hierarchy that would go round in a circle. */
+export function parentCycle(): EstateError {
+  const message = 'is the card itself or lies below it';
+  return new EstateError('parent_cycle', 'A card cannot lie below itself.', {
+    errors: [{ field: 'parent_id', code: 'parent_cycle', message }],
+  });
+}
+
 /** Where a card would stand below a parent. */
 export interface ParentPlace {
   /** Ids from the parent up to the root; empty for a root. */
   ancestors: string[];
   /** The depth that a child has there, and the kind of its root. */
   place: Place;
+}
+
+/** The ids of all that lies above each card, its parent first. */
+export async function ancestorsOf(sql: Sql, ids: string[]): Promise<Map<string, string[]>> {
+  const { rows } = await sql.raw(
+    `with recursive up as (
+       select c.id as start, c.parent_id as at, 1 as distance from cards c where c.id = any(?::uuid[])
+       union all
+       select up.start, c.parent_id, up.distance + 1 from up join cards c on c.id = up.at
+     ) select start as id, coalesce(array_agg(at order by distance) filter (where at is not null), '{}') as ancestors
+     from up group by start`,
+    [ids],
+  );
+  return new Map(rows.map((row: { id: string; ancestors: string[] }) => [row.id, row.ancestors]));
 }
 
 /** Where a card stands that has the given parent. */
@@ -105,10 +145,7 @@ export async function requireParent(
   if (parent.status !== 'ACTIVE') throw invalidField('parent_id', 'parent_archived', 'is archived');
   const found = await placeBelow(sql, parentId);
   if (cardId !== null && found.ancestors.includes(cardId)) {
-    const message = 'is the card itself or lies below it';
-    throw new EstateError('parent_cycle', 'A card cannot lie below itself.', {
-      errors: [{ field: 'parent_id', code: 'parent_cycle', message }],
-    });
+    throw parentCycle();
   }
   return found;
 }

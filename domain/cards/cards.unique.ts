@@ -4,12 +4,12 @@ import { EstateError } from '../../platform/errors.ts';
 
 /** A card as it would stand after a write, as far as the unique indexes look at it. */
 export interface UniqueCard {
-  /** Null for a card that is yet to be made. */
-  id: string | null;
+  id: string;
   type: string;
   parent_id: string | null;
   name: string;
   external_id: string | null;
+  status: 'ACTIVE' | 'ARCHIVED';
 }
 
 const sameSibling = `o.type = v.type and o.status = 'ACTIVE' and md5(lower(o.name)) = md5(lower(v.name))
@@ -44,14 +44,22 @@ export async function guardUnique<T>(
   } catch (error) {
     const index = indexes[violatedConstraint(error) as keyof typeof indexes];
     if (sqlState(error) !== '23505' || !index) throw error;
+    // another card that has it, or else two of those that were to be written
     const { rows } = await sql.raw(
-      `select o.id from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, parent_id uuid, name text, external_id text)
-       join cards o on ${index.matches}
-       where o.id is distinct from v.id limit 1`,
+      `with v as (
+         select * from jsonb_to_recordset(?::jsonb)
+           as v(id uuid, type text, parent_id uuid, name text, external_id text, status text)
+       )
+       select v.id as card_id, o.id as existing_id from v join cards o on ${index.matches}
+       where o.id is distinct from v.id and not exists (select from v w where w.id = o.id)
+       union all
+       select v.id, o.id from v join v o on ${index.matches} where o.id > v.id
+       limit 1`,
       [JSON.stringify(cards)],
     );
+    const { card_id = null, existing_id = null } = rows[0] ?? {};
     throw new EstateError(index.code, index.detail, {
-      extra: { existing_id: rows[0]?.id ?? null },
+      extra: cards.length > 1 ? { card_id, existing_id } : { existing_id },
       cause: error,
     });
   }

@@ -2,26 +2,10 @@ import type { Knex } from 'knex';
 import type { FieldError } from '../../platform/errors.ts';
 import type { StoredCard } from '../cards/cards.load.ts';
 import { LEVEL_FIELD, MACRO, type Place } from '../cards/rules/capability.ts';
-import type { Ctx } from '../context.ts';
 import { siblingOf } from './imports.cards.plan-parents.ts';
 
 /** A walk upwards that takes so many steps goes round in a circle. */
 const MAX_STEPS = 10_000;
-
-/** Writes new cards in one statement. */
-export async function insertCards(sql: Knex.Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
-  if (cards.length === 0) return;
-  await sql.raw(
-    `insert into cards (id, type, subtype, name, alias, description, parent_id, lifecycle, attributes, status,
-       approval_status, data_quality, external_id, archived_at, archive_batch_id, created_by, updated_by)
-     select v.id, v.type, v.subtype, v.name, v.alias, v.description, v.parent_id, v.lifecycle, v.attributes, v.status,
-       v.approval_status, v.data_quality, v.external_id, v.archived_at, v.archive_batch_id, ?::uuid, ?::uuid
-     from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, subtype text, name text, alias text, description text,
-       parent_id uuid, lifecycle jsonb, attributes jsonb, status text, approval_status text, data_quality numeric,
-       external_id text, archived_at timestamptz, archive_batch_id uuid)`,
-    [ctx.caller.userId, ctx.caller.userId, JSON.stringify(cards)] as never,
-  );
-}
 
 /** The rows whose id, external id or name another card has by now, by line. */
 export async function findTaken(

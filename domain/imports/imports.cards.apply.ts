@@ -1,15 +1,13 @@
 import type { FieldError } from '../../platform/errors.ts';
-import { cardEvent, cardsTopic } from '../cards/cards.events.ts';
+import { insertCards } from '../cards/cards.insert.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../cards/cards.load.ts';
 import { type CardWrite, levelWrites, saveCards } from '../cards/cards.save.ts';
 import { hasLevels, levelAt } from '../cards/rules/capability.ts';
-import { diffCard } from '../cards/rules/diff.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import {
   findAbandoning,
   findLoops,
   findTaken,
-  insertCards,
   levelsToFollow,
   readParents,
 } from './imports.cards.apply-sql.ts';
@@ -153,14 +151,10 @@ async function write(applying: Applying, steps: CardStep[], around: PeopleAndTag
   const { work, ctx } = applying;
   const created = steps.filter(({ before }) => before === null);
   await insertCards(
-    work.sql,
+    work,
     ctx,
     created.map(({ after }) => after),
   );
-  for (const { type, after } of created) {
-    work.emit(cardEvent('card.created', type, after, diffCard(null, after)));
-    work.raise(cardsTopic(type.key));
-  }
   await saveCards(
     work,
     ctx,
