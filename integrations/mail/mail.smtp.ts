@@ -2,9 +2,15 @@ import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MailServer } from './mail.server.ts';
 
-const CONNECT_MS = 10_000;
-/** A silent server is given up after this; RFC 5321 (4.5.3.2) asks for minutes, above all for the last answer. */
-const SILENCE_MS = 120_000;
+/** How long the server is waited for, in milliseconds. */
+export interface SmtpPatience {
+  /** For the connection, and again for the greeting. */
+  connect: number;
+  /** For any other answer; RFC 5321 (4.5.3.2) asks for minutes, above all for the last one. */
+  silence: number;
+}
+
+const patience: SmtpPatience = { connect: 10_000, silence: 120_000 };
 
 /**
  * Why a mail was not taken: `refused` for good, `temporary` (also: no connection, wrong password), or `unconfirmed`
@@ -38,17 +44,21 @@ interface SmtpError extends Error {
  * Gives one mail to the server over a connection of its own.
  * @throws SmtpFailure; what `beforeEnd` throws; the signal's reason.
  */
-export async function deliver(server: MailServer, delivery: Delivery): Promise<void> {
+export async function deliver(
+  server: MailServer,
+  delivery: Delivery,
+  { connect, silence }: SmtpPatience = patience,
+): Promise<void> {
   const connection = new SMTPConnection({
     host: server.host,
     port: server.port,
     secure: server.tls && server.port === 465,
     requireTLS: server.tls && server.port !== 465,
     ignoreTLS: !server.tls,
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    dnsTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
+    connectionTimeout: connect,
+    greetingTimeout: connect,
+    dnsTimeout: connect,
+    socketTimeout: silence,
   });
   let ending = false;
   let thrown: unknown;

@@ -1,8 +1,11 @@
 // @redis
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../../domain/command.ts';
 import { enqueueMail, enqueueMails, type Mail } from '../../../domain/notifications/mail.enqueue.ts';
 import { sendNow } from '../../../integrations/mail/mail.send.ts';
+import { deliver } from '../../../integrations/mail/mail.smtp.ts';
 import { mailProcessor } from '../../../workers/mail.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
@@ -201,5 +204,56 @@ describe('a server that asks for a login', () => {
     await useSmtp(t.services, smtp.port, { smtp_host: '' });
     await expect(sendNow(t.services, hello)).rejects.toMatchObject({ code: 'mail_not_configured' });
     await useSmtp(t.services, smtp.port);
+  });
+});
+
+describe('a server that hangs', () => {
+  const raw = Buffer.from('Subject: Hang\r\n\r\nHang.\r\n');
+  const server = (port: number) => ({
+    host: '127.0.0.1',
+    port,
+    tls: false,
+    login: undefined,
+    from: { name: 'Estate', address: 'estate@estate.example' },
+  });
+  const delivery = { from: 'estate@estate.example', to: 'ada@estate.example', raw };
+
+  it('before it greets is given up, and the mail is tried again later', async () => {
+    const silent = net.createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const failure = await deliver(server(port), delivery, { connect: 200, silence: 10_000 }).catch(
+      (error) => error,
+    );
+    expect(failure).toMatchObject({ kind: 'temporary' });
+    const stop = new AbortController();
+    const waiting = deliver(server(port), { ...delivery, signal: stop.signal });
+    stop.abort(new Error('the process ends'));
+    await expect(waiting).rejects.toThrow('the process ends');
+    silent.close();
+  });
+
+  it('after the whole mail was given leaves it in doubt', async () => {
+    const release = Promise.withResolvers<undefined>();
+    smtp.behaviour.data = () => release.promise;
+    let ended = 0;
+    const beforeEnd = async () => {
+      ended += 1;
+    };
+    const failure = await deliver(
+      server(smtp.port),
+      { ...delivery, beforeEnd },
+      { connect: 5_000, silence: 300 },
+    ).catch((error) => error);
+    expect([failure.kind, ended]).toEqual(['unconfirmed', 1]);
+    release.resolve(undefined);
+  });
+
+  it('has not got the whole mail when the last step before its end fails', async () => {
+    const broken = new Error('the lease was lost');
+    const beforeEnd = () => Promise.reject(broken);
+    await expect(deliver(server(smtp.port), { ...delivery, beforeEnd })).rejects.toBe(broken);
+    await deliver(server(smtp.port), delivery);
+    expect(smtp.mails).toHaveLength(1);
   });
 });
