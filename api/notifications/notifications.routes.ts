@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { countBadges } from '../../domain/notifications/badges.ts';
 import {
   countUnread,
   listNotifications,
@@ -58,6 +59,26 @@ export function registerNotificationRoutes(app: App): void {
       },
     },
     handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/notifications/badge-counts',
+    id: 'countBadges',
+    tag,
+    summary: 'Count what waits for the caller: open to-dos and surveys to answer',
+    permission,
+    answers: {
+      200: {
+        description: 'The numbers',
+        schema: Type.Object(
+          { open_todos: Type.Integer({ minimum: 0 }), pending_surveys: Type.Integer({ minimum: 0 }) },
+          closed,
+        ),
+        example: { open_todos: 2, pending_surveys: 1 },
+      },
+    },
+    handler: async ({ ctx }) => await countBadges(ctx),
   });
 
   operation(app, {

@@ -27,6 +27,7 @@ export const notificationRows: Row[] = [
   // operation                                                      A B M V I P 0
   row('GET /api/v1/notifications', '+ + + + - - 0'),
   row('GET /api/v1/notifications/unread-count', '+ + + + - - 0'),
+  row('GET /api/v1/notifications/badge-counts', '+ + + + - - 0'),
   row('PATCH /api/v1/notifications/{id}/read', '+ + + + - - 0', ownNotification),
   row('POST /api/v1/notifications/mark-all-read', '+ + + + - - 0'),
   row('GET /api/v1/users/me/notification-preferences', '+ + + + + + 0'),

@@ -156,6 +156,48 @@ describe('a change of a card', () => {
   });
 });
 
+describe('people working together', () => {
+  it('are told of comments, of being named in one, and of to-dos for them', async () => {
+    const id = await card({ name: 'Service Desk' }, bob);
+    const name = `@[Eve](user:${eve.userId})`;
+    const comment = await ann.post(`/api/v1/cards/${id}/comments`, { content: `Look, ${name}: costs` });
+    expect(comment.status, comment.text).toBe(201);
+    const due = await ann.post(`/api/v1/cards/${id}/todos`, {
+      description: 'Check it',
+      assigned_to: bob.userId,
+    });
+    expect(due.status, due.text).toBe(201);
+    expect(
+      (await ann.post(`/api/v1/cards/${id}/todos`, { description: 'My own', assigned_to: ann.userId }))
+        .status,
+    ).toBe(201);
+    await tell();
+    expect((await told(bob)).map(({ type, title }) => [type, title])).toEqual([
+      ['comment_added', 'New comment on Service Desk'],
+      ['todo_assigned', 'A to-do was assigned to you'],
+    ]);
+    expect(await told(eve)).toMatchObject([
+      { type: 'mentioned', message: expect.stringMatching(/: Look, @Eve: costs$/) },
+    ]);
+    expect(await told(ann)).toEqual([]);
+    const edited = await ann.patch(`/api/v1/comments/${comment.body.id}`, {
+      content: `Look, ${name}, @[Bob](user:${bob.userId})`,
+    });
+    expect(edited.status, edited.text).toBe(200);
+    const given = await ann.patch(`/api/v1/todos/${due.body.id}`, { assigned_to: eve.userId });
+    expect(given.status, given.text).toBe(200);
+    await tell();
+    expect((await told(bob)).map(({ type }) => type)).toEqual([
+      'comment_added',
+      'todo_assigned',
+      'mentioned',
+    ]);
+    expect((await told(eve)).map(({ type }) => type)).toEqual(['mentioned', 'todo_assigned']);
+    const counts = (await eve.get('/api/v1/notifications/badge-counts')).body;
+    expect(counts).toEqual({ open_todos: 1, pending_surveys: 0 });
+  });
+});
+
 describe('many changes', () => {
   it('of one batch are one notification and one mail for each follower, also when they come in pieces', async () => {
     await useSmtp(t.services, 1, { app_base_url: 'https://estate.example' });
