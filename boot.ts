@@ -7,6 +7,7 @@ import { systemCaller } from './domain/context.ts';
 import { loadDemo } from './domain/demo/demo.load.ts';
 import { createMetamodelStore } from './domain/metamodel/metamodel.store.ts';
 import { createContext, type Services } from './domain/services.ts';
+import { createSettingsStore } from './domain/settings/settings.state.ts';
 import { prepareDatabase } from './migrations/prepare.ts';
 import { createDiskBlobStore } from './platform/blobs.ts';
 import { createMemoryCache, createRedisCache } from './platform/cache.ts';
@@ -64,6 +65,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
     blobs: createDiskBlobStore(path.join(config.dataDir, 'files')),
     secrets: createSecretBox(config.secretKeys),
     metamodels: createMetamodelStore(),
+    settings: createSettingsStore(),
     sessions: createSessionReader(db),
     cache,
     signals,

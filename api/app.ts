@@ -4,6 +4,7 @@ import type { Services } from '../domain/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
 import { registerConditional } from './plugins/conditional.ts';
+import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
 import { registerProblems } from './plugins/problems.ts';
 import { registerValidation } from './plugins/validation.ts';
@@ -30,14 +31,15 @@ export async function createApp(services: Services): Promise<App> {
     },
   }) as unknown as App;
 
-  registerProblems(app);
-  registerValidation(app);
   // hooks without anything to wait for call back: a promise each would cost a tenth of a small answer
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     done();
   });
+  await registerCors(app, services);
+  registerProblems(app);
+  registerValidation(app);
   await registerAccess(app, services);
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.ctx?.position !== undefined) reply.header('x-position', String(request.ctx.position));

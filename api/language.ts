@@ -11,6 +11,9 @@ export function negotiateLanguage(
   translated: ReadonlySet<string>,
 ): string {
   const language = chooseLanguage(acceptedLanguages(request.headers['accept-language']), translated);
-  reply.header('content-language', language).header('vary', 'Accept-Language');
+  const vary = reply.getHeader('vary');
+  reply
+    .header('content-language', language)
+    .header('vary', vary === undefined ? 'Accept-Language' : `${vary}, Accept-Language`);
   return language;
 }

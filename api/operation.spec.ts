@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Ctx } from '../domain/context.ts';
+import type { Module } from '../domain/settings/modules.ts';
 import type { ErrorCode } from '../platform/errors.ts';
 import type { AnswerHeader, RequestHeader } from './openapi/headers.ts';
 import type { RoutePermission } from './types.ts';
@@ -61,6 +62,8 @@ export interface OperationSpec<
   duringSetup?: boolean;
   /** Whether a single-use ticket in the query may stand in for the header. */
   ticket?: boolean;
+  /** The module that the operation belongs to: switched off, the operation is refused with `module_disabled`. */
+  module?: Module;
   /** Whether a public operation answers without the database, also while that is away: its handler gets no `ctx`. */
   alone?: boolean;
   handler(input: {
@@ -89,6 +92,7 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   if (spec.permission !== 'public' && (spec.permission !== 'login' || spec.permissionNote)) {
     codes.add('forbidden');
   }
+  if (spec.module) codes.add('module_disabled');
   if (spec.params || spec.query || spec.body) codes.add('validation_failed');
   if (spec.params) codes.add('not_found');
   if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');

@@ -33,6 +33,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       ...(spec.secretAnswer ? { secretAnswer: true } : {}),
       ...(spec.duringSetup ? { duringSetup: true } : {}),
       ...(spec.ticket ? { ticket: true } : {}),
+      ...(spec.module ? { module: spec.module } : {}),
       ...(spec.alone ? { alone: true } : {}),
     },
     schema: {

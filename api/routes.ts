@@ -25,6 +25,9 @@ import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
 import { registerRoleRoutes } from './roles/roles.routes.ts';
+import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts';
+import { registerSettingRoutes } from './settings/settings.routes.ts';
+import { registerSettingTestRoutes } from './settings/settings.tests.routes.ts';
 import { registerTokenRoutes } from './tokens/tokens.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
@@ -60,6 +63,9 @@ export const routeGroups: RouteGroup[] = [
   registerExportRoutes,
   registerReportRoutes,
   registerNotificationRoutes,
+  registerBootstrapRoute,
+  registerSettingRoutes,
+  registerSettingTestRoutes,
   registerEventRoutes,
   registerHealthRoutes,
   registerMetricsRoute,

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { Credential, SessionSnapshot } from '../domain/access/access.sessions.ts';
 import type { AppPermission } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
+import type { Module } from '../domain/settings/modules.ts';
 
 /** What a route may demand: nothing, any valid token, one application permission, or one of several. */
 export type RoutePermission = 'public' | 'login' | AppPermission | AppPermission[];
@@ -27,6 +28,8 @@ declare module 'fastify' {
     duringSetup?: boolean;
     /** Whether a single-use ticket in the query may stand in for the header. */
     ticket?: boolean;
+    /** The module that the route belongs to; switched off, the route is refused. */
+    module?: Module;
     /** Whether a public route needs no session, and so no database: it has no `ctx`. */
     alone?: boolean;
   }

@@ -10,6 +10,7 @@ import type { Signals } from '../platform/signals.ts';
 import type { SessionReader } from './access/access.sessions.ts';
 import type { Caller, Ctx } from './context.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
+import type { SettingsStore } from './settings/settings.state.ts';
 
 /** What a process is made of; built once in its main file and passed down. */
 export interface Services {
@@ -19,6 +20,7 @@ export interface Services {
   blobs: BlobStore;
   secrets: SecretBox;
   metamodels: MetamodelStore;
+  settings: SettingsStore;
   sessions: SessionReader;
   cache: Cache;
   signals: Signals;

@@ -36,6 +36,7 @@ export const errorCodes = {
   mail_unconfirmed: { status: 409, title: 'The mail may have been sent' },
   metamodel_busy: { status: 409, title: 'Long writes keep the metamodel from being changed' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  module_disabled: { status: 403, title: 'The module is switched off' },
   not_found: { status: 404, title: 'Not found' },
   pair_taken: { status: 409, title: 'These card types have a relation type already' },
   observer_role_unavailable: { status: 409, title: 'Cards of this type have no observers' },

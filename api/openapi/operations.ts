@@ -27,6 +27,7 @@ export function describeOperation(
     description: descriptionOf(spec),
     operationId: spec.id,
     'x-permission': permissionOf(spec),
+    ...(spec.module ? { 'x-module': spec.module } : {}),
     'x-error-codes': codes,
     security: securityOf(spec),
     parameters: parameters as OpenApiParameter[],

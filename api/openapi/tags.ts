@@ -15,6 +15,7 @@ export const tags = [
   { name: 'Events', description: 'Audit log, change feed and live stream' },
   { name: 'Users and roles', description: 'Who may do what' },
   { name: 'Tokens', description: 'Personal and service tokens, for programs' },
+  { name: 'Settings', description: 'How the workspace is set up, and which modules it has' },
   { name: 'Health', description: 'State of the service' },
   { name: 'API description', description: 'This document and its page' },
 ];

@@ -31,6 +31,7 @@ const services: Services = {
   db: unused('db'),
   blobs: unused('blobs'),
   secrets: unused('secrets'),
+  settings: unused('settings'),
   metamodels: unused('metamodels'),
   sessions: unused('sessions'),
   cache: unused('cache'),

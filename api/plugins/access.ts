@@ -7,6 +7,8 @@ import { forbidden, may } from '../../domain/access/policy.ts';
 import { anonymousCaller, type Caller } from '../../domain/context.ts';
 import { redeemTicket } from '../../domain/events/tickets.ts';
 import type { Services } from '../../domain/services.ts';
+import { requireModule } from '../../domain/settings/modules.ts';
+import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { deriveKey, keyId, sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { App, RoutePermission } from '../types.ts';
@@ -64,7 +66,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
 
   const verified = createVerifiedTokens();
   app.addHook('onRequest', async (request) => {
-    const { permission, alone, duringSetup } = request.routeOptions.config;
+    const { permission, alone, duringSetup, module } = request.routeOptions.config;
     if (alone && permission === 'public') return;
     const token = presentedToken(request.headers.authorization);
     const ticket = request.routeOptions.config.ticket
@@ -93,13 +95,18 @@ export async function registerAccess(app: App, services: Services): Promise<void
       ifMatch: undefined,
       idempotencyKey: undefined,
     };
-    if (permission === undefined || permission === 'public') return;
+    const refuseDisabled = async () => {
+      if (module === undefined) return;
+      requireModule(await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db), module);
+    };
+    if (permission === undefined || permission === 'public') return await refuseDisabled();
     if (token === undefined && typeof ticket !== 'string')
       throw new EstateError('unauthorized', 'Send an access token as Bearer authorization.');
     if (!caller)
       throw new EstateError('unauthorized', 'The access token is not valid, has expired or was revoked.');
     if (caller.setupOnly && !duringSetup)
       throw new EstateError('unauthorized', 'This access token only serves to set up the second factor.');
+    await refuseDisabled();
     check(caller, permission);
   });
 }

@@ -2,6 +2,7 @@ import { hashPassword, randomSecret, sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { readSetting } from '../settings/settings.read.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
@@ -48,8 +49,7 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
 }
 
 async function requireOpenRegistration(sql: Ctx['db']): Promise<void> {
-  const row = await sql('settings').where({ key: 'registration' }).first('value');
-  if (row?.value?.enabled === false) {
+  if (!(await readSetting(sql, 'registration_enabled'))) {
     throw new EstateError('registration_closed', 'Self-registration is switched off; ask an administrator.');
   }
 }

@@ -2,6 +2,7 @@ import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
 import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
+import { settingUndo } from '../settings/settings.undo.ts';
 import type { UndoSpec } from './undo.types.ts';
 
 /** Everything that can be undone, by kind of object; a kind that is missing here is refused by name. */
@@ -11,4 +12,5 @@ export const undoSpecs: UndoSpec[] = [
   catalogueUndo,
   collaborationUndo,
   notificationUndo,
+  settingUndo,
 ].flat();

@@ -71,6 +71,8 @@ export const eventTypes = {
   'role.updated': 'audit',
   'role.archived': 'audit',
   'role.restored': 'audit',
+  'settings.updated': 'audit',
+  'settings.secret_changed': 'audit',
   'import.started': 'audit',
   'export.started': 'audit',
   'export.streamed': 'audit',

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { createVersionedStore, type VersionedStore } from '../versioned.ts';
 import { compileMetamodel, type Metamodel } from './metamodel.compile.ts';
 
 /** The topic that every change of types, roles, tag groups and their rules raises. */
@@ -27,31 +28,8 @@ export async function loadMetamodel(sql: Sql): Promise<Metamodel> {
 }
 
 /** Keeps the newest compiled metamodel of a process. */
-export interface MetamodelStore {
-  /** The metamodel of the given version or a later one; read from `sql` when the kept one is older. */
-  at(version: number, sql: Sql): Promise<Metamodel>;
-}
+export type MetamodelStore = VersionedStore<Metamodel>;
 
 export function createMetamodelStore(): MetamodelStore {
-  let kept: Metamodel | undefined;
-  let loading: { version: number; promise: Promise<Metamodel> } | undefined;
-  return {
-    async at(version, sql) {
-      if (kept && kept.version >= version) return kept;
-      if (!loading || loading.version < version) {
-        const promise = loadMetamodel(sql);
-        const mine = { version, promise };
-        loading = mine;
-        promise
-          .then((loaded) => {
-            if (!kept || loaded.version > kept.version) kept = loaded;
-          })
-          .catch(() => undefined)
-          .finally(() => {
-            if (loading === mine) loading = undefined;
-          });
-      }
-      return await loading.promise;
-    },
-  };
+  return createVersionedStore(loadMetamodel);
 }

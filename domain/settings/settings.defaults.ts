@@ -1,3 +1,11 @@
+/** A picture of the workspace's own, kept as a file. */
+export interface StoredImage {
+  file_id: string;
+  media_type: string;
+  /** Hexadecimal SHA-256. */
+  sha256: string;
+}
+
 /**
  * Every setting of the workspace with the value it has until somebody sets it; the type of a setting is the type of its
  * default. Secrets are kept encrypted and are not among these.
@@ -57,6 +65,19 @@ export const settingDefaults = {
     group_roles: [] as { group: string; role: string }[],
     group_claim: 'groups',
   },
+  ai: {
+    enabled: false,
+    provider_type: 'ollama' as 'ollama' | 'openai' | 'azure_openai' | 'anthropic',
+    provider_url: '',
+    model: '',
+    api_version: '2025-01-01',
+    search_provider: 'duckduckgo',
+    search_url: '',
+    enabled_types: [] as string[],
+    portfolio_insights_enabled: false,
+  },
+  logo: null as StoredImage | null,
+  favicon: null as StoredImage | null,
 };
 
 export type SettingKey = keyof typeof settingDefaults;

@@ -16,6 +16,6 @@ export async function readSetting<K extends SettingKey>(sql: Sql, key: K): Promi
 export function settingValue<K extends SettingKey>(key: K, stored: unknown): SettingValues[K] {
   const fallback = settingDefaults[key];
   if (stored === undefined) return fallback;
-  const isObject = typeof fallback === 'object' && !Array.isArray(fallback);
+  const isObject = typeof fallback === 'object' && fallback !== null && !Array.isArray(fallback);
   return (isObject ? { ...fallback, ...(stored as object) } : stored) as SettingValues[K];
 }

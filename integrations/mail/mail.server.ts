@@ -1,5 +1,6 @@
 import type { Services } from '../../domain/services.ts';
 import { readSetting } from '../../domain/settings/settings.read.ts';
+import { readSecret } from '../../domain/settings/settings.secrets.ts';
 
 /** The mail server that mails are given to, with the sender that they carry. */
 export interface MailServer {
@@ -11,15 +12,11 @@ export interface MailServer {
   from: { name: string; address: string };
 }
 
-/** Where the password of the mail server is kept, sealed for a context of the same name. */
-export const SMTP_PASSWORD = 'secret.email.smtp_password';
-
 /** The mail server of the settings; undefined when none is set up. */
 export async function readMailServer({ db, secrets }: Services): Promise<MailServer | undefined> {
   const email = await readSetting(db, 'email');
   if (email.smtp_host === '') return undefined;
-  const sealed = await db('settings').where({ key: SMTP_PASSWORD }).first('value');
-  const password = sealed ? secrets.open(sealed.value as string, SMTP_PASSWORD) : '';
+  const password = await readSecret(db, secrets, 'email');
   return {
     host: email.smtp_host,
     port: email.smtp_port,

@@ -3,6 +3,7 @@ import { accountRows } from './matrix/accounts.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
+import { settingRows } from './matrix/settings.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
@@ -174,4 +175,5 @@ export const table: Row[] = [
   metamodelRows,
   collaborationRows,
   notificationRows,
+  settingRows,
 ].flat();

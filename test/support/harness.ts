@@ -9,6 +9,7 @@ import { createSessionReader } from '../../domain/access/access.sessions.ts';
 import { type Caller, type Ctx, systemCaller } from '../../domain/context.ts';
 import { createMetamodelStore } from '../../domain/metamodel/metamodel.store.ts';
 import { createContext, type Services } from '../../domain/services.ts';
+import { createSettingsStore } from '../../domain/settings/settings.state.ts';
 import { createDiskBlobStore } from '../../platform/blobs.ts';
 import { createMemoryCache, createRedisCache } from '../../platform/cache.ts';
 import { readConfig } from '../../platform/config.ts';
@@ -83,6 +84,7 @@ export async function createTestServices(
     blobs: createDiskBlobStore(path.join(folder, 'files')),
     secrets: createSecretBox(config.secretKeys),
     metamodels: createMetamodelStore(),
+    settings: createSettingsStore(),
     sessions: createSessionReader(db),
     cache: config.redisUrl
       ? createRedisCache(config.redisUrl, await installation(db), log)

@@ -70,14 +70,15 @@ export async function changeMetamodel(
     );
     return { text };
   } catch (error) {
-    if (sqlState(error) === LOCK_NOT_AVAILABLE) throw busy(error);
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) throw metamodelBusy(error);
     if (!(error instanceof LargeChange)) throw error;
     const payload = { ...change, force, language, expected: seen };
     return { job: await command(ctx, (work) => enqueueJob(ctx, work, metamodelChangeJob, payload)) };
   }
 }
 
-function busy(cause: unknown): EstateError {
+/** The refusal of a change beside which a long write is under way. */
+export function metamodelBusy(cause: unknown): EstateError {
   return new EstateError(
     'metamodel_busy',
     'A long write, such as an import as a whole, is under way; try again when it has ended.',

@@ -63,14 +63,14 @@ describe('registration', () => {
 
   it('can be closed', async () => {
     await t.services.db('throttles').delete();
-    await t.services.db('settings').insert({ key: 'registration', value: { enabled: false } });
+    await t.services.db('settings').insert({ key: 'workspace.registration_enabled', value: 'false' });
     const closed = await t.anonymous.post('/api/v1/auth/register', {
       email: 'n@e.example',
       display_name: 'N',
       password,
     });
     expect([closed.status, closed.body.code]).toEqual([403, 'registration_closed']);
-    await t.services.db('settings').where({ key: 'registration' }).delete();
+    await t.services.db('settings').where({ key: 'workspace.registration_enabled' }).delete();
   });
 });
 

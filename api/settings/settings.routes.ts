@@ -1,0 +1,199 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type TSchema } from 'typebox';
+import type { Services } from '../../domain/services.ts';
+import { changeSetting } from '../../domain/settings/settings.change.ts';
+import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import {
+  type PlainSetting,
+  type SettingGroup,
+  settingMembers,
+  settingView,
+  ssoConfigured,
+} from '../../domain/settings/settings.views.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, Nullable } from '../schemas/common.ts';
+import * as schemas from '../schemas/settings.ts';
+import type { App, RoutePermission } from '../types.ts';
+import { plainSettings } from './settings.plain.data.ts';
+
+const tag = 'Settings';
+const root = '/api/v1/settings';
+
+/** Where one setting stands in the API. */
+interface SettingApi {
+  key: PlainSetting | SettingGroup;
+  path: string;
+  name: string;
+  what: string;
+  description?: string;
+  read: RoutePermission;
+  change: RoutePermission;
+  body: TSchema;
+  bodyExample: unknown;
+  answer: TSchema;
+}
+
+const groups: SettingApi[] = [
+  {
+    key: 'login_branding',
+    path: 'login-branding',
+    name: 'LoginBranding',
+    what: 'the texts of the login page',
+    body: schemas.patchOf(schemas.brandingMembers),
+    bodyExample: { login_tagline: 'All systems, on one map', login_help_link: 'mailto:help@estate.example' },
+  },
+  {
+    key: 'email',
+    path: 'email',
+    name: 'EmailSettings',
+    what: 'the mail server',
+    body: schemas.patchOf(schemas.emailMembers),
+    bodyExample: { smtp_host: 'mail.estate.example', smtp_user: 'estate', smtp_password: 'a secret' },
+  },
+  {
+    key: 'sso',
+    path: 'sso',
+    name: 'SsoSettings',
+    what: 'single sign-on',
+    body: schemas.patchOf(schemas.ssoMembers),
+    bodyExample: {
+      enabled: true,
+      provider: 'oidc',
+      client_id: 'estate',
+      issuer_url: 'https://login.example',
+    },
+  },
+  {
+    key: 'ai',
+    path: 'ai',
+    name: 'AiSettings',
+    what: 'the provider of AI',
+    body: schemas.patchOf(schemas.aiMembers),
+    bodyExample: { enabled: true, provider_type: 'anthropic', model: 'claude', api_key: 'a secret' },
+  },
+  {
+    key: 'retention',
+    path: 'retention',
+    name: 'RetentionSettings',
+    what: 'how long things are kept',
+    description: 'What is older is removed every hour.',
+    body: schemas.patchOf(schemas.retentionMembers),
+    bodyExample: { events_days: 730, notifications_days: 90 },
+  },
+].map((group) => ({
+  ...group,
+  key: group.key as SettingGroup,
+  read: 'admin.settings',
+  change: 'admin.settings',
+  // named as its schema
+  answer: Type.Ref(`${group.name}#`),
+}));
+
+const plain: SettingApi[] = plainSettings.map(({ key, path, name, what, schema, optional, ...more }) => {
+  const member = settingMembers[key];
+  return {
+    key,
+    path,
+    name,
+    what,
+    read: more.public ? 'public' : 'admin.settings',
+    change: 'admin.settings',
+    body: Type.Object({ [member]: optional ? Type.Optional(Nullable(schema)) : schema }, closed),
+    bodyExample: { [member]: more.example },
+    answer: Type.Object({ [member]: schema }, closed),
+  };
+});
+
+const mcp: SettingApi = {
+  key: 'mcp_enabled',
+  path: 'mcp',
+  name: 'McpSettings',
+  what: 'whether the MCP server is switched on',
+  read: 'admin.mcp',
+  change: 'admin.mcp',
+  body: Type.Object({ enabled: Type.Optional(Nullable(Type.Boolean())) }, closed),
+  bodyExample: { enabled: true },
+  answer: schemas.McpStatus,
+};
+
+/** All settings but for pictures, the tries of servers, and what an application starts with. */
+export function registerSettingRoutes(app: App, services: Services): void {
+  for (const schema of Object.values(schemas.settingSchemas)) app.addSchema(schema);
+  for (const setting of [...plain, ...groups, mcp]) registerSetting(app, services, setting);
+
+  operation(app, {
+    method: 'GET',
+    url: `${root}/sso/status`,
+    id: 'readSsoStatus',
+    tag,
+    summary: 'Read whether people log in through a provider',
+    permission: 'public',
+    answers: { 200: { description: 'The status', schema: Type.Object({ enabled: Type.Boolean() }, closed) } },
+    handler: async ({ request, reply }) =>
+      sendPublic(reply, { enabled: ssoConfigured(await settingsOf(services, request)) }),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${root}/mcp/status`,
+    id: 'readMcpStatus',
+    tag,
+    summary: 'Read whether the MCP server is switched on',
+    permission: 'public',
+    answers: { 200: { description: 'The status', schema: schemas.McpStatus } },
+    handler: async ({ request, reply }) =>
+      sendPublic(reply, settingView('mcp_enabled', await settingsOf(services, request))),
+  });
+}
+
+function registerSetting(app: App, services: Services, setting: SettingApi): void {
+  const { key, name, what } = setting;
+  const url = `${root}/${setting.path}`;
+
+  operation(app, {
+    method: 'GET',
+    url,
+    id: `read${name}`,
+    tag,
+    summary: `Read ${what}`,
+    ...(setting.description ? { description: setting.description } : {}),
+    permission: setting.read,
+    answers: { 200: { description: 'As it is now', schema: setting.answer } },
+    handler: async ({ request, reply }) => {
+      const view = settingView(key, await settingsOf(services, request));
+      return setting.read === 'public' ? sendPublic(reply, view) : sendJson(reply, JSON.stringify(view));
+    },
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url,
+    id: `change${name}`,
+    tag,
+    summary: `Change ${what}`,
+    ...(setting.description ? { description: setting.description } : {}),
+    permission: setting.change,
+    body: setting.body,
+    bodyExample: setting.bodyExample,
+    answers: { 200: { description: 'As it is now', schema: setting.answer, headers: ['ETag'] } },
+    errors: ['precondition_failed', ...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
+    handler: async ({ ctx, body, reply }) => {
+      const view = await changeSetting(ctx, services.secrets, key, body as Record<string, unknown>);
+      return sendResource(reply, JSON.stringify(view));
+    },
+  });
+}
+
+/** The settings as they were after the request arrived. */
+export async function settingsOf(
+  { settings }: Services,
+  { topics, ctx }: FastifyRequest,
+): Promise<WorkspaceSettings> {
+  return await settings.at(topics.get(SETTINGS_TOPIC) ?? 0, ctx.db);
+}
+
+/** An answer that is the same for everybody: any cache may keep it, and asks each time whether it still holds. */
+export function sendPublic(reply: FastifyReply, view: Record<string, unknown>): FastifyReply {
+  return sendJson(reply.header('cache-control', 'public, no-cache'), JSON.stringify(view));
+}

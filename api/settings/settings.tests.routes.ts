@@ -1,0 +1,56 @@
+import Type from 'typebox';
+import type { Services } from '../../domain/services.ts';
+import { sendNow } from '../../integrations/mail/mail.send.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { operation } from '../operation.ts';
+import { TestOutcome } from '../schemas/settings.ts';
+import type { App } from '../types.ts';
+import { settingsOf } from './settings.routes.ts';
+
+const outcome = { 200: { description: 'What came of it', schema: Type.Ref('TestOutcome#') } };
+
+/** The tries of the servers that the settings lead to. */
+export function registerSettingTestRoutes(app: App, services: Services): void {
+  app.addSchema(TestOutcome);
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/settings/email/test',
+    id: 'testEmailSettings',
+    tag: 'Settings',
+    summary: 'Send yourself a mail, to try the mail server',
+    permission: 'admin.settings',
+    answers: outcome,
+    handler: async ({ ctx }) => {
+      try {
+        await sendNow(services, {
+          to: ctx.caller.email!,
+          subject: 'Mails arrive',
+          text: 'This mail was sent to try the mail server. It works.\n',
+        });
+        return { success: true, message: `The mail server has taken a mail to ${ctx.caller.email}.` };
+      } catch (error) {
+        if (!(error instanceof EstateError)) throw error;
+        return { success: false, message: error.message };
+      }
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/settings/ai/test',
+    id: 'testAiSettings',
+    tag: 'Settings',
+    summary: 'Try the provider of AI',
+    permission: 'admin.settings',
+    answers: outcome,
+    handler: async ({ request }) => {
+      const { values } = await settingsOf(services, request);
+      const message =
+        values.ai.enabled && values.ai.model !== ''
+          ? 'The settings are complete; this version of the service does not talk to providers of AI yet.'
+          : 'No provider of AI is set up.';
+      return { success: false, message };
+    },
+  });
+}

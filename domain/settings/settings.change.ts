@@ -1,0 +1,117 @@
+import type { SecretBox } from '../../platform/crypto.ts';
+import { sqlState } from '../../platform/database.ts';
+import { invalidFields } from '../../platform/errors.ts';
+import type { AppPermission } from '../access/permissions.data.ts';
+import { requirePermission } from '../access/policy.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { checkIfMatch } from '../etag.ts';
+import { LOCK_NOT_AVAILABLE, metamodelBusy } from '../metamodel/changes/changes.run.ts';
+import { showProcessTypes } from './settings.bpm.ts';
+import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
+import { settingFaults } from './settings.rules.ts';
+import { MASK, type SecretGroup, secretKey, secretMembers } from './settings.secrets.ts';
+import { loadSettings, SETTINGS_TOPIC, type WorkspaceSettings } from './settings.state.ts';
+import {
+  hasSecret,
+  isPlain,
+  type PlainSetting,
+  type SettingGroup,
+  settingMembers,
+  settingView,
+} from './settings.views.ts';
+import { lockSettings, writeSetting } from './settings.write.ts';
+
+/** Who may change a setting. */
+export const settingPermission = (key: SettingKey): AppPermission =>
+  key === 'mcp_enabled' ? 'admin.mcp' : 'admin.settings';
+
+/**
+ * Changes one setting, of a group the members that are sent; null brings a default back. The secret of a group is
+ * sealed; its mask leaves it, an empty text or null takes it away.
+ * @returns the setting as it is shown.
+ * @throws EstateError `forbidden`, `precondition_failed`, `validation_failed`, `metamodel_busy`.
+ */
+export async function changeSetting(
+  ctx: Ctx,
+  secrets: SecretBox,
+  key: PlainSetting | SettingGroup,
+  input: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  requirePermission(ctx.caller, settingPermission(key));
+  const change = async (work: Work) => {
+    const before = await lockSettings(work.sql);
+    if (ctx.ifMatch) checkIfMatch(ctx, JSON.stringify(settingView(key, before)));
+    const value = changedValue(key, before, input);
+    const faults = settingFaults(key, value, { metamodel: work.metamodel, roles: await roleKeys(work) });
+    if (faults.length > 0) throw invalidFields(faults);
+    await writeSetting(work, ctx, before, key, value);
+    if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);
+    if (key === 'bpm_enabled' && value !== before.values.bpm_enabled) {
+      await showProcessTypes(work, ctx, value as boolean);
+    }
+    return settingView(key, await loadSettings(work.sql));
+  };
+  try {
+    return await command(ctx, change, { changesMetamodel: key === 'bpm_enabled' });
+  } catch (error) {
+    throw key === 'bpm_enabled' && sqlState(error) === LOCK_NOT_AVAILABLE ? metamodelBusy(error) : error;
+  }
+}
+
+function changedValue(
+  key: PlainSetting | SettingGroup,
+  { values }: WorkspaceSettings,
+  input: Record<string, unknown>,
+): SettingValues[PlainSetting | SettingGroup] {
+  if (isPlain(key)) {
+    const sent = input[settingMembers[key]];
+    if (sent === undefined) return values[key];
+    return (sent === null ? settingDefaults[key] : sent) as SettingValues[PlainSetting];
+  }
+  const defaults = settingDefaults[key] as Record<string, unknown>;
+  const members = Object.entries(input)
+    .filter(([member, sent]) => Object.hasOwn(defaults, member) && sent !== undefined)
+    .map(([member, sent]) => [member, sent === null ? defaults[member] : sent]);
+  return { ...values[key], ...Object.fromEntries(members) };
+}
+
+async function roleKeys({ sql }: Work): Promise<Set<string>> {
+  return new Set(await sql('roles').where({ is_archived: false }).pluck('key'));
+}
+
+/** Seals, keeps or takes away the secret of a group. Its event tells only whether one is set. */
+async function writeSecret(
+  { sql, emit, raise }: Work,
+  ctx: Ctx,
+  secrets: SecretBox,
+  before: WorkspaceSettings,
+  group: SecretGroup,
+  sent: unknown,
+): Promise<void> {
+  if (sent === undefined || sent === MASK) return;
+  const key = secretKey(group);
+  const wasSet = before.secrets.has(key);
+  const isSet = sent !== null && sent !== '';
+  if (!isSet && !wasSet) return;
+  if (isSet) {
+    const value = JSON.stringify(secrets.seal(sent as string, key));
+    const row = { value, updated_by: ctx.caller.userId };
+    await sql('settings')
+      .insert({ key, ...row })
+      .onConflict('key')
+      .merge({ ...row, updated_at: sql.fn.now() });
+  } else {
+    await sql('settings').where({ key }).delete();
+  }
+  emit({
+    event_type: 'settings.secret_changed',
+    data: {
+      id: key,
+      setting: group,
+      member: secretMembers[group],
+      changes: { is_set: { old: wasSet, new: isSet } },
+    },
+  });
+  raise(SETTINGS_TOPIC);
+}

@@ -1,0 +1,28 @@
+import type { UndoSpec } from '../batches/undo.types.ts';
+import { differing } from '../events/stored-rows.ts';
+import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
+import { lockSettings, writeSetting } from './settings.write.ts';
+
+/** Settings get the values back that they had; one that nobody had set before follows its default again. */
+export const settingUndo: UndoSpec[] = [
+  {
+    entity: 'setting',
+    events: { updated: ['settings.updated'] },
+    async undo(work, ctx, { id, data }) {
+      const key = id as SettingKey;
+      const settings = await lockSettings(work.sql);
+      const present = settings.values[key];
+      const old = Object.fromEntries(
+        Object.entries(data.changes).map(([member, change]) => [member, change.old]),
+      );
+      const value = (
+        'value' in old ? old.value : { ...(present as object), ...old }
+      ) as SettingValues[SettingKey];
+      const unset =
+        data.first === true &&
+        Object.keys(differing({ value }, { value: settingDefaults[key] })).length === 0;
+      await writeSetting(work, ctx, settings, key, value, unset);
+      return null;
+    },
+  },
+];

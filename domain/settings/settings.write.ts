@@ -1,0 +1,59 @@
+import type { Sql } from '../../platform/database.ts';
+import type { Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { differing } from '../events/stored-rows.ts';
+import type { SettingKey, SettingValues } from './settings.defaults.ts';
+import { storedKey } from './settings.read.ts';
+import { loadSettings, SETTINGS_TOPIC, type WorkspaceSettings } from './settings.state.ts';
+
+// Two who change settings at once would each put back the members that the other changed.
+const SETTINGS_LOCK = 7203014;
+
+/** Reads all settings; nobody else changes one before the transaction ends. */
+export async function lockSettings(sql: Sql): Promise<WorkspaceSettings> {
+  await sql.raw('select pg_advisory_xact_lock(?)', [SETTINGS_LOCK]);
+  return await loadSettings(sql);
+}
+
+/** A value as its event tells it: groups by member, all else as `value`. */
+function asRow(value: SettingValues[SettingKey]): StoredRow {
+  const isGroup =
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !('file_id' in value);
+  return isGroup ? (value as unknown as StoredRow) : { value };
+}
+
+/**
+ * Writes one setting and tells of it, unless it is the same already. `settings` is what {@link lockSettings} answered.
+ * @param unset takes the row away, so that the default counts again, whatever it will be.
+ */
+export async function writeSetting<K extends SettingKey>(
+  work: Work,
+  ctx: Ctx,
+  settings: WorkspaceSettings,
+  key: K,
+  value: SettingValues[K],
+  unset = false,
+): Promise<void> {
+  const before = asRow(settings.values[key]);
+  const after = asRow(value);
+  if (Object.keys(differing(before, after)).length === 0) return;
+  const row = work.sql('settings').where({ key: storedKey(key) });
+  if (unset) await row.delete();
+  else {
+    await work
+      .sql('settings')
+      .insert({
+        key: storedKey(key),
+        value: JSON.stringify(value),
+        updated_by: ctx.caller.userId,
+      })
+      .onConflict('key')
+      .merge({ value: JSON.stringify(value), updated_by: ctx.caller.userId, updated_at: work.sql.fn.now() });
+  }
+  work.emit({
+    event_type: 'settings.updated',
+    data: { id: key, first: !settings.stored.has(key), changes: rowChanges(before, after) },
+  });
+  work.raise(SETTINGS_TOPIC);
+}

@@ -1,0 +1,54 @@
+import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
+import { type Row, row } from '../matrix.row.ts';
+
+const url = '/api/v1/settings';
+const everybody = '+ + + + + + +';
+// the integrator may change settings
+const administrators = '+ - - - + - 0';
+
+/** Whoever is not logged in reads what the login page and the start of an application need. */
+const open = [
+  'currency',
+  'date-format',
+  'app-title',
+  'bpm-enabled',
+  'ppm-enabled',
+  'grc-enabled',
+  'ai-analysis-enabled',
+  'file-uploads-enabled',
+  'bpm-row-order',
+  'fiscal-year-start',
+  'archive-retention-days',
+  'registration',
+  'principles-display',
+];
+
+const harmless: Record<string, object> = {
+  'two-factor': { required: false },
+  'cors-origins': { origins: [] },
+  'notification-digest': { minutes: 15 },
+  'bpm-row-order': { row_order: ['management', 'core', 'support'] },
+  'fiscal-year-start': { month: 1 },
+  'archive-retention-days': { days: 30 },
+  currency: { currency: 'USD' },
+  'date-format': { date_format: 'DD MMM YYYY' },
+  'app-title': { app_title: '' },
+};
+
+export const settingRows: Row[] = [
+  row(`GET ${url}/bootstrap`, everybody),
+  ...plainSettings.flatMap(({ path }) => [
+    row(`GET ${url}/${path}`, open.includes(path) ? everybody : administrators),
+    row(`PATCH ${url}/${path}`, administrators, () => ({ body: harmless[path] ?? { enabled: true } })),
+  ]),
+  ...['login-branding', 'email', 'sso', 'ai', 'retention'].flatMap((path) => [
+    row(`GET ${url}/${path}`, administrators),
+    row(`PATCH ${url}/${path}`, administrators, () => ({ body: {} })),
+  ]),
+  row(`POST ${url}/email/test`, administrators),
+  row(`POST ${url}/ai/test`, administrators),
+  row(`GET ${url}/sso/status`, everybody),
+  row(`GET ${url}/mcp/status`, everybody),
+  row(`GET ${url}/mcp`, '+ - - - - - 0'),
+  row(`PATCH ${url}/mcp`, '+ - - - - - 0', () => ({ body: { enabled: false } })),
+];

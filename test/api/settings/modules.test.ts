@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../../api/app.ts';
+import { operation } from '../../../api/operation.ts';
+import type { App } from '../../../api/types.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let app: App;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  app = await createApp(t.services);
+  for (const permission of ['public', 'inventory.view'] as const) {
+    operation(app, {
+      method: 'GET',
+      url: `/api/v1/of-a-module/${permission}`,
+      id: `ofAModule${permission}`,
+      tag: 'Health',
+      summary: 'Read nothing',
+      permission,
+      module: 'grc',
+      answers: { 204: { description: 'Nothing' } },
+      handler: async ({ reply }) => reply.code(204).send(),
+    });
+  }
+  await app.ready();
+});
+afterAll(async () => {
+  await app.close();
+  await t.close();
+});
+
+const ask = async (permission: string, token?: string) =>
+  await app.inject({
+    url: `/api/v1/of-a-module/${permission}`,
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  });
+const turn = (path: string, enabled: boolean) => admin.patch(`/api/v1/settings/${path}`, { enabled });
+
+it('switches the operations of a module off and on, from the next request on', async () => {
+  expect((await ask('public')).statusCode).toBe(204);
+  expect((await ask('inventory.view', admin.token)).statusCode).toBe(204);
+  await turn('grc-enabled', false);
+  for (const answer of [await ask('public'), await ask('inventory.view', admin.token)]) {
+    expect(answer.statusCode).toBe(403);
+    expect(answer.json()).toMatchObject({ code: 'module_disabled', module: 'grc' });
+  }
+  expect((await ask('inventory.view')).statusCode).toBe(401);
+  await turn('grc-enabled', true);
+  expect((await ask('inventory.view', admin.token)).statusCode).toBe(204);
+  expect((await ask('inventory.view')).statusCode).toBe(401);
+});
+
+it('says in the description which module an operation belongs to, and how it is refused', () => {
+  const document = app.swagger() as unknown as { paths: Record<string, Record<string, object>> };
+  expect(document.paths['/api/v1/of-a-module/public']!.get).toMatchObject({
+    'x-module': 'grc',
+    'x-error-codes': ['module_disabled'],
+  });
+});
+
+describe('business process management', () => {
+  it('takes the processes and their relation types with it, and brings them back', async () => {
+    const process = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: 'Order to cash' });
+    const keys = async (path: string) =>
+      (await admin.get(`/api/v1/metamodel/${path}?page_size=200`)).body.items.map(
+        ({ key }: { key: string }) => key,
+      );
+    const relationTypes = await keys('relation-types');
+    expect(await keys('types')).toContain('BusinessProcess');
+
+    expect((await turn('bpm-enabled', false)).body).toEqual({ enabled: false });
+    expect(await keys('types')).not.toContain('BusinessProcess');
+    expect((await keys('relation-types')).length).toBeLessThan(relationTypes.length);
+    expect((await admin.get(`/api/v1/cards/${process.body.id}`)).status).toBe(404);
+    const told = await t.services
+      .db('events')
+      .whereIn('event_type', ['settings.updated', 'card_type.updated'])
+      .orderBy('position', 'desc')
+      .limit(2);
+    expect(told.map(({ data }) => data.changes)).toEqual([
+      { is_hidden: { old: false, new: true } },
+      { value: { old: true, new: false } },
+    ]);
+
+    await turn('bpm-enabled', true);
+    expect(await keys('relation-types')).toEqual(relationTypes);
+    expect((await admin.get(`/api/v1/cards/${process.body.id}`)).status).toBe(200);
+  });
+});

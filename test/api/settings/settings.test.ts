@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
+import { readSecret } from '../../../domain/settings/settings.secrets.ts';
+import { settingMembers } from '../../../domain/settings/settings.views.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+const root = '/api/v1/settings';
+const events = async () =>
+  await t.services
+    .db('events')
+    .where('event_type', 'like', 'settings.%')
+    .orderBy('position')
+    .select('event_type', 'scope', 'data');
+const lastEvent = async () => (await events()).at(-1);
+
+describe.each(plainSettings.map((setting) => [setting.path, setting] as const))('%s', (path, setting) => {
+  const url = `${root}/${path}`;
+  const member = settingMembers[setting.key];
+  const { example } = setting;
+
+  it('is read by whom it concerns, and changed by administrators, with its event', async () => {
+    const before = await admin.get(url);
+    expect(Object.keys(before.body)).toEqual([member]);
+    const open = await t.anonymous.get(url);
+    if (setting.public) {
+      expect(open.body).toEqual(before.body);
+      expect(open.headers['cache-control']).toBe('public, no-cache');
+      const again = await t.anonymous.get(url, { 'if-none-match': open.headers.etag! });
+      expect(again.status).toBe(304);
+    } else {
+      expect(open.status).toBe(401);
+      expect(await viewer.get(url)).toMatchObject({ status: 403, body: { permission: 'admin.settings' } });
+    }
+
+    // the switches are on already
+    const value = before.body[member] === example ? !example : example;
+    const answer = await admin.patch(url, { [member]: value }, { 'if-match': before.headers.etag! });
+    expect(answer).toMatchObject({ status: 200, body: { [member]: value } });
+    expect((await admin.get(url)).headers.etag).toBe(answer.headers.etag);
+    expect(await lastEvent()).toEqual({
+      event_type: 'settings.updated',
+      scope: 'audit',
+      data: {
+        id: setting.key,
+        first: true,
+        changes: { value: { old: before.body[member], new: value } },
+      },
+    });
+    const told = (await events()).length;
+    const same = await admin.patch(url, { [member]: value });
+    expect(same.status).toBe(200);
+    expect((await events()).length).toBe(told);
+    expect((await admin.patch(url, { [member]: value }, { 'if-match': '"old"' })).status).toBe(412);
+  });
+
+  it('is refused to others and in other forms', async () => {
+    const before = (await admin.get(url)).body;
+    expect(await viewer.patch(url, { [member]: example })).toMatchObject({
+      status: 403,
+      body: { permission: 'admin.settings' },
+    });
+    expect((await t.anonymous.patch(url, { [member]: example })).status).toBe(401);
+    for (const body of [{ [member]: {} }, { other: 1 }, []]) {
+      expect((await admin.patch(url, body)).status).toBe(422);
+    }
+    expect((await admin.get(url)).body).toEqual(before);
+  });
+});
+
+it.each([
+  ['currency', { currency: 'eur' }, 'currency'],
+  ['currency', { currency: 'ZZZ' }, 'currency'],
+  ['date-format', { date_format: 'DD DD YYYY' }, 'date_format'],
+  ['date-format', { date_format: 'dd.mm.yyyy' }, 'date_format'],
+  ['app-title', { app_title: 'x'.repeat(65) }, 'app_title'],
+  ['app-title', { app_title: 'two\nlines' }, 'app_title'],
+  ['fiscal-year-start', { month: 13 }, 'month'],
+  ['fiscal-year-start', { month: 0 }, 'month'],
+  ['archive-retention-days', { days: -1 }, 'days'],
+  ['archive-retention-days', { days: 1.5 }, 'days'],
+  ['bpm-row-order', { row_order: ['core', 'core', 'support'] }, 'row_order'],
+  ['bpm-row-order', { row_order: ['core', 'support'] }, 'row_order'],
+  ['cors-origins', { origins: ['*'] }, 'origins.0'],
+  ['cors-origins', { origins: ['https://a.example', 'https://b.example/path'] }, 'origins.1'],
+  ['cors-origins', { origins: ['null'] }, 'origins.0'],
+  ['login-branding', { login_help_link: 'javascript:alert(1)' }, 'login_help_link'],
+  ['login-branding', { login_tagline: 'x'.repeat(201) }, 'login_tagline'],
+  ['email', { smtp_port: 0 }, 'smtp_port'],
+  ['email', { smtp_host: 'mail example' }, 'smtp_host'],
+  ['email', { smtp_from: 'Estate <estate@estate.example>' }, 'smtp_from'],
+  ['email', { app_base_url: 'ftp://estate.example' }, 'app_base_url'],
+  ['sso', { provider: 'github' }, 'provider'],
+  ['sso', { enabled: true, provider: 'oidc', issuer_url: 'https://login.example' }, 'client_id'],
+  ['sso', { enabled: true, provider: 'oidc', client_id: 'estate' }, 'issuer_url'],
+  ['sso', { enabled: true, provider: 'okta', client_id: 'estate' }, 'domain'],
+  ['sso', { group_roles: [{ group: 'architects', role: 'nobody' }] }, 'group_roles.0.role'],
+  ['sso', { token_endpoint: 'https://me:secret@login.example' }, 'token_endpoint'],
+  ['ai', { provider_type: 'other' }, 'provider_type'],
+  ['ai', { enabled_types: ['Application', 'Nothing'] }, 'enabled_types.1'],
+  ['retention', { events_days: 399 }, 'events_days'],
+  ['retention', { idempotency_hours: 23 }, 'idempotency_hours'],
+])('%s refuses %j', async (path, body, field) => {
+  const before = await admin.get(`${root}/${path}`);
+  const told = (await events()).length;
+  const answer = await admin.patch(`${root}/${path}`, body);
+  expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
+  const named = answer.body.errors.map((error: { field: string }) => error.field);
+  expect(new Set(named)).toEqual(new Set([field]));
+  expect((await admin.get(`${root}/${path}`)).body).toEqual(before.body);
+  expect((await events()).length).toBe(told);
+});
+
+it('brings defaults back for null', async () => {
+  await admin.patch(`${root}/currency`, { currency: 'CHF' });
+  expect((await admin.patch(`${root}/currency`, { currency: null })).body).toEqual({ currency: 'USD' });
+  await admin.patch(`${root}/email`, { smtp_from: 'ea@estate.example', smtp_port: 25 });
+  expect((await admin.patch(`${root}/email`, { smtp_from: null })).body).toMatchObject({
+    smtp_from: 'noreply@localhost',
+    smtp_port: 25,
+  });
+  await admin.patch(`${root}/email`, { smtp_port: null });
+});
+
+describe.each([
+  ['email', 'smtp_password', { smtp_host: 'mail.estate.example' }],
+  ['sso', 'client_secret', { client_id: 'estate' }],
+  ['ai', 'api_key', { model: 'm' }],
+] as const)('the secret of %s', (group, member, more) => {
+  const url = `${root}/${group}`;
+  const stored = () => readSecret(t.services.db, t.services.secrets, group);
+
+  it('is kept sealed, shown masked, left by its mask and taken away by an empty text', async () => {
+    expect((await admin.get(url)).body[member]).toBe('');
+    const set = await admin.patch(url, { ...more, [member]: 'open sesame' });
+    expect(set.body).toMatchObject({ ...more, [member]: '********' });
+    expect(await stored()).toBe('open sesame');
+    const left = await admin.patch(url, { [member]: '********' });
+    expect(left.headers['x-position']).toBeUndefined();
+    await admin.patch(url, set.body.configured === undefined ? set.body : { ...more });
+    expect(await stored()).toBe('open sesame');
+    expect((await admin.get(url)).body[member]).toBe('********');
+
+    const kept = await t.services.db.raw(
+      `select (select json_agg(s)::text from settings s) || (select json_agg(e)::text from events e) as text`,
+    );
+    expect(kept.rows[0].text).not.toContain('sesame');
+
+    const cleared = await admin.patch(url, { [member]: '' });
+    expect(cleared.body[member]).toBe('');
+    expect(await stored()).toBe('');
+    expect(await lastEvent()).toMatchObject({
+      event_type: 'settings.secret_changed',
+      scope: 'audit',
+      data: { id: `secret.${group}.${member}`, changes: { is_set: { old: true, new: false } } },
+    });
+  });
+});
+
+it('keeps what two change at once', async () => {
+  await Promise.all([
+    admin.patch(`${root}/login-branding`, { login_tagline: 'One map' }),
+    admin.patch(`${root}/login-branding`, { login_help_text: 'Ask the architects' }),
+    admin.patch(`${root}/login-branding`, { login_help_link: 'mailto:help@estate.example' }),
+  ]);
+  expect((await admin.get(`${root}/login-branding`)).body).toEqual({
+    login_tagline: 'One map',
+    login_tagline_hidden: false,
+    login_help_text: 'Ask the architects',
+    login_help_link: 'mailto:help@estate.example',
+  });
+});
+
+it('keeps the switch of the MCP server with a permission of its own, and tells anybody how it stands', async () => {
+  const url = `${root}/mcp`;
+  expect(await viewer.get(url)).toMatchObject({ status: 403, body: { permission: 'admin.mcp' } });
+  expect((await viewer.patch(url, { enabled: true })).status).toBe(403);
+  expect((await admin.patch(url, {})).body).toEqual({ enabled: false, sso_configured: false });
+  expect((await admin.patch(url, { enabled: true })).body).toEqual({ enabled: true, sso_configured: false });
+  expect((await t.anonymous.get(`${url}/status`)).body).toEqual({ enabled: true, sso_configured: false });
+  expect((await t.anonymous.get(`${root}/sso/status`)).body).toEqual({ enabled: false });
+});
+
+it('gives an application all that it starts with, and 304 until one part changes', async () => {
+  const url = `${root}/bootstrap`;
+  const before = await t.anonymous.get(url);
+  expect(before.body).toMatchObject({
+    currency: 'USD',
+    bpm_row_order: expect.arrayContaining(['core']),
+    show_principles_tab: expect.any(Boolean),
+    login_tagline: 'One map',
+    smtp_configured: true,
+  });
+  expect(before.body.compliance_regulations[0]).toMatchObject({ key: 'eu_ai_act', sort_order: 10 });
+  expect(before.body.resource_types.map(({ kind }: { kind: string }) => kind)).toContain('link_type');
+  const known = { 'if-none-match': before.headers.etag! };
+  expect((await t.anonymous.get(url, known)).status).toBe(304);
+
+  await admin.patch(`${root}/currency`, { currency: 'NOK' });
+  expect((await t.anonymous.get(url, known)).body.currency).toBe('NOK');
+  const changed = await t.anonymous.get(url);
+  await admin.post('/api/v1/metamodel/resource-types', {
+    kind: 'link_type',
+    key: 'runbook',
+    label: 'Runbook',
+  });
+  const later = await t.anonymous.get(url, { 'if-none-match': changed.headers.etag! });
+  expect(later.body.resource_types).toContainEqual(expect.objectContaining({ key: 'runbook' }));
+});
+
+it('closes registration', async () => {
+  await admin.patch(`${root}/registration`, { enabled: false });
+  const body = { email: 'new@estate.example', display_name: 'New', password: 'quite a long password' };
+  expect(await t.anonymous.post('/api/v1/auth/register', body)).toMatchObject({
+    status: 403,
+    body: { code: 'registration_closed' },
+  });
+  await admin.patch(`${root}/registration`, { enabled: true });
+  expect((await t.anonymous.post('/api/v1/auth/register', body)).status).toBe(200);
+});
