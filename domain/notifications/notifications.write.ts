@@ -52,8 +52,9 @@ async function growBatches(
   const batches = [...new Set(groups.map(({ batchId }) => batchId).filter((id) => id !== null))];
   if (batches.length === 0) return groups;
   const { rows } = await work.sql.raw(
-    `select to_jsonb(n) as row from notifications n where n.batch_id = any(?::uuid[]) for update`,
-    [batches],
+    `select to_jsonb(n) as row from notifications n where n.batch_id = any(?::uuid[]) and n.user_id = any(?::uuid[])
+     order by n.id for update`,
+    [batches, [...new Set(groups.map(({ userId }) => userId))]],
   );
   if (rows.length === 0) return groups;
   const stored = new Map<string, StoredNotification>(

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Mail } from '../../domain/notifications/mail.enqueue.ts';
+import { isMailAddress, type Mail } from '../../domain/notifications/mail.enqueue.ts';
 import type { Services } from '../../domain/services.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { composeMail } from './mail.compose.ts';
 import { readMailServer } from './mail.server.ts';
-import { deliver, SmtpFailure } from './mail.smtp.ts';
+import { deliver, SmtpFailure, type SmtpPatience } from './mail.smtp.ts';
+
+/** Somebody waits for the answer. */
+const patience: SmtpPatience = { connect: 5_000, silence: 15_000 };
 
 /**
  * Gives a mail to the mail server at once, outside of any job: to try the settings.
@@ -14,9 +17,10 @@ import { deliver, SmtpFailure } from './mail.smtp.ts';
 export async function sendNow(services: Services, mail: Mail): Promise<void> {
   const server = await readMailServer(services);
   if (!server) throw new EstateError('mail_not_configured', 'No mail server is set up.');
+  if (!isMailAddress(mail.to)) throw new EstateError('mail_refused', 'The address takes no mail.');
   const raw = await composeMail(mail, server.from, randomUUID());
   try {
-    await deliver(server, { from: server.from.address, to: mail.to, raw });
+    await deliver(server, { from: server.from.address, to: mail.to, raw }, patience);
   } catch (error) {
     throw publicFailure(error);
   }
