@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
+import { startSmtp } from '../../support/smtp.ts';
 
 let t: TestApp;
 let admin: TestClient;
@@ -220,4 +221,24 @@ it('a notification is on the stream of its user alone, live and after a break', 
   expect(feed.body.items).toEqual([]);
   again.close();
   hers.close();
+});
+
+it('the mail server of the settings can be tried', async () => {
+  const smtp = await startSmtp({ user: 'estate', password: 'sesame' });
+  const settings = {
+    smtp_host: '127.0.0.1',
+    smtp_port: smtp.port,
+    smtp_tls: false,
+    smtp_user: 'estate',
+    smtp_from: 'estate@estate.example',
+  };
+  const attempt = async (smtp_password: string) => {
+    const set = await admin.patch('/api/v1/settings/email', { ...settings, smtp_password });
+    expect(set.status, set.text).toBe(200);
+    return (await admin.post('/api/v1/settings/email/test')).body;
+  };
+  expect(await attempt('wrong')).toMatchObject({ success: false });
+  expect(await attempt('sesame')).toMatchObject({ success: true });
+  expect(smtp.mails).toMatchObject([{ to: [admin.email], user: 'estate', from: 'estate@estate.example' }]);
+  await smtp.close();
 });
