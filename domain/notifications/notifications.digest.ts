@@ -68,6 +68,10 @@ export async function mailDueNotifications({ sql }: Work, ctx: Ctx): Promise<voi
   );
 }
 
+/** A message as a mail shows it: people by their names alone. */
+const spoken = (message: string): string =>
+  message.replace(/@\[([^\]\r\n]{1,200})\]\(user:[0-9a-f-]{36}\)/gi, '@$1');
+
 /** One mail of all notifications that wait for a user. */
 function digestMail(due: Due[], app: string, base: string): Mail {
   const [first] = due;
@@ -79,12 +83,14 @@ function digestMail(due: Due[], app: string, base: string): Mail {
   const { text, html } = renderMail({
     heading: single ? first!.title : `${due.length} notifications`,
     paragraphs: [
-      ...(single ? [first!.message] : []),
+      ...(single ? [spoken(first!.message)] : []),
       ...(more > 0 ? [`The first ${LISTED} of them, and ${more} more:`] : []),
     ],
     items: single
       ? []
-      : due.slice(0, LISTED).map((item) => ({ title: item.title, text: item.message, url: url(item.link) })),
+      : due
+          .slice(0, LISTED)
+          .map((item) => ({ title: item.title, text: spoken(item.message), url: url(item.link) })),
     ...(target === undefined ? {} : { button: { label: `Open ${app}`, url: target } }),
     footer: [
       `${app} sends this to ${first!.display_name} as set in the notification preferences.`,

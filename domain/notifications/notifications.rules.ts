@@ -74,10 +74,12 @@ const cardUpdated: NotificationRule = {
   message: (facts) => `${facts.actor} has changed ${changedFields(facts)}.`,
 };
 
-/** The beginning of what somebody has written, on one line; people it names are shown by name. */
+/**
+ * The beginning of what somebody has written, on one line. Whom it names stays `@[Name](user:<id>)`, as in comments: so
+ * the name can be replaced when somebody is erased.
+ */
 const excerpt = (text: unknown): string => {
   const line = String(text ?? '')
-    .replace(/@\[([^\]\r\n]{1,200})\]\(user:[0-9a-f-]{36}\)/gi, '@$1')
     .replace(/\s+/g, ' ')
     .trim();
   return line.length > 200 ? `${line.slice(0, 199).toWellFormed()}…` : line;

@@ -158,6 +158,7 @@ describe('a change of a card', () => {
 
 describe('people working together', () => {
   it('are told of comments, of being named in one, and of to-dos for them', async () => {
+    await useSmtp(t.services, 1);
     const id = await card({ name: 'Service Desk' }, bob);
     const name = `@[Eve](user:${eve.userId})`;
     const comment = await ann.post(`/api/v1/cards/${id}/comments`, { content: `Look, ${name}: costs` });
@@ -177,9 +178,13 @@ describe('people working together', () => {
       ['todo_assigned', 'A to-do was assigned to you'],
     ]);
     expect(await told(eve)).toMatchObject([
-      { type: 'mentioned', message: expect.stringMatching(/: Look, @Eve: costs$/) },
+      { type: 'mentioned', message: expect.stringContaining(`: Look, ${name}: costs`) },
     ]);
     expect(await told(ann)).toEqual([]);
+    const [mail] = await t.services.db('mails').where({ recipient: eve.email });
+    expect(mail.content.subject).toBe('You were mentioned on Service Desk');
+    expect(mail.content.text).toContain(': Look, @Eve: costs\n');
+    await useSmtp(t.services, 1, { smtp_host: '' });
     const edited = await ann.patch(`/api/v1/comments/${comment.body.id}`, {
       content: `Look, ${name}, @[Bob](user:${bob.userId})`,
     });

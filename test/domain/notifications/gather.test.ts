@@ -73,7 +73,7 @@ describe('a comment', () => {
         userId: EVE,
         type: 'mentioned',
         title: 'You were mentioned on Claims Desk',
-        message: 'Ann: Look, @Eve E. and @Bob!',
+        message: `Ann: Look, @[Eve E.](user:${EVE}) and @[Bob](user:${BOB})!`,
         link: `/cards/${CARD}`,
         count: 1,
       },
