@@ -1,4 +1,5 @@
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
+import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
 import { importProcessor } from './import.ts';
@@ -18,4 +19,5 @@ export const processors: JobProcessor[] = [
   metamodelChangeProcessor,
   passwordResetProcessor,
   todosDueProcessor,
+  eraseUserProcessor,
 ];

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { startErasure } from '../../domain/access/erasure/erasure.start.ts';
 import { resetTwoFactor } from '../../domain/access/two-factor.commands.ts';
 import { updateUsersInBulk } from '../../domain/access/users.bulk.ts';
 import {
@@ -214,6 +215,25 @@ export function registerUserWriteRoutes(app: App): void {
     handler: async ({ ctx, params, reply }) => {
       await resetTwoFactor(ctx, params.id);
       return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/users/:id/erase',
+    id: 'eraseUser',
+    tag,
+    summary: 'Erase a person: replace name and address for good, as a job',
+    description:
+      'The user is deactivated at once. The job replaces name and address, former ones included, by a pseudonym in the account, in every event, notification and mention; tokens and personal things go. What people have written stays. Nothing brings it back, no rollback either. Users who were deleted before can be erased as well.',
+    permission: 'admin.users',
+    params: IdParams,
+    answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
+    errors: ['conflict', 'wrong_state'],
+    handler: async ({ ctx, params, reply }) => {
+      const job = await startErasure(ctx, params.id);
+      reply.code(202).header('location', job.links.self);
+      return job;
     },
   });
 

@@ -1,4 +1,5 @@
 import type { JobDefinition } from './jobs.define.ts';
+import { eraseUserJob } from './kinds/erase-user.ts';
 import { exportJob } from './kinds/export.ts';
 import { housekeepingJob } from './kinds/housekeeping.ts';
 import { importJob } from './kinds/import.ts';
@@ -18,6 +19,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   metamodelChangeJob,
   passwordResetJob,
   todosDueJob,
+  eraseUserJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -48,5 +48,9 @@ export async function up(knex: Knex): Promise<void> {
       hash text not null,
       primary key (user_id, hash)
     );
+
+    -- What tells how somebody is or was called, for erasure.
+    create index events_identity on events ((coalesce(data ->> 'id', data ->> 'user_id')))
+      where event_type in ('auth.registered', 'user.created', 'user.updated', 'user.deleted');
   `);
 }

@@ -1,0 +1,30 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { KnownAs } from './erasure.rules.ts';
+
+/** The events that tell what somebody is or was called; rewritten last, since a repeated run reads them again. */
+export const identityEvents = ['auth.registered', 'user.created', 'user.updated', 'user.deleted'];
+
+/** Whose account an identity event is about; older events name it otherwise. */
+const subject = `coalesce(e.data ->> 'id', e.data ->> 'user_id')`;
+const kinds = identityEvents.map((kind) => `'${kind}'`).join(', ');
+
+/**
+ * Every name and address that the user has or had, also of one who was deleted.
+ * @returns undefined when nothing is known of such a user.
+ */
+export async function knownAs(sql: Sql, id: string): Promise<KnownAs | undefined> {
+  const { rows } = await sql.raw(
+    `select email, display_name from users where id = ?::uuid
+     union select n.email, n.display_name
+     from events e, lateral (values
+       (e.data ->> 'email', e.data ->> 'display_name'),
+       (e.data #>> '{changes,email,old}', e.data #>> '{changes,display_name,old}'),
+       (e.data #>> '{changes,email,new}', e.data #>> '{changes,display_name,new}')) n (email, display_name)
+     where e.event_type in (${kinds}) and ${subject} = ?`,
+    [id, id],
+  );
+  const values = (column: 'email' | 'display_name'): string[] =>
+    [...new Set(rows.map((row: Record<string, string | null>) => row[column]).filter(Boolean))] as string[];
+  const known = { id, emails: values('email'), names: values('display_name') };
+  return known.emails.length + known.names.length === 0 ? undefined : known;
+}

@@ -1,0 +1,89 @@
+import { sha256 } from '../../../platform/crypto.ts';
+
+/** What somebody is known by in stored texts, former names and addresses included. */
+export interface KnownAs {
+  id: string;
+  emails: string[];
+  names: string[];
+}
+
+/** What stands in place of a person's name and address; the same for the same person always. */
+export interface Pseudonym {
+  name: string;
+  email: string;
+}
+
+/** @param id the user's. */
+export function pseudonymOf(id: string): Pseudonym {
+  const hash = sha256(`erased user ${id}`);
+  return { name: `Erased user ${hash.slice(0, 8)}`, email: `erased-${hash.slice(0, 16)}@erased.invalid` };
+}
+
+/**
+ * Replaces a person's addresses, and the name where a comment names the person by id. Names are replaced besides where
+ * `about` says that the text is about the person: others may be called the same.
+ */
+export interface Eraser {
+  /** In texts that the service has written: wherever it stands in them. */
+  texts(value: unknown, about: boolean): unknown;
+  /** In a JSON value whose texts may be anybody's: in the members that hold names and addresses alone. */
+  members(value: unknown, about: boolean): unknown;
+  /** Only where the person is named by id. */
+  mentions(text: string): string;
+}
+
+/** Members of events that hold the name or the address of a person, also as `{old, new}`. */
+const personal = /(^|_)(display_name|email|user_name|actor_name|author_name)$/;
+
+export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
+  const emails = new Set(known.emails.map((email) => email.toLowerCase()));
+  const names = new Set(known.names);
+  const emailWords = wordsPattern(emails, 'giu');
+  const nameWords = wordsPattern(names, 'gu');
+  const mention = new RegExp(`@\\[[^\\]\\r\\n]*\\](?=\\(user:${known.id}\\))`, 'gi');
+
+  const mentions = (text: string): string =>
+    text
+      .replace(mention, `@[${pseudonym.name}]`)
+      // an excerpt may end within a mention
+      .replace(
+        /@\[([^\]\r\n]*)(\](?:\(user:([0-9a-f-]*))?)?$/i,
+        (whole, name: string, rest = '', id = '') => {
+          const cut = rest === '' && name.length > 1 && known.names.some((full) => full.startsWith(name));
+          const own = cut || (names.has(name) && known.id.startsWith(id.toLowerCase()));
+          return own ? `@[${pseudonym.name}${rest}` : whole;
+        },
+      );
+  const text = (value: string, about: boolean): string => {
+    const plain = mentions(emailWords ? value.replace(emailWords, pseudonym.email) : value);
+    return about && nameWords ? plain.replace(nameWords, pseudonym.name) : plain;
+  };
+  const texts = (value: unknown, about: boolean): unknown =>
+    typeof value === 'string' ? text(value, about) : mapped(value, (part) => texts(part, about));
+  const whole = (value: string, about: boolean): string => {
+    if (emails.has(value.toLowerCase())) return pseudonym.email;
+    return about && names.has(value) ? pseudonym.name : value;
+  };
+  const members = (value: unknown, about: boolean, inside = false): unknown => {
+    if (typeof value === 'string') return inside ? whole(value, about) : mentions(value);
+    return mapped(value, (part, key) =>
+      members(part, about, personal.test(key) || (inside && (key === 'old' || key === 'new'))),
+    );
+  };
+  return { texts, members: (value, about) => members(value, about), mentions };
+}
+
+/** Any of the words where it stands alone; undefined without words. Longer ones first, or a rest of them would stay. */
+function wordsPattern(words: ReadonlySet<string>, flags: string): RegExp | undefined {
+  if (words.size === 0) return undefined;
+  const choices = [...words]
+    .sort((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${choices.join('|')})(?![\\p{L}\\p{N}])`, flags);
+}
+
+function mapped(value: unknown, to: (part: unknown, key: string) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((part) => to(part, ''));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, to(part, key)]));
+}

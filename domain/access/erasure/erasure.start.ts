@@ -1,0 +1,33 @@
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { command } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { enqueueJob, type StartedJob } from '../../jobs/jobs.enqueue.ts';
+import { eraseUserJob } from '../../jobs/kinds/erase-user.ts';
+import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
+import { requirePermission } from '../policy.ts';
+import { isAdministrator } from '../users.delete.ts';
+import { lockUsers, updateUser } from '../users.store.ts';
+import { knownAs } from './erasure.identity.ts';
+
+/**
+ * Deactivates a user at once, and starts the job that replaces name and address wherever the service has written them.
+ * Nothing brings them back. A user who was deleted before can be erased as well.
+ * @throws EstateError `forbidden`, `not_found`, `conflict` for oneself and the last administrator, `wrong_state` when
+ * it was done already.
+ */
+export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
+  requirePermission(ctx.caller, 'admin.users');
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    await lockAdministrators(sql);
+    const user = (await lockUsers(sql, [id])).get(id);
+    if (!user && !(await knownAs(sql, id))) throw notFound('user', id);
+    if (id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody erases himself.');
+    if (user) {
+      if (user.erased_at !== null) throw new EstateError('wrong_state', 'The user was erased already.');
+      if (isAdministrator(user)) await keepAnAdministrator(sql, [id]);
+      if (user.is_active) await updateUser(work, user, { is_active: false }, { revokes: true });
+    }
+    return await enqueueJob(ctx, work, eraseUserJob, { user_id: id });
+  });
+}

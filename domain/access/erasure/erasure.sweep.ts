@@ -1,0 +1,124 @@
+import type { Knex } from 'knex';
+import type { Sql } from '../../../platform/database.ts';
+import { identityEvents } from './erasure.identity.ts';
+import type { Eraser, KnownAs } from './erasure.rules.ts';
+import type { TextTable } from './erasure.tables.ts';
+
+/** Rows rewritten by one statement. */
+const ROWS = 1_000;
+
+/** Who is erased, and how the rows that name the person are found. */
+export interface Erased {
+  id: string;
+  /** LIKE patterns. */
+  patterns: string[];
+  eraser: Eraser;
+}
+
+/** LIKE patterns of every name, address and mention, as they stand in plain text and in the text of JSON. */
+export function patternsOf({ id, emails, names }: KnownAs): string[] {
+  const words = [...emails, ...names].flatMap((word) => [word, JSON.stringify(word).slice(1, -1)]);
+  return [...new Set([...words, `(user:${id})`])].map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
+}
+
+/** Positions of the feed: behind `after`, up to `through`. */
+export interface Stretch {
+  after: number;
+  through: number;
+}
+
+/**
+ * Rewrites the events of a stretch that name the person. Events of the account itself lose the network address too.
+ * @param which `identity` for the events that tell what somebody is called, `others` for the rest.
+ * @returns how many were rewritten.
+ */
+export async function sweepEvents(
+  sql: Sql,
+  stretch: Stretch,
+  person: Erased,
+  which: 'identity' | 'others',
+): Promise<number> {
+  let changed = 0;
+  for (let { after } = stretch; ; ) {
+    const { rows } = await sql.raw(
+      `select e.position, e.event_type, e.scope, e.user_id, e.data, e.data::text like ? as about from events e
+       where e.position > ? and e.position <= ? and (e.event_type = any(?::text[])) = ?
+         and (e.data::text ilike any(?::text[]) or (e.user_id = ?::uuid and e.event_type like 'auth.%'))
+       order by e.position limit ${ROWS}`,
+      [
+        `%${person.id}%`,
+        after,
+        stretch.through,
+        identityEvents,
+        which === 'identity',
+        person.patterns,
+        person.id,
+      ] as never,
+    );
+    const rewritten = (rows as EventRow[])
+      .map((row) => ({ ...row, erased: erasedData(row, person) }))
+      .filter(({ erased, data }) => differ(erased, data));
+    if (rewritten.length > 0) {
+      await sql.raw(
+        `update events e set data = v.data
+         from jsonb_to_recordset(?::jsonb) as v(position bigint, data jsonb) where e.position = v.position`,
+        [JSON.stringify(rewritten.map(({ position, erased }) => ({ position, data: erased })))],
+      );
+      changed += rewritten.length;
+    }
+    if (rows.length < ROWS) return changed;
+    after = rows.at(-1)!.position;
+  }
+}
+
+interface EventRow {
+  position: number;
+  event_type: string;
+  scope: string;
+  user_id: string | null;
+  data: Record<string, unknown>;
+  /** Whether the person's id stands in it. */
+  about: boolean;
+}
+
+function erasedData(row: EventRow, { id, eraser }: Erased): unknown {
+  const about = row.about || row.user_id === id;
+  // what tells a user of something is written by the service; the other events hold what people have written, too
+  const replace = row.scope === 'user' ? eraser.texts : eraser.members;
+  const data = replace(row.data, about) as EventRow['data'];
+  const own = row.user_id === id && row.event_type.startsWith('auth.') && 'address' in data;
+  return own ? { ...data, address: null } : data;
+}
+
+/** Rewrites the texts of one table. @returns how many rows were rewritten. */
+export async function sweepTable(sql: Knex.Transaction, spec: TextTable, person: Erased): Promise<number> {
+  const { text = [], json = [], mentions = [] } = spec;
+  const columns = [...text, ...json, ...mentions];
+  const hits = columns.map((column) => `t.${column}::text ilike any(?::text[])`).join(' or ');
+  const about = spec.about ? `t.${spec.about} is not distinct from ?::uuid` : '?::uuid is null';
+  const { rows } = await sql.raw(
+    `select t.${spec.key} as key, ${about} as about, ${columns.map((column) => `t.${column}`).join(', ')}
+     from ${spec.table} t where (${hits}) and ${spec.where ?? 'true'} order by t.${spec.key} for update`,
+    [person.id, ...columns.map(() => person.patterns)],
+  );
+  let changed = 0;
+  for (const row of rows) {
+    const values: Record<string, unknown> = {};
+    for (const column of columns) {
+      const before = row[column];
+      if (before === null) continue;
+      const after = mentions.includes(column)
+        ? person.eraser.mentions(before)
+        : person.eraser.texts(before, row.about);
+      if (differ(after, before)) values[column] = json.includes(column) ? JSON.stringify(after) : after;
+    }
+    if (Object.keys(values).length === 0) continue;
+    await sql(spec.table)
+      .where({ [spec.key]: row.key })
+      .update(values);
+    changed += 1;
+  }
+  return changed;
+}
+
+const differ = (a: unknown, b: unknown): boolean => JSON.stringify(a) !== JSON.stringify(b);

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../../api/app.ts';
+import { createSessionReader } from '../../../domain/access/access.sessions.ts';
+import { basic, bearer, eventsOf, loginAs, password, person, roleWith } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const missing = '00000000-0000-4000-8000-000000000000';
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+});
+afterAll(() => t.close());
+
+const make = async (client: TestClient, body: Record<string, unknown> = {}, url = '/api/v1/tokens') => {
+  const answer = await client.post(url, { name: 'Test', ...body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body as { id: string; token: string; hint: string; scopes: string[] };
+};
+
+describe('own tokens', () => {
+  it('are shown once, stored hashed, listed by their beginning, and told to the audit log', async () => {
+    const made = await make(member, { name: ' Nightly ' });
+    expect(made).toMatchObject({ name: 'Nightly', scopes: ['*'], expires_at: null, user_id: member.userId });
+    expect(made.token).toMatch(/^est_[\w-]{43}$/);
+    expect(made.token.startsWith(made.hint)).toBe(true);
+    const stored = await t.services.db('api_tokens').where({ id: made.id }).first();
+    expect(JSON.stringify(stored)).not.toContain(made.token);
+    const list = await member.get('/api/v1/tokens?search=night');
+    expect(list.body.items).toHaveLength(1);
+    expect(list.text).not.toContain(made.token);
+    const [event] = await eventsOf(t, 'api_token.created');
+    expect(event).toMatchObject({ scope: 'audit', user_id: member.userId });
+    expect(event.data).toMatchObject({ id: made.id, changes: { name: { old: null, new: 'Nightly' } } });
+    expect(JSON.stringify(event.data)).not.toContain(stored.hash);
+  });
+
+  it('are taken as Bearer and as Basic password, whatever the user name', async () => {
+    const { token } = await make(member);
+    for (const header of [bearer(token), basic('anything', token), basic(member.email, token)]) {
+      const me = await t.anonymous.get('/api/v1/auth/me', header);
+      expect([me.status, me.body.id]).toEqual([200, member.userId]);
+    }
+    for (const header of [
+      basic('x', 'not a token'),
+      basic('x', `${token}x`),
+      bearer('est_'),
+      bearer(`${token}x`),
+    ])
+      expect((await t.anonymous.get('/api/v1/auth/me', header)).status).toBe(401);
+  });
+
+  it('hold no more than their scopes, and no more than the user holds at the time', async () => {
+    const narrow = bearer((await make(member, { scopes: ['inventory.view', 'admin.users'] })).token);
+    expect((await t.anonymous.get('/api/v1/cards', narrow)).status).toBe(200);
+    const refused = await t.anonymous.post('/api/v1/cards', { type: 'Application', name: 'N' }, narrow);
+    expect([refused.status, refused.body.permission]).toEqual([403, 'inventory.create']);
+    expect((await t.anonymous.get('/api/v1/users/invitations', narrow)).status).toBe(403);
+    const held = (await t.anonymous.get('/api/v1/auth/me', narrow)).body.permissions;
+    expect(Object.keys(held).filter((key) => held[key])).toEqual(['inventory.view']);
+
+    const role = await roleWith(t, 'inventory.view', 'inventory.create');
+    const other = await t.as(role);
+    const wide = bearer((await make(other)).token);
+    const create = (name: string) => t.anonymous.post('/api/v1/cards', { type: 'Application', name }, wide);
+    expect((await create('T1')).status).toBe(201);
+    await admin.patch(`/api/v1/roles/${role}`, { permissions: { 'inventory.view': true } });
+    expect((await create('T2')).status).toBe(403);
+    expect((await t.anonymous.get('/api/v1/cards', wide)).status).toBe(200);
+  });
+
+  it('end with revocation, expiry and deactivation, at once and in another process', async () => {
+    const { id, token } = await make(member);
+    const elsewhere = await createApp({ ...t.services, sessions: createSessionReader(t.services.db) });
+    const there = async () =>
+      (await elsewhere.inject({ url: '/api/v1/auth/me', headers: bearer(token) })).statusCode;
+    expect(await there()).toBe(200);
+    expect((await (await t.as('viewer')).delete(`/api/v1/tokens/${id}`)).status).toBe(404);
+    expect((await member.delete(`/api/v1/tokens/${id}`)).status).toBe(204);
+    expect(await there()).toBe(401);
+    expect((await member.delete(`/api/v1/tokens/${id}`)).status).toBe(404);
+    await elsewhere.close();
+
+    const soon = await make(member, { expires_at: new Date(Date.now() + 60_000).toISOString() });
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(soon.token))).status).toBe(200);
+    await t.services
+      .db('api_tokens')
+      .where({ id: soon.id })
+      .update({ expires_at: t.services.db.raw(`now() - interval '1 second'`) });
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(soon.token))).status).toBe(401);
+    expect((await member.get('/api/v1/tokens?sort_by=expires_at')).body.items[0].is_expired).toBe(true);
+
+    const leaver = await t.as('member', 'leaver');
+    const left = await make(leaver);
+    await admin.patch(`/api/v1/users/${leaver.userId}`, { is_active: false });
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(left.token))).status).toBe(401);
+  });
+
+  it('note their last use once a minute', async () => {
+    const { id, token } = await make(member);
+    const used = async () => (await t.services.db('api_tokens').where({ id }).first()).last_used_at;
+    expect(await used()).toBeNull();
+    await t.anonymous.get('/api/v1/auth/me', bearer(token));
+    const first = await used();
+    expect(first).toBeInstanceOf(Date);
+    await t.anonymous.get('/api/v1/auth/me', bearer(token));
+    expect(await used()).toEqual(first);
+    const earlier = new Date(Date.now() - 61_000);
+    await t.services.db('api_tokens').where({ id }).update({ last_used_at: earlier });
+    await t.anonymous.get('/api/v1/auth/me', bearer(token));
+    expect((await used()) > earlier).toBe(true);
+  });
+
+  it('can make no tokens, set no passwords, and get no login', async () => {
+    const token = bearer((await make(admin)).token);
+    const attempts = [
+      t.anonymous.post('/api/v1/tokens', { name: 'Another' }, token),
+      t.anonymous.post(`/api/v1/users/${member.userId}/tokens`, { name: 'Another' }, token),
+      t.anonymous.patch(`/api/v1/users/${admin.userId}`, { password: 'another quiet horse' }, token),
+      t.anonymous.patch(`/api/v1/users/${member.userId}`, { password: 'another quiet horse' }, token),
+      t.anonymous.post(
+        '/api/v1/users',
+        { email: 'n@estate.example', display_name: 'N', password: 'another quiet horse' },
+        token,
+      ),
+      t.anonymous.post('/api/v1/auth/refresh', undefined, token),
+      t.anonymous.post('/api/v1/auth/impersonate', { role: 'viewer' }, token),
+      t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, token),
+      t.anonymous.post('/api/v1/auth/two-factor', { password }, token),
+    ];
+    for (const attempt of attempts) {
+      const answer = await attempt;
+      expect([answer.status, answer.body.code]).toEqual([403, 'session_required']);
+    }
+    const invited = await t.anonymous.post(
+      '/api/v1/users',
+      { email: 'i@estate.example', display_name: 'I', role: 'viewer' },
+      token,
+    );
+    expect([invited.status, 'setup_token' in invited.body]).toEqual([201, false]);
+  });
+
+  it('refuse unknown scopes, blank names, past ends and too many', async () => {
+    const faulty = async (body: Record<string, unknown>) => {
+      const answer = await member.post('/api/v1/tokens', { name: 'N', ...body });
+      return [answer.status, answer.body.errors[0].field];
+    };
+    expect(await faulty({ scopes: ['inventory.view', 'inventory.fly'] })).toEqual([422, 'scopes.1']);
+    expect(await faulty({ name: ' ' })).toEqual([422, 'name']);
+    expect(await faulty({ expires_at: '2020-01-01T00:00:00Z' })).toEqual([422, 'expires_at']);
+    expect(await faulty({ scopes: [] })).toEqual([422, 'scopes']);
+    const rich = await t.as('viewer', 'rich');
+    await t.services.db('api_tokens').insert(
+      Array.from({ length: 100 }, (_, n) => ({
+        user_id: rich.userId,
+        name: `${n}`,
+        hash: `h${n}`,
+        hint: 'est_',
+        scopes: ['*'],
+      })),
+    );
+    expect((await rich.post('/api/v1/tokens', { name: 'N' })).status).toBe(409);
+  });
+
+  it('end with the password', async () => {
+    const who = await person(t);
+    const { access_token } = (await loginAs(t, who)).body;
+    const made = await t.anonymous.post('/api/v1/tokens', { name: 'N' }, bearer(access_token));
+    await t.anonymous.patch(
+      `/api/v1/users/${who.id}`,
+      { password: 'another quiet horse' },
+      bearer(access_token),
+    );
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(made.body.token))).status).toBe(401);
+    expect((await eventsOf(t, 'api_token.deleted')).at(-1).data.id).toBe(made.body.id);
+  });
+
+  it('keep repeated answers sealed', async () => {
+    const key = { 'idempotency-key': 'a-token-once' };
+    const first = await member.post('/api/v1/tokens', { name: 'Once' }, key);
+    const kept = await t.services.db('idempotency_keys').where({ key: 'a-token-once' }).first();
+    expect(kept.status).toBe(201);
+    expect(kept.body).not.toContain(first.body.token);
+    const again = await member.post('/api/v1/tokens', { name: 'Once' }, key);
+    expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      201,
+      first.text,
+      'true',
+    ]);
+  });
+});
+
+describe('tokens of others', () => {
+  it('are made, listed and revoked by administrators', async () => {
+    const account = await admin.post('/api/v1/service-accounts', { display_name: 'Robot', role: 'viewer' });
+    expect(account.body).toMatchObject({ owner_id: admin.userId, token_count: 0, last_used_at: null });
+    const url = `/api/v1/users/${account.body.id}/tokens`;
+    const made = await make(admin, {}, url);
+    const me = await t.anonymous.get('/api/v1/auth/me', bearer(made.token));
+    expect(me.body).toMatchObject({ id: account.body.id, role: 'viewer', display_name: 'Robot' });
+    expect((await admin.get('/api/v1/service-accounts?search=robot')).body.items[0]).toMatchObject({
+      id: account.body.id,
+      token_count: 1,
+      last_used_at: expect.any(String),
+    });
+    expect((await admin.get(url)).body.total).toBe(1);
+    expect((await admin.delete(`${url}/${made.id}`)).status).toBe(204);
+    expect((await admin.delete(`${url}/${made.id}`)).status).toBe(404);
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(made.token))).status).toBe(401);
+    expect((await admin.get(`/api/v1/users/${missing}/tokens`)).status).toBe(404);
+    expect((await admin.post(`/api/v1/users/${missing}/tokens`, { name: 'N' })).status).toBe(404);
+  });
+
+  it('need every permission that the account holds', async () => {
+    const manager = await t.as(await roleWith(t, 'admin.users', 'inventory.view'));
+    const refused = await manager.post(`/api/v1/users/${admin.userId}/tokens`, { name: 'Coup' });
+    expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
+    const account = await manager.post('/api/v1/service-accounts', { display_name: 'R', role: 'admin' });
+    expect(account.status).toBe(403);
+  });
+
+  it('leave service accounts without password, provider and login', async () => {
+    const { id } = (await admin.post('/api/v1/service-accounts', { display_name: 'R2', role: 'viewer' }))
+      .body;
+    const url = `/api/v1/users/${id}`;
+    expect((await admin.patch(url, { password: 'another quiet horse' })).body.code).toBe('wrong_state');
+    expect((await admin.patch(url, { auth_provider: 'sso' })).status).toBe(409);
+    expect((await admin.patch(url, { display_name: 'R3' })).body.display_name).toBe('R3');
+    expect((await admin.get('/api/v1/users?kind=service&search=R3')).body.items[0].id).toBe(id);
+    const owner = await admin.post('/api/v1/service-accounts', {
+      display_name: 'R',
+      role: 'viewer',
+      owner_id: id,
+    });
+    expect([owner.status, owner.body.errors[0].field]).toEqual([422, 'owner_id']);
+  });
+});
+
+describe('streams and tickets', () => {
+  it('are opened by a ticket that a token got, which never holds the token', async () => {
+    const { token } = await make(member);
+    const ticket = await t.anonymous.post('/api/v1/events/ticket', undefined, bearer(token));
+    expect(ticket.status).toBe(201);
+    const stored = await t.services.db('one_time_tokens').where({ purpose: 'stream' }).first();
+    expect(Object.keys(stored.data)).toEqual(['hash']);
+    expect(JSON.stringify(stored)).not.toContain(token);
+  });
+});
