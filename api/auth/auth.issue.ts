@@ -13,16 +13,18 @@ export function tokenIssuer(app: App) {
   return async (subject: TokenSubject) => {
     const seconds = subject.setupOnly ? SETUP_SECONDS : TOKEN_SECONDS;
     return {
-      access_token: await app.jwt.sign({
-        sub: subject.userId,
-        role: subject.role,
-        tv: subject.tokenVersion,
-        jti: randomUUID(),
-        ...(subject.impersonatedRole ? { impersonated_role: subject.impersonatedRole } : {}),
-        ...(subject.setupOnly
-          ? { use: 'two_factor_setup' as const, exp: Math.floor(Date.now() / 1000) + seconds }
-          : {}),
-      }),
+      access_token: await app.jwt.sign(
+        {
+          sub: subject.userId,
+          role: subject.role,
+          tv: subject.tokenVersion,
+          jti: randomUUID(),
+          ...(subject.impersonatedRole ? { impersonated_role: subject.impersonatedRole } : {}),
+          ...(subject.setupOnly ? { use: 'two_factor_setup' as const } : {}),
+        },
+        // a signer of its own is made for other options than the usual ones
+        subject.setupOnly ? { expiresIn: seconds } : undefined,
+      ),
       token_type: 'bearer',
       expires_in: seconds,
       ...(subject.setupOnly ? { two_factor_setup_required: true } : {}),

@@ -18,11 +18,7 @@ export const TOKEN_SECONDS = 24 * 60 * 60;
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
-    payload: Pick<TokenClaims, 'sub' | 'tv' | 'jti' | 'impersonated_role' | 'use'> & {
-      role: string;
-      /** Seconds since 1970, where the token's life is not the usual one. */
-      exp?: number;
-    };
+    payload: Pick<TokenClaims, 'sub' | 'tv' | 'jti' | 'impersonated_role' | 'use'> & { role: string };
     user: TokenClaims;
   }
 }

@@ -7,15 +7,14 @@ import { forbidden } from './policy.ts';
 /** A stored permission map; `{"*": true}` is the wildcard. */
 export type PermissionMap = Record<string, boolean>;
 
-/** The first permission of the map that the caller does not hold. */
+/** The first permission of the map, in the catalogue's order, that the caller does not hold. */
 export function missingFrom(caller: Caller, map: PermissionMap): AppPermission | undefined {
   const held = caller.permissions;
   if (held === '*') return undefined;
-  const granted = map['*']
-    ? (Object.keys(appPermissions) as AppPermission[])
-    : (Object.keys(map).filter((key) => map[key]) as AppPermission[]);
+  const keys = Object.keys(appPermissions) as AppPermission[];
+  const missing = keys.find((key) => (map['*'] || map[key]) && !held.has(key));
   // whoever holds every single key still does not hold those to come
-  return granted.find((key) => !held.has(key)) ?? (map['*'] ? 'admin.roles' : undefined);
+  return missing ?? (map['*'] ? 'admin.roles' : undefined);
 }
 
 /**

@@ -18,13 +18,7 @@ export interface TextTable {
  * comments, documents) stays; it shows its author by the account.
  */
 export const textTables: TextTable[] = [
-  {
-    table: 'notifications',
-    key: 'id',
-    text: ['title', 'message'],
-    json: ['data'],
-    about: 'actor_id',
-  },
+  { table: 'notifications', key: 'id', text: ['title', 'message'], about: 'actor_id' },
   { table: 'mails', key: 'id', text: ['recipient'], json: ['content'] },
   {
     table: 'jobs',

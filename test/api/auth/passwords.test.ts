@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mailProcessor } from '../../../workers/mail.ts';
+import { passwordResetProcessor } from '../../../workers/password-reset.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+let t: TestApp;
+let smtp: TestSmtp;
+let workers: Workers;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  smtp = await startSmtp();
+  await useSmtp(t.services, smtp.port, { app_base_url: 'https://estate.example/app/' });
+  workers = await startWorkers(t.services, [mailProcessor, passwordResetProcessor]);
+  admin = await t.as('admin');
+});
+afterAll(async () => {
+  await workers.close(2_000);
+  await smtp.close();
+  await t.close();
+});
+
+const fresh = 'another quiet horse';
+const post = async (path: string, body: unknown) => {
+  await unthrottled(t);
+  return await t.anonymous.post(`/api/v1/auth/${path}`, body);
+};
+const valid = async (path: string, token: string) => {
+  await unthrottled(t);
+  return await t.anonymous.get(`/api/v1/auth/${path}?token=${token}`);
+};
+/** The token in the newest mail to the address, once there are so many. */
+const mailed = (email: string, count = 1) =>
+  until(`${count} mails to ${email}`, async () => {
+    const mails = smtp.mails.filter(({ to }) => to.includes(email));
+    return mails.length >= count && /token=([\w-]{43})/.exec(mails.at(-1)!.text)?.[1];
+  });
+
+describe('an invitation', () => {
+  it('is mailed, chooses the password once, and logs in', async () => {
+    const email = 'grace@estate.example';
+    const made = await admin.post('/api/v1/users', {
+      email,
+      display_name: 'Grace Hopper',
+      role: 'viewer',
+      send_email: true,
+    });
+    expect([made.status, made.body.pending_setup, made.body.has_password]).toEqual([201, true, false]);
+    expect(made.body).not.toHaveProperty('setup_token');
+    expect((await admin.get('/api/v1/users/invitations?search=grace')).body.items).toEqual([
+      {
+        id: made.body.id,
+        email,
+        display_name: 'Grace Hopper',
+        role: 'viewer',
+        created_at: expect.any(String),
+        expires_at: expect.any(String),
+      },
+    ]);
+    const first = await mailed(email);
+    expect(smtp.mails.at(-1)!.text).toContain('https://estate.example/app/set-password?token=');
+    const again = `/api/v1/users/invitations/${made.body.id}/resend`;
+    expect((await admin.post(again)).body).toEqual({ ok: true });
+    const second = await mailed(email, 2);
+    expect((await valid('validate-setup-token', first)).status).toBe(404);
+    expect((await valid('validate-setup-token', second)).body).toEqual({
+      valid: true,
+      email,
+      display_name: 'Grace Hopper',
+    });
+    expect((await valid('validate-reset-token', second)).status, 'for another purpose').toBe(404);
+
+    expect((await post('set-password', { token: second, password: 'short' })).body.errors[0].field).toBe(
+      'password',
+    );
+    const both = await Promise.all(
+      [1, 2].map(() => post('set-password', { token: second, password: fresh })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
+    const { access_token } = both.find(({ status }) => status === 200)!.body;
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(access_token))).body.email).toBe(email);
+    expect((await admin.get('/api/v1/users/invitations')).body.total).toBe(0);
+    expect((await admin.post(again)).status).toBe(404);
+    expect((await loginAs(t, made.body, { password: fresh })).status).toBe(200);
+  });
+
+  it('without a mail gives its token to who holds what the role holds, and may be withdrawn', async () => {
+    const body = { email: 'w@estate.example', display_name: 'W' };
+    const made = await admin.post('/api/v1/users', body);
+    expect((await valid('validate-setup-token', made.body.setup_token)).status).toBe(200);
+    const url = `/api/v1/users/invitations/${made.body.id}`;
+    expect((await admin.delete(url)).status).toBe(204);
+    expect((await valid('validate-setup-token', made.body.setup_token)).status).toBe(404);
+    expect((await admin.delete(url)).status).toBe(404);
+    expect((await eventsOf(t, 'user.deleted')).at(-1).data).toMatchObject({
+      id: made.body.id,
+      changes: { email: { old: 'w@estate.example', new: null } },
+    });
+  });
+
+  it('ends with deactivation, and after a week', async () => {
+    const { body } = await admin.post('/api/v1/users', { email: 'x@estate.example', display_name: 'X' });
+    await t.services
+      .db('one_time_tokens')
+      .where({ user_id: body.id })
+      .update({ expires_at: t.services.db.raw(`expires_at - interval '7 days'`) });
+    expect((await post('set-password', { token: body.setup_token, password: fresh })).status).toBe(404);
+    const other = await admin.post('/api/v1/users', { email: 'y@estate.example', display_name: 'Y' });
+    await admin.patch(`/api/v1/users/${other.body.id}`, { is_active: false });
+    const answer = await post('set-password', { token: other.body.setup_token, password: fresh });
+    expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+  });
+});
+
+describe('a forgotten password', () => {
+  it('is replaced by a mailed token, once; all logins end, and the lock', async () => {
+    const who = await person(t, { locked_until: new Date(Date.now() + 600_000) });
+    const admins = await admin.get('/api/v1/auth/me');
+    expect(admins.status).toBe(200);
+    const asked = await post('forgot-password', { email: who.email.toUpperCase() });
+    expect([asked.status, asked.body]).toEqual([200, { ok: true }]);
+    const token = await mailed(who.email);
+    expect((await valid('validate-reset-token', token)).body.email).toBe(who.email);
+    expect((await post('reset-password', { token, password: 'password1234' })).status).toBe(422);
+    expect((await post('reset-password', { token, password: fresh })).body).toEqual({ ok: true });
+    expect((await post('reset-password', { token, password: fresh })).status).toBe(404);
+    expect((await loginAs(t, who)).status).toBe(401);
+    expect((await loginAs(t, who, { password: fresh })).status).toBe(200);
+    const job = await t.services.db('jobs').where({ kind: 'password_reset' }).orderBy('id', 'desc').first();
+    expect(JSON.stringify(job)).not.toContain(token);
+  });
+
+  it('answers alike, and writes alike, whether or not there is such an account', async () => {
+    const service = await admin.post('/api/v1/service-accounts', { display_name: 'R', role: 'viewer' });
+    const robot = await admin.get(`/api/v1/users/${service.body.id}`);
+    const sso = await person(t, { auth_provider: 'sso', password_hash: null });
+    const inactive = await person(t, { is_active: false });
+    const before = smtp.mails.length;
+    for (const email of [
+      'nobody@estate.example',
+      'no address',
+      robot.body.email,
+      sso.email,
+      inactive.email,
+    ]) {
+      const answer = await post('forgot-password', { email });
+      expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+    }
+    await until('the jobs to end', async () => {
+      const [open] = await t.services.db('jobs').whereNull('finished_at').count('* as n');
+      return open!.n === 0 || undefined;
+    });
+    expect(smtp.mails.length).toBe(before);
+    expect(await eventsOf(t, 'auth.password_reset_requested')).toHaveLength(6);
+  });
+
+  it('is throttled by address and by account name, known or not', async () => {
+    await unthrottled(t);
+    const ask = (email: string, remoteAddress: string) =>
+      t.anonymous.request({
+        method: 'POST',
+        url: '/api/v1/auth/forgot-password',
+        remoteAddress,
+        headers: { 'content-type': 'application/json' },
+        payload: JSON.stringify({ email }),
+      });
+    for (let n = 0; n < 5; n += 1) await ask('ghost@estate.example', `10.1.0.${n}`);
+    expect((await ask('Ghost@estate.example', '10.1.0.9')).status).toBe(429);
+    for (let n = 0; n < 5; n += 1) await ask(`ghost-${n}@estate.example`, '10.1.1.1');
+    expect((await ask('ghost-9@estate.example', '10.1.1.1')).status).toBe(429);
+  });
+
+  it('leaves the second factor and a password that is still known', async () => {
+    const who = await person(t);
+    await post('forgot-password', { email: who.email });
+    const token = await mailed(who.email);
+    expect((await loginAs(t, who, { password })).status).toBe(200);
+    // a new address makes what was mailed to the old one useless
+    await admin.patch(`/api/v1/users/${who.id}`, { email: 'moved@estate.example' });
+    expect((await valid('validate-reset-token', token)).status).toBe(404);
+  });
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { totpCode } from '../../../domain/access/access.totp.ts';
+import { storedKey } from '../../../domain/settings/settings.read.ts';
+import {
+  bearer,
+  eventsOf,
+  loginAs,
+  password,
+  person,
+  roleWith,
+  type TestPerson,
+  unthrottled,
+} from '../../support/accounts.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+const url = '/api/v1/auth/two-factor';
+const STEP = 30_000;
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp();
+});
+afterAll(() => t.close());
+
+const post = async (path: string, token: string, body?: unknown) => {
+  await unthrottled(t);
+  return await t.anonymous.post(`${url}${path}`, body, bearer(token));
+};
+
+/** Somebody with a second factor in force; the code of this step is used up. */
+async function enrolled(): Promise<{ who: TestPerson; token: string; secret: string; codes: string[] }> {
+  const who = await person(t);
+  const token = (await loginAs(t, who)).body.access_token;
+  const { secret } = (await post('', token, { password })).body;
+  const confirmed = await post('/confirm', token, { code: totpCode(secret) });
+  expect(confirmed.status, confirmed.text).toBe(200);
+  return { who, token, secret, codes: confirmed.body.recovery_codes };
+}
+
+describe('setting up', () => {
+  it('takes a password, shows the secret, and is in force with a code of it', async () => {
+    const who = await person(t);
+    const token = (await loginAs(t, who)).body.access_token;
+    const wrong = await post('', token, { password: 'not the password' });
+    expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'password']);
+    expect((await post('/confirm', token, { code: '123456' })).body.code).toBe('wrong_state');
+
+    const begun = await post('', token, { password });
+    expect(begun.body.otpauth_uri).toContain(`secret=${begun.body.secret}`);
+    const stored = await t.services.db('two_factor').where({ user_id: who.id }).first();
+    expect(JSON.stringify(stored)).not.toContain(begun.body.secret);
+    expect((await loginAs(t, who)).status, 'not in force yet').toBe(200);
+    const guess = await post('/confirm', token, { code: '000000' });
+    expect([guess.status, guess.body.errors[0].field]).toEqual([422, 'code']);
+
+    const confirmed = await post('/confirm', token, { code: totpCode(begun.body.secret) });
+    expect(confirmed.body.recovery_codes).toHaveLength(10);
+    expect((await t.anonymous.get(url, bearer(confirmed.body.access_token))).body).toMatchObject({
+      enabled: true,
+      pending: false,
+      required: false,
+      recovery_codes_left: 10,
+    });
+    const codes = await t.services.db('recovery_codes').where({ user_id: who.id });
+    expect(JSON.stringify(codes)).not.toContain(confirmed.body.recovery_codes[0].replaceAll('-', ''));
+    expect((await eventsOf(t, 'auth.two_factor_enabled')).at(-1).user_id).toBe(who.id);
+    const shown = await t.anonymous.get(`/api/v1/users/${who.id}`, bearer(token));
+    expect(shown.body.two_factor_enabled).toBe(true);
+  });
+
+  it('is not for accounts without a password', async () => {
+    const member = await t.as('member');
+    expect((await member.post(url, { password })).body.code).toBe('wrong_state');
+  });
+
+  it('of another one leaves the present one in force until it is confirmed', async () => {
+    const { who, token, secret, codes } = await enrolled();
+    expect((await post('', token, { password })).body.errors[0].field).toBe('code');
+    const next = (await post('', token, { password, code: codes[0] })).body.secret;
+    const old = totpCode(secret, Date.now() + STEP);
+    expect((await loginAs(t, who, { code: old })).status).toBe(200);
+    expect((await post('/confirm', token, { code: totpCode(next) })).status).toBe(200);
+    const later = totpCode(secret, Date.now() + STEP);
+    expect((await loginAs(t, who, { code: later })).body.code).toBe('two_factor_required');
+    expect((await loginAs(t, who, { code: totpCode(next, Date.now() + STEP) })).status).toBe(200);
+  });
+});
+
+describe('login', () => {
+  it('asks for the code once the password is right, and takes no code twice', async () => {
+    const { who, secret } = await enrolled();
+    const asked = await loginAs(t, who);
+    expect([asked.status, asked.body.code]).toEqual([401, 'two_factor_required']);
+    const used = await loginAs(t, who, { code: totpCode(secret) });
+    expect([used.status, used.body.code]).toEqual([401, 'two_factor_required']);
+    const code = totpCode(secret, Date.now() + STEP);
+    expect((await loginAs(t, who, { code })).status).toBe(200);
+    expect((await loginAs(t, who, { code })).status, 'replayed').toBe(401);
+    const wrongPassword = await loginAs(t, who, { password: 'not the password', code });
+    expect(wrongPassword.body.code).toBe('invalid_credentials');
+  });
+
+  it('takes a recovery code once, however it is typed, also from two at the same time', async () => {
+    const { who, codes } = await enrolled();
+    expect((await loginAs(t, who, { code: codes[0]!.toUpperCase().replaceAll('-', ' ') })).status).toBe(200);
+    expect((await loginAs(t, who, { code: codes[0] })).status).toBe(401);
+    const both = await Promise.all([1, 2].map(() => loginAs(t, who, { code: codes[1] })));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401]);
+  });
+
+  it('counts wrong codes like wrong passwords, and a password without a code does not forgive them', async () => {
+    const { who, secret } = await enrolled();
+    for (let n = 0; n < 4; n += 1) await loginAs(t, who, { code: '000000' });
+    await loginAs(t, who);
+    await loginAs(t, who, { code: '000000' });
+    const locked = await loginAs(t, who, { code: totpCode(secret, Date.now() + STEP) });
+    expect([locked.status, locked.body.code]).toEqual([401, 'invalid_credentials']);
+    expect((await eventsOf(t, 'auth.locked')).at(-1).user_id).toBe(who.id);
+  });
+});
+
+describe('taking it away', () => {
+  it('needs password and code, and ends the asking', async () => {
+    const { who, token, codes } = await enrolled();
+    expect((await post('/disable', token, { password, code: 'nonsense' })).status).toBe(422);
+    expect((await post('/disable', token, { password: 'wrong one here', code: codes[0] })).status).toBe(422);
+    expect((await post('/disable', token, { password, code: codes[0] })).body).toEqual({ ok: true });
+    expect((await loginAs(t, who)).status).toBe(200);
+    expect((await post('/disable', token, { password })).body.code).toBe('wrong_state');
+    expect((await post('/recovery-codes', token, { password })).body.code).toBe('wrong_state');
+  });
+
+  it('gives new recovery codes in place of the old ones', async () => {
+    const { who, token, codes } = await enrolled();
+    const fresh = (await post('/recovery-codes', token, { password, code: codes[0] })).body.recovery_codes;
+    expect((await loginAs(t, who, { code: codes[1] })).status).toBe(401);
+    expect((await loginAs(t, who, { code: fresh[0] })).status).toBe(200);
+  });
+
+  it('is done by an administrator for who has lost it, and ends the logins', async () => {
+    const { who, token } = await enrolled();
+    const admin = await t.as('admin');
+    const reset = `/api/v1/users/${who.id}/two-factor`;
+    expect((await admin.delete(reset)).status).toBe(204);
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
+    expect((await loginAs(t, who)).status).toBe(200);
+    expect((await admin.delete(reset)).body.code).toBe('wrong_state');
+    expect((await admin.delete('/api/v1/users/00000000-0000-4000-8000-000000000000/two-factor')).status).toBe(
+      404,
+    );
+    const manager = await t.as(await roleWith(t, 'admin.users'));
+    const stronger = await enrolled();
+    expect((await manager.delete(`/api/v1/users/${stronger.who.id}/two-factor`)).status).toBe(403);
+  });
+});
+
+describe('where the workspace demands it', () => {
+  it('a login without one only serves to set it up', async () => {
+    const { db } = t.services;
+    const key = storedKey('two_factor_required');
+    await db('settings').insert({ key, value: 'true' });
+    const who = await person(t);
+    const login = await loginAs(t, who);
+    expect(login.body).toMatchObject({ two_factor_setup_required: true, expires_in: 900 });
+    const token = login.body.access_token;
+    const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
+    expect(claims.exp - claims.iat).toBeLessThanOrEqual(901);
+
+    for (const path of ['/api/v1/cards', '/api/v1/users', '/api/v1/tokens']) {
+      expect((await t.anonymous.get(path, bearer(token))).status, path).toBe(401);
+    }
+    expect((await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token))).status).toBe(401);
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).body.permissions['inventory.view']).toBe(
+      false,
+    );
+    const { secret } = (await post('', token, { password })).body;
+    const confirmed = await post('/confirm', token, { code: totpCode(secret) });
+    const whole = confirmed.body.access_token;
+    expect((await t.anonymous.get('/api/v1/cards', bearer(whole))).status).toBe(200);
+    const code = confirmed.body.recovery_codes[0];
+    expect((await post('/disable', whole, { password, code })).body.code).toBe('wrong_state');
+    await db('settings').where({ key }).delete();
+  });
+});

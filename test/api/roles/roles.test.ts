@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, roleWith } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+const key = () => `role_${randomUUID().slice(0, 8)}`;
+const make = async (more: Record<string, unknown> = {}) => {
+  const answer = await admin.post('/api/v1/roles', { key: key(), label: 'Role', ...more });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body as { id: string; key: string };
+};
+const refusal = async (answer: ReturnType<TestClient['get']>) => {
+  const { status, body } = await answer;
+  return [status, body.permission ?? body.code];
+};
+
+describe('roles', () => {
+  it('are created and changed, with their events, and count for the next request', async () => {
+    const role = await make({ label: ' Auditor ', permissions: { 'inventory.view': true } });
+    expect(role).toMatchObject({
+      label: 'Auditor',
+      color: '#757575',
+      is_system: false,
+      is_default: false,
+      user_count: 0,
+    });
+    expect((await eventsOf(t, 'role.created')).at(-1).data).toMatchObject({
+      id: role.id,
+      key: role.key,
+      changes: { permissions: { old: null, new: { 'inventory.view': true } } },
+    });
+    const holder = await t.as(role.key);
+    const create = () => holder.post('/api/v1/cards', { type: 'Application', name: `C ${randomUUID()}` });
+    expect((await create()).status).toBe(403);
+    const url = `/api/v1/roles/${role.key}`;
+    const changed = await admin.patch(url, {
+      permissions: { 'inventory.view': true, 'inventory.create': true },
+      sort_order: 9,
+      description: 'Looks.',
+    });
+    expect(changed.body).toMatchObject({ sort_order: 9, description: 'Looks.', user_count: 1 });
+    expect((await create()).status).toBe(201);
+    await admin.patch(url, { permissions: { 'inventory.view': true, 'inventory.create': false } });
+    expect((await create()).status).toBe(403);
+    expect((await eventsOf(t, 'role.updated')).at(-1).data.changes.permissions.new).toEqual({
+      'inventory.view': true,
+      'inventory.create': false,
+    });
+    const { etag } = (await admin.get(url)).headers;
+    expect((await admin.patch(url, { label: 'A' }, { 'if-match': etag! })).status).toBe(200);
+    expect((await admin.patch(url, { label: 'B' }, { 'if-match': etag! })).status).toBe(412);
+  });
+
+  it('refuse taken and malformed keys, unknown permissions and the wildcard', async () => {
+    const taken = await admin.post('/api/v1/roles', { key: 'member', label: 'M' });
+    expect([taken.status, taken.body.code]).toEqual([409, 'conflict']);
+    for (const [body, field] of [
+      [{ key: 'No' }, 'key'],
+      [{ key: 'with-dash' }, 'key'],
+      [{ label: ' ' }, 'label'],
+      [{ color: 'red' }, 'color'],
+      [{ permissions: { 'inventory.fly': true } }, 'permissions.inventory.fly'],
+      [{ permissions: { '*': true } }, 'permissions.*'],
+      [{ permissions: { 'inventory.view': 'yes' } }, 'permissions.inventory.view'],
+    ] as const) {
+      const answer = await admin.post('/api/v1/roles', { key: key(), label: 'N', ...body });
+      expect([answer.status, answer.body.errors[0].field]).toEqual([422, field]);
+    }
+    expect((await admin.patch('/api/v1/roles/nobody', { label: 'N' })).status).toBe(404);
+    expect((await admin.patch('/api/v1/roles/member', { key: 'other' })).status).toBe(422);
+  });
+
+  it('get from nobody what he does not hold himself', async () => {
+    const warden = await t.as(await roleWith(t, 'admin.roles', 'inventory.view'));
+    const role = await make({ permissions: { 'costs.view': true } });
+    const url = `/api/v1/roles/${role.key}`;
+    const own = `/api/v1/roles/${(await warden.get('/api/v1/auth/me')).body.role}`;
+    const more = { permissions: { 'admin.roles': true, 'inventory.view': true, 'admin.users': true } };
+    expect(await refusal(warden.patch(own, more))).toEqual([403, 'admin.users']);
+    const created = warden.post('/api/v1/roles', { key: key(), label: 'N', ...more });
+    expect(await refusal(created)).toEqual([403, 'admin.users']);
+    // what is there already may stay or go
+    const kept = { permissions: { 'costs.view': true, 'inventory.view': true } };
+    expect((await warden.patch(url, kept)).status).toBe(200);
+    expect((await warden.patch(url, { permissions: { 'inventory.view': true } })).status).toBe(200);
+    expect(await refusal(warden.patch(url, kept))).toEqual([403, 'costs.view']);
+    expect((await refusal(warden.patch('/api/v1/roles/bpm_admin', { is_default: true })))[0]).toBe(403);
+    await admin.patch(url, kept);
+    await admin.post(`${url}/archive`);
+    expect(await refusal(warden.post(`${url}/restore`))).toEqual([403, 'costs.view']);
+  });
+
+  it('leave the administrators what they hold', async () => {
+    const url = '/api/v1/roles/admin';
+    expect(await refusal(admin.patch(url, { permissions: { 'inventory.view': true } }))).toEqual([
+      409,
+      'conflict',
+    ]);
+    expect((await admin.patch(url, { permissions: { '*': true }, label: 'Administrator' })).status).toBe(200);
+    expect(await refusal(admin.patch(url, { is_default: true }))).toEqual([409, 'conflict']);
+    expect(await refusal(admin.post(`${url}/archive`))).toEqual([403, 'system_role']);
+  });
+
+  it('have one default, which new users get', async () => {
+    expect(await refusal(admin.patch('/api/v1/roles/member', { is_default: false }))).toEqual([
+      409,
+      'conflict',
+    ]);
+    const role = await make({ is_default: true });
+    const defaults = async () =>
+      (await admin.get('/api/v1/roles?page_size=200')).body.items
+        .filter((row: { is_default: boolean }) => row.is_default)
+        .map((row: { key: string }) => row.key);
+    expect(await defaults()).toEqual([role.key]);
+    expect(await refusal(admin.post(`/api/v1/roles/${role.key}/archive`))).toEqual([409, 'conflict']);
+    // at the same time
+    const others = await Promise.all([make(), make()]);
+    await Promise.all(others.map((other) => admin.patch(`/api/v1/roles/${other.key}`, { is_default: true })));
+    expect(await defaults()).toHaveLength(1);
+    await admin.patch('/api/v1/roles/member', { is_default: true });
+    expect(await defaults()).toEqual(['member']);
+  });
+
+  it('shut their users out while they are archived', async () => {
+    const role = await make({ permissions: { 'inventory.view': true } });
+    const url = `/api/v1/roles/${role.key}`;
+    const holder = await t.as(role.key);
+    const archived = await admin.post(`${url}/archive`);
+    expect(archived.body).toMatchObject({
+      is_archived: true,
+      archived_by: admin.userId,
+      users_affected: 1,
+      user_count: 1,
+    });
+    expect((await holder.get('/api/v1/auth/me')).status).toBe(401);
+    expect(await refusal(admin.post(`${url}/archive`))).toEqual([409, 'wrong_state']);
+    expect(await refusal(admin.patch(url, { is_default: true }))).toEqual([409, 'wrong_state']);
+    expect((await admin.patch(`/api/v1/users/${admin.userId}`, { role: role.key })).status).toBe(422);
+    expect((await admin.get('/api/v1/roles?page_size=200')).text).not.toContain(role.key);
+    expect((await admin.get('/api/v1/roles?page_size=200&include_archived=true')).text).toContain(role.key);
+    expect((await admin.post(`${url}/restore`)).body).toMatchObject({
+      is_archived: false,
+      archived_at: null,
+    });
+    expect((await holder.get('/api/v1/auth/me')).status).toBe(200);
+    expect(await refusal(admin.post(`${url}/restore`))).toEqual([409, 'wrong_state']);
+    expect((await eventsOf(t, 'role.restored')).at(-1).data.key).toBe(role.key);
+  });
+
+  it('cannot be archived by who has them', async () => {
+    const role = await roleWith(t, 'admin.roles');
+    const warden = await t.as(role);
+    expect(await refusal(warden.post(`/api/v1/roles/${role}/archive`))).toEqual([409, 'conflict']);
+  });
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
+import { eraseUserProcessor } from '../../../workers/erase-user.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+
+let t: TestApp;
+let workers: Workers;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services, [eraseUserProcessor]);
+  admin = await t.as('admin');
+});
+afterAll(async () => {
+  await workers.close(2_000);
+  await t.close();
+});
+
+/** Every row of every table as text; the user's own writings are looked at apart. */
+async function everything(): Promise<string> {
+  const { db } = t.services;
+  const names: string[] = await db('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
+  const parts = await Promise.all(
+    names.map(async (name) => {
+      const { rows } = await db.raw('select coalesce(jsonb_agg(to_jsonb(t)), $$[]$$)::text as text from ?? t', [name]);
+      return `${name}: ${rows[0].text}`;
+    }),
+  );
+  return parts.join('\n');
+}
+
+async function erase(id: string) {
+  const started = await admin.post(`/api/v1/users/${id}/erase`);
+  expect([started.status, started.headers.location]).toEqual([202, `/api/v1/jobs/${started.body.job_id}`]);
+  return await untilStatus(t.services, started.body.job_id, 'succeeded');
+}
+
+describe('erasure', () => {
+  it('leaves no trace of name and address, former ones included, in anything the service has written', async () => {
+    const word = randomUUID().slice(0, 8);
+    const mail = (n: number) => `ada-${word}-${n}@estate.example`;
+    const { body: user } = await admin.post('/api/v1/users', {
+      email: mail(1),
+      display_name: `Ada ${word} Byron`,
+      password: 'a quiet horse on the hill',
+    });
+    const namesake = await person(t, { display_name: `Ada ${word} Lovelace` });
+    const url = `/api/v1/users/${user.id}`;
+    await admin.patch(url, { email: mail(2) });
+    await admin.patch(url, { display_name: `Ada ${word} Lovelace`, email: mail(3) });
+    await unthrottled(t);
+    const token = bearer((await loginAs(t, { id: user.id, email: mail(3) })).body.access_token);
+    await t.anonymous.post('/api/v1/auth/login', { email: mail(3), password: 'wrong' });
+    const description = `Ask Ada ${word} Lovelace, ${mail(3)}.`;
+    const card = await t.anonymous.post(
+      '/api/v1/cards',
+      { type: 'Application', name: `Card ${word}`, description },
+      token,
+    );
+    const api = await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
+    const { db } = t.services;
+    await db('stakeholders').insert({ card_id: card.body.id, user_id: user.id, role: 'responsible' });
+    await db('notifications').insert([
+      {
+        user_id: admin.userId,
+        actor_id: user.id,
+        type: 'card_updated',
+        title: 'A card was changed',
+        message: `Ada ${word} Lovelace changed Card ${word}`,
+        event_position: 1,
+      },
+      {
+        user_id: admin.userId,
+        actor_id: namesake.id,
+        type: 'card_updated',
+        title: 'A card was changed',
+        message: `Ada ${word} Lovelace changed it`,
+        event_position: 2,
+      },
+    ]);
+    await db('mails').insert({ recipient: mail(3), outcome: 'sent', finished_at: new Date() });
+
+    const job = await erase(user.id);
+    const p = pseudonymOf(user.id);
+    expect(job.result).toEqual({ user_id: user.id, pseudonym: p.name });
+    const found = await everything();
+    for (const email of [1, 2].map(mail)) expect(found).not.toContain(email);
+    // what the user has written in the card is not ours to change; it stands in the card and in its event
+    expect(found.split(mail(3)).length - 1).toBe(found.split(description).length - 1);
+    expect(found).not.toContain(`Ada ${word} Byron`);
+    const named = found
+      .split('\n')
+      .flatMap((line) => (line.includes(`Ada ${word} Lovelace`) ? [line.split(':')[0]] : []));
+    expect(named.sort()).toEqual(['cards', 'events', 'notifications', 'users']);
+
+    const row = await admin.get(url);
+    expect(row.body).toMatchObject({
+      email: p.email,
+      display_name: p.name,
+      is_active: false,
+      has_password: false,
+    });
+    expect((await t.anonymous.get('/api/v1/auth/me', token)).status).toBe(401);
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(api.body.token))).status).toBe(401);
+    const [first, second] = await db('notifications').orderBy('event_position');
+    expect(first.message).toBe(`${p.name} changed Card ${word}`);
+    expect(second.message, 'somebody else of the same name').toBe(`Ada ${word} Lovelace changed it`);
+    const history = (await admin.get(`/api/v1/cards/${card.body.id}/history`)).body.items;
+    expect(history.at(-1).user_display_name).toBe(p.name);
+    const logins = await db('events').where({ event_type: 'auth.login', user_id: user.id });
+    expect(logins.at(-1)!.data).toMatchObject({ email: p.email, address: null });
+    expect((await eventsOf(t, 'user.erased')).at(-1)).toMatchObject({
+      scope: 'audit',
+      user_id: admin.userId,
+    });
+
+    const again = await admin.post(`${url}/erase`);
+    expect([again.status, again.body.code]).toEqual([409, 'wrong_state']);
+    expect((await admin.patch(url, { is_active: true })).body.code).toBe('wrong_state');
+    expect((await admin.patch(url, { display_name: 'Back' })).body.code).toBe('wrong_state');
+  });
+
+  it('deactivates at once, and works for who was deleted before', async () => {
+    const { body: user } = await admin.post('/api/v1/users', {
+      email: 'gone@estate.example',
+      display_name: 'Gone Girl',
+    });
+    await admin.delete(`/api/v1/users/${user.id}`);
+    await erase(user.id);
+    const found = await everything();
+    expect(found).not.toContain('gone@estate.example');
+    expect(found).not.toContain('Gone Girl');
+    const active = await person(t);
+    await admin.post(`/api/v1/users/${active.id}/erase`);
+    expect((await admin.get(`/api/v1/users/${active.id}`)).body.is_active).toBe(false);
+  });
+
+  it('is refused for oneself and the unknown', async () => {
+    const own = await admin.post(`/api/v1/users/${admin.userId}/erase`);
+    expect([own.status, own.body.code]).toEqual([409, 'conflict']);
+    expect((await admin.post('/api/v1/users/00000000-0000-4000-8000-000000000000/erase')).status).toBe(404);
+    expect((await admin.post('/api/v1/users/nobody/erase')).status).toBe(422);
+  });
+});

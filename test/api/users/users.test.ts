@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bearer, eventsOf, loginAs, person, roleWith } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const missing = '00000000-0000-4000-8000-000000000000';
+let t: TestApp;
+let admin: TestClient;
+let inviter: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  inviter = await t.as('bpm_admin');
+});
+afterAll(() => t.close());
+
+const someone = (more: Record<string, unknown> = {}) => ({
+  email: `${randomUUID()}@estate.example`,
+  display_name: 'Some One',
+  ...more,
+});
+const refusal = async (answer: Promise<{ status: number; body: { permission?: string; code: string } }>) => {
+  const { status, body } = await answer;
+  return [status, body.permission ?? body.code];
+};
+
+describe('creating users', () => {
+  it('answers the whole user, and tells the audit log every column but secrets', async () => {
+    const made = await admin.post('/api/v1/users', someone({ password: 'a quiet horse on the hill' }));
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      role: 'member',
+      kind: 'person',
+      auth_provider: 'local',
+      has_password: true,
+      pending_setup: false,
+      two_factor_enabled: false,
+      is_active: true,
+    });
+    const event = (await eventsOf(t, 'user.created')).at(-1);
+    expect(event).toMatchObject({ scope: 'audit', user_id: admin.userId });
+    expect(event.data).toMatchObject({
+      id: made.body.id,
+      changes: { email: { old: null, new: made.body.email }, created_at: { old: null } },
+    });
+    expect(JSON.stringify(event.data)).not.toMatch(/scrypt|password/);
+    expect((await loginAs(t, made.body)).status).toBe(200);
+    const sso = await admin.post('/api/v1/users', someone({ auth_provider: 'sso' }));
+    expect(sso.body).toMatchObject({ auth_provider: 'sso', pending_setup: false });
+  });
+
+  it('lets who may invite give the roles member and viewer only', async () => {
+    expect((await inviter.post('/api/v1/users', someone({ role: 'viewer' }))).status).toBe(201);
+    expect(await refusal(inviter.post('/api/v1/users', someone({ role: 'bpm_admin' })))).toEqual([
+      403,
+      'admin.users',
+    ]);
+    const host = await t.as(await roleWith(t, 'users.invite'));
+    const invited = await host.post('/api/v1/users', someone());
+    // the token would let the host act as somebody who holds more
+    expect([invited.status, 'setup_token' in invited.body]).toEqual([201, false]);
+    const known = host.post('/api/v1/users', someone({ password: 'a quiet horse on the hill' }));
+    expect(await refusal(known)).toEqual([403, 'inventory.view']);
+  });
+
+  it('gives no role that holds more than the caller', async () => {
+    const manager = await t.as(await roleWith(t, 'admin.users', 'inventory.view'));
+    expect((await refusal(manager.post('/api/v1/users', someone({ role: 'admin' }))))[0]).toBe(403);
+    const own = `/api/v1/users/${manager.userId}`;
+    expect((await refusal(manager.patch(own, { role: 'admin' })))[0]).toBe(403);
+    expect(await refusal(manager.patch(own, { role: 'member' }))).toEqual([403, 'inventory.create']);
+    const bulk = manager.patch('/api/v1/users/bulk', { ids: [manager.userId], updates: { role: 'admin' } });
+    expect((await refusal(bulk))[0]).toBe(403);
+    for (const patch of [{ password: 'another quiet horse' }, { email: 'mine@estate.example' }]) {
+      expect((await refusal(manager.patch(`/api/v1/users/${admin.userId}`, patch)))[0]).toBe(403);
+    }
+  });
+
+  it('refuses taken addresses in any case, unknown and archived roles, and faulty input', async () => {
+    const who = someone();
+    await admin.post('/api/v1/users', who);
+    const taken = await admin.post('/api/v1/users', { ...who, email: who.email.toUpperCase() });
+    expect([taken.status, taken.body.code]).toEqual([409, 'email_taken']);
+    const other = await admin.post('/api/v1/users', someone());
+    expect((await admin.patch(`/api/v1/users/${other.body.id}`, { email: who.email })).body.code).toBe(
+      'email_taken',
+    );
+    for (const [more, field] of [
+      [{ role: 'nobody' }, 'role'],
+      [{ email: 'no address' }, 'email'],
+      [{ display_name: '  ' }, 'display_name'],
+      [{ password: 'short' }, 'password'],
+      [{ auth_provider: 'sso', password: 'a quiet horse on the hill' }, 'password'],
+      [{ nickname: 'S' }, 'nickname'],
+    ] as const) {
+      const answer = await admin.post('/api/v1/users', someone(more));
+      expect([answer.status, answer.body.errors[0].field]).toEqual([422, field]);
+    }
+  });
+});
+
+describe('changing users', () => {
+  it('tells old and new values, and passes to single sign-on and back', async () => {
+    const { body } = await admin.post('/api/v1/users', someone({ password: 'a quiet horse on the hill' }));
+    const url = `/api/v1/users/${body.id}`;
+    const moved = await admin.patch(url, { email: 'new@estate.example', display_name: ' New ' });
+    expect(moved.body).toMatchObject({ email: 'new@estate.example', display_name: 'New' });
+    expect((await eventsOf(t, 'user.updated')).at(-1).data.changes).toEqual({
+      email: { old: body.email, new: 'new@estate.example' },
+      display_name: { old: 'Some One', new: 'New' },
+    });
+    const sso = await admin.patch(url, { auth_provider: 'sso' });
+    expect(sso.body).toMatchObject({ auth_provider: 'sso', has_password: false });
+    expect((await admin.patch(url, { password: 'another quiet horse' })).body.code).toBe('wrong_state');
+    const back = await admin.patch(url, { auth_provider: 'local', password: 'another quiet horse' });
+    expect(back.body).toMatchObject({ auth_provider: 'local', has_password: true });
+    const login = await loginAs(t, back.body, { password: 'another quiet horse' });
+    expect(login.status).toBe(200);
+    expect((await admin.patch(`/api/v1/users/${missing}`, { display_name: 'N' })).status).toBe(404);
+    expect((await admin.patch(`/api/v1/users/${missing}`, { password: 'another quiet horse' })).status).toBe(
+      404,
+    );
+  });
+
+  it('keeps the own preferences', async () => {
+    const viewer = await t.as('viewer');
+    const url = '/api/v1/users/me/ui-preferences';
+    expect((await viewer.get(url)).body).toEqual({ dashboard_default_tab: 'overview' });
+    expect((await viewer.patch(url, { dashboard_default_tab: 'admin' })).body).toEqual({
+      dashboard_default_tab: 'admin',
+    });
+    expect((await viewer.get('/api/v1/auth/me')).body.ui_preferences).toEqual({
+      dashboard_default_tab: 'admin',
+    });
+    expect((await viewer.patch(url, { dashboard_default_tab: 'elsewhere' })).status).toBe(422);
+  });
+
+  it('filters the list', async () => {
+    const off = await person(t, { is_active: false, display_name: 'Offline' });
+    const find = async (query: string) =>
+      (await admin.get(`/api/v1/users?search=Offline&${query}`)).body.total;
+    expect(await find('')).toBe(0);
+    expect(await find('include_inactive=true')).toBe(1);
+    expect(await find('include_inactive=true&role=viewer')).toBe(0);
+    expect(await find('include_inactive=true&kind=person&auth_provider=local')).toBe(1);
+    expect(off.id).toBeTruthy();
+  });
+});
+
+describe('many users at once', () => {
+  it('are changed by the rules of one, each with its event, and the rest is named', async () => {
+    const people = await Promise.all([1, 2, 3].map(() => person(t)));
+    const gone = await person(t, { erased_at: new Date(), is_active: false });
+    const token = (await loginAs(t, people[0]!)).body.access_token;
+    const ids = [...people.map(({ id }) => id), missing, admin.userId, gone.id];
+    const done = await admin.patch('/api/v1/users/bulk', { ids, updates: { role: 'viewer' } });
+    expect(done.body.updated).toBe(3);
+    expect(
+      new Map(done.body.skipped.map((row: { id: string; reason: string }) => [row.id, row.reason])),
+    ).toEqual(
+      new Map([
+        [missing, 'unknown'],
+        [admin.userId, 'self'],
+        [gone.id, 'erased'],
+      ]),
+    );
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
+    expect((await eventsOf(t, 'user.updated')).slice(-3).map(({ data }) => data.changes)).toEqual(
+      Array(3).fill({ role: { old: 'member', new: 'viewer' } }),
+    );
+    const again = await admin.patch('/api/v1/users/bulk', {
+      ids: [people[0]!.id],
+      updates: { role: 'viewer' },
+    });
+    expect(again.body).toEqual({ updated: 0, skipped: [{ id: people[0]!.id, reason: 'unchanged' }] });
+    expect((await admin.patch('/api/v1/users/bulk', { ids: [missing], updates: {} })).status).toBe(422);
+    const unknown = await admin.patch('/api/v1/users/bulk', { ids: [missing], updates: { role: 'x' } });
+    expect(unknown.status).toBe(422);
+  });
+
+  it('are deleted once they are deactivated', async () => {
+    const [active, first, second] = await Promise.all([
+      person(t),
+      person(t, { is_active: false }),
+      person(t, { is_active: false }),
+    ]);
+    const done = await admin.post('/api/v1/users/bulk-delete', {
+      ids: [active.id, first.id, second.id, admin.userId],
+    });
+    expect(done.body.deleted).toBe(2);
+    expect(done.body.skipped).toHaveLength(2);
+    expect((await admin.get(`/api/v1/users/${first.id}`)).status).toBe(404);
+  });
+});
+
+describe('deleting a user', () => {
+  it('ends the roles on cards with their events, and leaves the history', async () => {
+    const author = await person(t);
+    const token = bearer((await loginAs(t, author)).body.access_token);
+    const card = await t.anonymous.post(
+      '/api/v1/cards',
+      { type: 'Application', name: `Card ${randomUUID()}` },
+      token,
+    );
+    await t.services
+      .db('stakeholders')
+      .insert({ card_id: card.body.id, user_id: author.id, role: 'responsible' });
+    expect((await admin.delete(`/api/v1/users/${author.id}`)).status).toBe(204);
+    expect((await t.anonymous.get('/api/v1/auth/me', token)).status).toBe(401);
+    const history = await admin.get(`/api/v1/cards/${card.body.id}/history`);
+    const types = history.body.items.map((event: { event_type: string }) => event.event_type);
+    expect(types).toEqual(expect.arrayContaining(['card.created', 'stakeholder.removed']));
+    const removed = (await eventsOf(t, 'stakeholder.removed')).at(-1);
+    expect(removed.data).toMatchObject({
+      user_display_name: 'Somebody',
+      changes: { user_id: { old: author.id, new: null }, role: { old: 'responsible', new: null } },
+    });
+    expect((await admin.get(`/api/v1/cards/${card.body.id}`)).body.stakeholders).toEqual([]);
+    expect((await admin.delete(`/api/v1/users/${author.id}`)).status).toBe(404);
+  });
+
+  it('is refused for oneself', async () => {
+    expect(await refusal(admin.delete(`/api/v1/users/${admin.userId}`))).toEqual([409, 'conflict']);
+  });
+});
+
+describe('the last administrator', () => {
+  it('stays, also when two take away each other at the same moment', async () => {
+    const { db } = t.services;
+    for (let round = 0; round < 5; round += 1) {
+      const a = await t.as('admin', `a${round}`);
+      const b = await t.as('admin', `b${round}`);
+      await db('users')
+        .where({ role: 'admin' })
+        .whereNotIn('id', [a.userId, b.userId])
+        .update({ role: 'member' });
+      const ways: ((by: TestClient, whom: TestClient) => ReturnType<TestClient['get']>)[] = [
+        (by, whom) => by.patch(`/api/v1/users/${whom.userId}`, { role: 'viewer' }),
+        (by, whom) => by.patch(`/api/v1/users/${whom.userId}`, { is_active: false }),
+        (by, whom) => by.delete(`/api/v1/users/${whom.userId}`),
+        (by, whom) => by.patch('/api/v1/users/bulk', { ids: [whom.userId], updates: { is_active: false } }),
+        (by, whom) => by.post(`/api/v1/users/${whom.userId}/erase`),
+      ];
+      await Promise.all([ways[round]!(a, b), ways[(round + 1) % 5]!(b, a)]);
+      const [left] = await db('users').where({ role: 'admin', is_active: true }).count('* as n');
+      expect(left!.n, `round ${round}`).toBeGreaterThanOrEqual(1);
+    }
+    const [last] = await db('users').where({ role: 'admin', is_active: true }).orderBy('created_at');
+    await db('users')
+      .where({ role: 'admin', is_active: true })
+      .whereNot({ id: last.id })
+      .update({ role: 'member' });
+    // an administrator of users who is not one of all
+    const keys = Object.keys((await (await t.as('viewer')).get('/api/v1/auth/me')).body.permissions);
+    const manager = await t.as(await roleWith(t, ...keys));
+    const url = `/api/v1/users/${last.id}`;
+    expect(await refusal(manager.patch(url, { role: 'viewer' }))).toEqual([409, 'conflict']);
+    expect(await refusal(manager.patch(url, { is_active: false }))).toEqual([409, 'conflict']);
+    expect(await refusal(manager.delete(url))).toEqual([409, 'conflict']);
+    expect(await refusal(manager.post(`${url}/erase`))).toEqual([409, 'conflict']);
+    const bulk = await manager.patch('/api/v1/users/bulk', { ids: [last.id], updates: { role: 'viewer' } });
+    expect(bulk.body).toEqual({ updated: 0, skipped: [{ id: last.id, reason: 'last_administrator' }] });
+  });
+});
