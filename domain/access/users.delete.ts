@@ -1,6 +1,7 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
+import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakeholders/stakeholders.events.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
@@ -76,37 +77,23 @@ async function removeStakeholdings(work: Work, ctx: Ctx, users: UserRow[]): Prom
   const names = new Map(users.map((user) => [user.id, user.display_name]));
   const { rows } = await work.sql.raw(
     `with gone as (delete from stakeholders where user_id = any(?::uuid[]) returning *)
-     select to_jsonb(g) as row, c.type, c.name from gone g join cards c on c.id = g.card_id order by g.id`,
+     select to_jsonb(g) as row, c.id, c.type, c.name from gone g join cards c on c.id = g.card_id order by g.id`,
     [[...names.keys()]],
   );
-  for (const { row, type, name } of rows) {
-    const label = work.metamodel.cardTypes
-      .get(type)
-      ?.stakeholderRoles.find(({ key }) => key === row.role)?.label;
-    work.emit({
-      event_type: 'stakeholder.removed',
-      card_id: row.card_id,
-      card_type: type,
-      data: {
-        id: row.id,
-        type,
-        name,
-        stakeholder_id: row.id,
-        user_display_name: names.get(row.user_id),
-        role_label: label ?? row.role,
-        changes: {
-          card_id: { old: row.card_id, new: null },
-          user_id: { old: row.user_id, new: null },
-          role: { old: row.role, new: null },
-          created_at: { old: row.created_at, new: null },
-        },
-      },
-    });
+  for (const { row, id, type, name } of rows as (CardOfRole & { row: StakeholderRow })[]) {
+    const cardType = work.metamodel.cardTypes.get(type)!;
+    work.emit(stakeholderEvent({ id, name }, cardType, names.get(row.user_id)!, row, null));
     work.raise(cardsTopic(type));
   }
   await rescoreCards(
     work,
     ctx,
-    rows.map(({ row }: { row: { card_id: string } }) => row.card_id),
+    (rows as CardOfRole[]).map(({ id }) => id),
   );
+}
+
+interface CardOfRole {
+  id: string;
+  type: string;
+  name: string;
 }

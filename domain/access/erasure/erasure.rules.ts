@@ -32,7 +32,7 @@ export interface Eraser {
   mentions(text: string): string;
 }
 
-/** Members of events that hold the name or the address of a person, also as `{old, new}`. */
+/** Members of events that hold the name or the address of a person, also as `{old, new}`; a `summary` is the service's. */
 const personal = /(^|_)(display_name|email|user_name|actor_name|author_name)$/;
 
 export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
@@ -66,9 +66,10 @@ export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
   };
   const members = (value: unknown, about: boolean, inside = false): unknown => {
     if (typeof value === 'string') return inside ? whole(value, about) : mentions(value);
-    return mapped(value, (part, key) =>
-      members(part, about, personal.test(key) || (inside && (key === 'old' || key === 'new'))),
-    );
+    return mapped(value, (part, key) => {
+      if (key === 'summary') return texts(part, about);
+      return members(part, about, personal.test(key) || (inside && (key === 'old' || key === 'new')));
+    });
   };
   return { texts, members: (value, about) => members(value, about), mentions };
 }

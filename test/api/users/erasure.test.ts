@@ -26,7 +26,10 @@ async function everything(): Promise<string> {
   const names: string[] = await db('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
   const parts = await Promise.all(
     names.map(async (name) => {
-      const { rows } = await db.raw('select coalesce(jsonb_agg(to_jsonb(t)), $$[]$$)::text as text from ?? t', [name]);
+      const { rows } = await db.raw(
+        'select coalesce(jsonb_agg(to_jsonb(t)), $$[]$$)::text as text from ?? t',
+        [name],
+      );
       return `${name}: ${rows[0].text}`;
     }),
   );
@@ -63,7 +66,11 @@ describe('erasure', () => {
     );
     const api = await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
     const { db } = t.services;
-    await db('stakeholders').insert({ card_id: card.body.id, user_id: user.id, role: 'responsible' });
+    const at = `/api/v1/cards/${card.body.id}`;
+    await admin.post(`${at}/stakeholders`, { user_id: user.id, role: 'responsible' });
+    const content = `Thanks, @[Ada ${word} Lovelace](user:${user.id})!`;
+    const comment = await admin.post(`${at}/comments`, { content });
+    expect(comment.status, comment.text).toBe(201);
     await db('notifications').insert([
       {
         user_id: admin.userId,
@@ -106,10 +113,12 @@ describe('erasure', () => {
     });
     expect((await t.anonymous.get('/api/v1/auth/me', token)).status).toBe(401);
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(api.body.token))).status).toBe(401);
+    const comments = await admin.get(`${at}/comments`);
+    expect(comments.body.items[0].content).toBe(`Thanks, @[${p.name}](user:${user.id})!`);
     const [first, second] = await db('notifications').orderBy('event_position');
     expect(first.message).toBe(`${p.name} changed Card ${word}`);
     expect(second.message, 'somebody else of the same name').toBe(`Ada ${word} Lovelace changed it`);
-    const history = (await admin.get(`/api/v1/cards/${card.body.id}/history`)).body.items;
+    const history = (await admin.get(`${at}/history`)).body.items;
     expect(history.at(-1).user_display_name).toBe(p.name);
     const logins = await db('events').where({ event_type: 'auth.login', user_id: user.id });
     expect(logins.at(-1)!.data).toMatchObject({ email: p.email, address: null });

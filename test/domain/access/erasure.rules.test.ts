@@ -38,6 +38,7 @@ describe('erasure', () => {
       id,
       name: 'Ada',
       user_display_name: 'Ada',
+      summary: 'Ada is Responsible',
       changes: {
         display_name: { old: 'Ada', new: 'Ada (King) Lovelace' },
         description: { old: null, new: 'Ask ada@old.example' },
@@ -48,6 +49,7 @@ describe('erasure', () => {
       id,
       name: 'Ada',
       user_display_name: p.name,
+      summary: `${p.name} is Responsible`,
       changes: {
         display_name: { old: p.name, new: p.name },
         description: { old: null, new: 'Ask ada@old.example' },
