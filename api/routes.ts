@@ -26,6 +26,7 @@ import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
 import { registerRoleRoutes } from './roles/roles.routes.ts';
 import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts';
+import { registerSettingImageRoutes } from './settings/settings.images.routes.ts';
 import { registerSettingRoutes } from './settings/settings.routes.ts';
 import { registerSettingTestRoutes } from './settings/settings.tests.routes.ts';
 import { registerTokenRoutes } from './tokens/tokens.routes.ts';
@@ -66,6 +67,7 @@ export const routeGroups: RouteGroup[] = [
   registerBootstrapRoute,
   registerSettingRoutes,
   registerSettingTestRoutes,
+  registerSettingImageRoutes,
   registerEventRoutes,
   registerHealthRoutes,
   registerMetricsRoute,

@@ -58,7 +58,6 @@ export const errorCodes = {
   unauthorized: { status: 401, title: 'Login required' },
   unavailable: { status: 503, title: 'The service is not ready' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
-  uploads_disabled: { status: 403, title: 'Uploads are switched off' },
   upstream_failed: { status: 502, title: 'A remote system failed' },
   use_operation: { status: 422, title: 'This field is changed by an operation of its own' },
   validation_failed: { status: 422, title: 'The input is not valid' },

@@ -102,6 +102,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       description:
         'pdf, docx, xlsx, pptx, png, jpeg, svg or txt, at most 10 MiB. What it is, is found from its content; the ending of its name has to agree. Macros, scripts in images, encrypted files and archives that unpack to more than 200 MiB are refused.',
       ...managing,
+      module: 'file_uploads',
       params: IdParams,
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
       bodyLimit: MAX_ATTACHMENT + FORM_ROOM,
@@ -114,7 +115,6 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
           headers: ['ETag'],
         },
       },
-      errors: ['uploads_disabled'],
       handler: async ({ ctx, params, request, reply }) => {
         await requireUpload(ctx, params.id);
         const { name, content, category } = await receiveFile(request);

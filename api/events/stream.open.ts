@@ -52,6 +52,8 @@ export function createStreams(services: Services): Streams {
       reply.hijack();
       const response = reply.raw;
       response.writeHead(200, {
+        // of hooks that came before, such as those for pages of other origins
+        ...(reply.getHeaders() as Record<string, string>),
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',

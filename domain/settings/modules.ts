@@ -18,8 +18,12 @@ export const isEnabled = ({ values }: WorkspaceSettings, module: Module): boolea
 
 /** @throws EstateError `module_disabled` naming the module. */
 export function requireModule(settings: WorkspaceSettings, module: Module): void {
-  if (isEnabled(settings, module)) return;
-  throw new EstateError('module_disabled', `The module ${module} is switched off in this workspace.`, {
+  if (!isEnabled(settings, module)) throw moduleDisabled(module);
+}
+
+/** The refusal that names the module. */
+export function moduleDisabled(module: Module): EstateError {
+  return new EstateError('module_disabled', `The module ${module} is switched off in this workspace.`, {
     extra: { module },
   });
 }

@@ -2,6 +2,8 @@
 export interface StoredImage {
   file_id: string;
   media_type: string;
+  /** Bytes. */
+  size: number;
   /** Hexadecimal SHA-256. */
   sha256: string;
 }

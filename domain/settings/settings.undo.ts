@@ -1,6 +1,12 @@
 import type { UndoSpec } from '../batches/undo.types.ts';
 import { differing } from '../events/stored-rows.ts';
-import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
+import {
+  type SettingKey,
+  type SettingValues,
+  type StoredImage,
+  settingDefaults,
+} from './settings.defaults.ts';
+import { exchangeImages } from './settings.images.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';
 
 /** Settings get the values back that they had; one that nobody had set before follows its default again. */
@@ -21,6 +27,10 @@ export const settingUndo: UndoSpec[] = [
       const unset =
         data.first === true &&
         Object.keys(differing({ value }, { value: settingDefaults[key] })).length === 0;
+      if (key === 'logo' || key === 'favicon') {
+        const there = await exchangeImages(work.sql, settings.values[key], value as StoredImage | null);
+        if (!there) return { code: 'content_purged', message: `The ${key} is no longer kept.` };
+      }
       await writeSetting(work, ctx, settings, key, value, unset);
       return null;
     },

@@ -5,6 +5,7 @@ import { command } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { insertRow, lockRow } from '../../events/stored-rows.ts';
 import { recordFile, type StoredContent } from '../../files/files.store.ts';
+import { moduleDisabled } from '../../settings/modules.ts';
 import { readSetting } from '../../settings/settings.read.ts';
 import { holdCard } from '../attended.card.ts';
 import { MANAGE_DOCUMENTS } from '../documents/documents.ts';
@@ -17,7 +18,7 @@ import { attachmentList } from './files.list.ts';
 /**
  * Whether the caller may attach files to the card at all: asked before the bytes are read, and decided when they are
  * attached.
- * @throws EstateError `not_found`, `forbidden`, `uploads_disabled`.
+ * @throws EstateError `not_found`, `forbidden`, `module_disabled`.
  */
 export async function requireUpload(ctx: Ctx, cardId: string): Promise<void> {
   await ctx.db.transaction(async (sql) => {
@@ -27,14 +28,12 @@ export async function requireUpload(ctx: Ctx, cardId: string): Promise<void> {
 }
 
 async function requireUploadsEnabled(sql: Knex.Transaction): Promise<void> {
-  if (!(await readSetting(sql, 'file_uploads_enabled'))) {
-    throw new EstateError('uploads_disabled', 'Uploads are switched off by the settings.');
-  }
+  if (!(await readSetting(sql, 'file_uploads_enabled'))) throw moduleDisabled('file_uploads');
 }
 
 /**
  * Attaches a stored content to a card.
- * @throws EstateError `not_found`, `forbidden`, `uploads_disabled`, `validation_failed`.
+ * @throws EstateError `not_found`, `forbidden`, `module_disabled`, `validation_failed`.
  */
 export async function attachFile(
   ctx: Ctx,

@@ -1,5 +1,6 @@
 import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
 import { type Row, row } from '../matrix.row.ts';
+import type { World } from '../world.ts';
 
 const url = '/api/v1/settings';
 const everybody = '+ + + + + + +';
@@ -35,6 +36,24 @@ const harmless: Record<string, object> = {
   'app-title': { app_title: '' },
 };
 
+const picture = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="4"/></svg>';
+
+async function upload({ t }: World, key: string, token: string): Promise<number> {
+  const form = new FormData();
+  form.append('file', new Blob([picture]), `${key}.svg`);
+  const request = new Request('http://estate.example', { method: 'POST', body: form });
+  const answer = await t.app.inject({
+    method: 'POST',
+    url: `${url}/${key}`,
+    headers: {
+      'content-type': request.headers.get('content-type')!,
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    },
+    payload: Buffer.from(await request.arrayBuffer()),
+  });
+  return answer.statusCode;
+}
+
 export const settingRows: Row[] = [
   row(`GET ${url}/bootstrap`, everybody),
   ...plainSettings.flatMap(({ path }) => [
@@ -44,6 +63,15 @@ export const settingRows: Row[] = [
   ...['login-branding', 'email', 'sso', 'ai', 'retention'].flatMap((path) => [
     row(`GET ${url}/${path}`, administrators),
     row(`PATCH ${url}/${path}`, administrators, () => ({ body: {} })),
+  ]),
+  ...['logo', 'favicon'].flatMap((key) => [
+    row(`GET ${url}/${key}`, everybody, async (w) => {
+      await upload(w, key, (await w.client('admin')).token);
+      return {};
+    }),
+    row(`GET ${url}/${key}/info`, administrators),
+    row(`POST ${url}/${key}`, administrators, () => ({ send: (w, token) => upload(w, key, token) })),
+    row(`DELETE ${url}/${key}`, administrators),
   ]),
   row(`POST ${url}/email/test`, administrators),
   row(`POST ${url}/ai/test`, administrators),

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { UndoneEvent } from '../../../domain/batches/undo.types.ts';
+import { command } from '../../../domain/command.ts';
+import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { clearImage, setImage } from '../../../domain/settings/settings.images.ts';
+import { readSetting } from '../../../domain/settings/settings.read.ts';
+import { settingUndo } from '../../../domain/settings/settings.undo.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
+
+const [spec] = settingUndo;
+const stored = async () =>
+  await t.services.db('settings').where('key', 'like', 'workspace.%').orderBy('key').select('key', 'value');
+const change = async (key: Parameters<typeof changeSetting>[2], input: Record<string, unknown>) =>
+  await changeSetting(await t.ctx(), t.services.secrets, key, input);
+
+/** Undoes everything since the position, newest first. */
+async function undoAfter(position: number) {
+  const events: UndoneEvent[] = (
+    await t.services
+      .db('events')
+      .where('position', '>', position)
+      .where({ event_type: 'settings.updated' })
+      .orderBy('position', 'desc')
+  ).map((row) => ({ ...row, id: row.data.id }));
+  const ctx = await t.ctx();
+  return await command(
+    ctx,
+    async (work) => {
+      const answers = [];
+      for (const event of events) answers.push(await spec!.undo!(work, ctx, event));
+      return answers;
+    },
+    { changesMetamodel: true },
+  );
+}
+const newest = async () => Number((await t.services.db('events').max('position as n').first())?.n ?? 0);
+
+it('gives plain settings and members of groups their values back, and takes away what was set first', async () => {
+  await change('currency', { currency: 'EUR' });
+  await change('email', { smtp_host: 'mail.estate.example' });
+  const before = await stored();
+  const position = await newest();
+  await change('currency', { currency: 'CHF' });
+  await change('currency', { currency: 'NOK' });
+  await change('email', { smtp_port: 25, app_base_url: 'https://estate.example' });
+  await change('cors_origins', { origins: ['https://portal.example'] });
+  await change('retention', { jobs_days: 30 });
+  expect(await undoAfter(position)).toEqual([null, null, null, null, null]);
+  expect(await stored()).toEqual(before);
+  expect(await readSetting(t.services.db, 'email')).toMatchObject({
+    smtp_host: 'mail.estate.example',
+    smtp_port: 587,
+  });
+});
+
+it('undoes the undoing as well', async () => {
+  const position = await newest();
+  await change('app_title', { app_title: 'Landscape' });
+  const undoing = await newest();
+  await undoAfter(position);
+  expect(await readSetting(t.services.db, 'app_title')).toBe('');
+  await undoAfter(undoing);
+  expect(await readSetting(t.services.db, 'app_title')).toBe('Landscape');
+});
+
+it('shows the picture of before while its content is kept', async () => {
+  const picture = (radius: number) =>
+    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><circle r="${radius}"/></svg>`);
+  const { db, blobs } = t.services;
+  const first = await setImage(await t.ctx(), blobs, 'logo', picture(1));
+  const position = await newest();
+  await setImage(await t.ctx(), blobs, 'logo', picture(2));
+  await clearImage(await t.ctx(), 'logo');
+  expect(await undoAfter(position)).toEqual([null, null]);
+  expect(await readSetting(db, 'logo')).toEqual(first);
+  expect(await db('files').where({ id: first.file_id }).first('expires_at')).toEqual({ expires_at: null });
+
+  const later = await newest();
+  await clearImage(await t.ctx(), 'logo');
+  await db('files').delete();
+  expect(await undoAfter(later)).toEqual([expect.objectContaining({ code: 'content_purged' })]);
+  expect(await readSetting(db, 'logo')).toBeNull();
+});
