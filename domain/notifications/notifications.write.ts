@@ -215,10 +215,10 @@ function emitNotification(
   after: StoredNotification,
 ): void {
   if (!after.in_app) return;
-  const { id, user_id, type, title, message, link } = after;
+  const { id, user_id, type, title, message, link, actor_id } = after;
   work.emit({
     event_type,
     recipient_id: user_id,
-    data: { id, user_id, type, title, message, link, changes: rowChanges(before, after) },
+    data: { id, user_id, type, title, message, link, actor_id, changes: rowChanges(before, after) },
   });
 }
