@@ -3,7 +3,7 @@ import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
 import { closed, Uuid } from './common.ts';
 
 /** A text that `null` clears; one schema rather than a union, so that a fault is reported once. */
-const ClearableText = (options: TSchemaOptions & { maxLength?: number; format?: string } = {}) =>
+export const ClearableText = (options: TSchemaOptions & { maxLength?: number; format?: string } = {}) =>
   Type.Optional(Type.Unsafe<string | null>({ ...options, type: ['string', 'null'] }));
 
 const Attributes = Type.Optional(
@@ -25,13 +25,14 @@ const Lifecycle = Type.Optional(
   }),
 );
 
-const Name = Type.String({
+export const Name = Type.String({
   minLength: 1,
   maxLength: 500,
   description: 'On one line; blanks around it are cut',
 });
 
-const values = {
+/** What a client may set on a card. */
+export const cardValues = {
   subtype: ClearableText({ maxLength: 100 }),
   description: ClearableText({ maxLength: 100_000 }),
   parent_id: ClearableText({
@@ -55,18 +56,18 @@ const values = {
 };
 
 export const CardCreateBody = Type.Object(
-  { type: Type.String({ minLength: 1, maxLength: 100 }), name: Name, ...values },
+  { type: Type.String({ minLength: 1, maxLength: 100 }), name: Name, ...cardValues },
   closed,
 );
 
-export const CardPatchBody = Type.Object({ name: Type.Optional(Name), ...values }, closed);
+export const CardPatchBody = Type.Object({ name: Type.Optional(Name), ...cardValues }, closed);
 
 const RelatedIds = Type.Optional(
   Type.Array(Uuid, { maxItems: 200, description: 'Cards related to this one that go with it' }),
 );
 
 /** What archiving and deleting do to other cards. */
-const removal = {
+export const removal = {
   child_strategy: Type.Optional(
     Type.Unsafe<'cascade' | 'disconnect' | 'reparent' | null>({
       type: ['string', 'null'],

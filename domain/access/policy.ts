@@ -7,10 +7,10 @@ export function may(caller: Caller, permission: AppPermission): boolean {
   return caller.permissions === '*' || caller.permissions.has(permission);
 }
 
-/** The refusal that names the missing permission. */
-export function forbidden(permission: string): EstateError {
+/** The refusal that names the missing permission; `more` are further members of its problem document. */
+export function forbidden(permission: string, more: Record<string, unknown> = {}): EstateError {
   return new EstateError('forbidden', `You need the permission ${permission}.`, {
-    extra: { permission },
+    extra: { permission, ...more },
   });
 }
 
@@ -52,6 +52,18 @@ export function mayOnCard(ctx: Ctx, right: CardRight, card: CardForPolicy): bool
 /** @throws EstateError `forbidden` naming the application permission. */
 export function requireOnCard(ctx: Ctx, right: CardRight, card: CardForPolicy): void {
   if (!mayOnCard(ctx, right, card)) throw forbidden(right.app);
+}
+
+/** How many cards a refusal names. */
+const MAX_NAMED = 100;
+
+/** @throws EstateError `forbidden` naming the application permission, and the first of the cards that lack the right. */
+export function requireOnCards(ctx: Ctx, right: CardRight, cards: Iterable<CardForPolicy>): void {
+  if (may(ctx.caller, right.app)) return;
+  const refused = [...cards].filter((card) => !mayOnCard(ctx, right, card));
+  if (refused.length > 0) {
+    throw forbidden(right.app, { card_ids: refused.slice(0, MAX_NAMED).map((card) => card.id) });
+  }
 }
 
 /** Whether the caller sees the card's cost values: by permission, or by any stakeholder role on the card. */

@@ -5,11 +5,20 @@ import type { Ctx } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { refuseHiddenCosts } from './cards.costs.ts';
-import { insertCards, newCardIds, nothingFilled } from './cards.insert.ts';
+import { insertCards, newIds, nothingFilled } from './cards.insert.ts';
 import { lockHierarchy, type StoredCard, writtenCard } from './cards.load.ts';
 import { type ParentPlace, placeBelow, requireParent } from './cards.tree.ts';
 import { guardUnique } from './cards.unique.ts';
-import { checkLevel, hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, tooDeep } from './rules/capability.ts';
+import {
+  checkLevel,
+  hasLevels,
+  LEVEL_FIELD,
+  levelAt,
+  MACRO,
+  maxDepth,
+  type Place,
+  tooDeep,
+} from './rules/capability.ts';
 import type { CardInput, CardValues } from './rules/card.types.ts';
 import { cleanCardInput, refuseOperations, validateCardInput } from './rules/input.ts';
 import { newCardValues } from './rules/merge.ts';
@@ -56,19 +65,29 @@ export async function createCardWithin(work: Work, ctx: Ctx, input: NewCard): Pr
     await lockHierarchy(work.sql, 'shared');
     found = await requireParent(work, ctx, type, values.parent_id, null);
   }
-  if (hasLevels(type)) {
-    const sent = clean.attributes?.[LEVEL_FIELD];
-    const { depth, underMacro } = found.place;
-    const place = { depth, underMacro: depth === 1 ? sent === MACRO : underMacro };
-    if (depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
-    const wrong = checkLevel(sent, place);
-    if (wrong.length > 0) throw invalidFields(wrong);
-    values.attributes = { ...values.attributes, [LEVEL_FIELD]: levelAt(place) };
-  }
-  const [id] = await newCardIds(work, 1);
+  takeLevel(type, values, clean.attributes?.[LEVEL_FIELD], found.place);
+  const [id] = await newIds(work, 1);
   const card = newCard(type, id!, values);
   await guardUnique(work.sql, [card], (sql) => insertCards({ ...work, sql }, ctx, [card]));
   return card.id;
+}
+
+/**
+ * Gives the values of a new card the level of its place; other types have none.
+ * @throws EstateError `capability_too_deep`, `validation_failed`.
+ */
+export function takeLevel(
+  type: CardType,
+  values: CardValues,
+  sent: unknown,
+  { depth, underMacro }: Place,
+): void {
+  if (!hasLevels(type)) return;
+  const place = { depth, underMacro: depth === 1 ? sent === MACRO : underMacro };
+  if (depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
+  const wrong = checkLevel(sent, place);
+  if (wrong.length > 0) throw invalidFields(wrong);
+  values.attributes = { ...values.attributes, [LEVEL_FIELD]: levelAt(place) };
 }
 
 /** A new card as it is stored: active, DRAFT, with its data quality. */

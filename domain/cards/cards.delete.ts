@@ -1,4 +1,4 @@
-import { requireOnCard } from '../access/policy.ts';
+import { requireOnCard, requireOnCards } from '../access/policy.ts';
 import { deleteAttached } from '../collaboration/collaboration.delete.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -10,11 +10,19 @@ import type { StoredRelation } from '../relations/relations.types.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { loadCards, lockHierarchy, requireCard, type StoredCard, typeOf, writtenCard } from './cards.load.ts';
 import { EDIT } from './cards.patch.ts';
-import { affected, lockRemoval, moveWrites, planRemoval, type RemovalRequest } from './cards.removal.ts';
+import {
+  affected,
+  lockRemoval,
+  moveWrites,
+  planRemoval,
+  type RemovalPlan,
+  type RemovalRequest,
+} from './cards.removal.ts';
 import { saveCards } from './cards.save.ts';
 import { diffCard } from './rules/diff.ts';
 
-const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
+/** Needed for deleting. */
+export const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
 
 /**
  * Deletes a card for good, active or archived, with its children as the strategy says and related cards where
@@ -29,18 +37,32 @@ export async function deleteCard(ctx: Ctx, id: string, request: RemovalRequest):
     const primary = requireCard(await loadCards(work, ctx, [id]), id);
     requireOnCard(ctx, DELETE, primary);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
-    const plan = await planRemoval(work, ctx, [primary], request, 'delete');
-    const cards = await lockRemoval(work, ctx, plan, 'delete');
-    const removed = plan.removed.map((gone) => requireCard(cards, gone));
-    for (const card of removed) requireOnCard(ctx, DELETE, card);
-    for (const moved of plan.moved.keys()) requireOnCard(ctx, EDIT, requireCard(cards, moved));
-
-    await deleteRelations(work, ctx, plan.removed);
-    await deleteAttached(work, removed);
-    await deleteRows(work, removed);
-    await saveCards(work, ctx, moveWrites(work, plan, cards));
+    const plan = await deleteAll(work, ctx, [primary], request);
     return `{"deleted_card_ids":${JSON.stringify(plan.removed)},${affected(plan)}}`;
   });
+}
+
+/** Deletes cards under the exclusive hierarchy lock. @throws EstateError as {@link deleteCard}. */
+export async function deleteAll(
+  work: Work,
+  ctx: Ctx,
+  primaries: StoredCard[],
+  request: RemovalRequest,
+): Promise<RemovalPlan> {
+  const plan = await planRemoval(work, ctx, primaries, request, 'delete');
+  const cards = await lockRemoval(work, ctx, plan, 'delete');
+  const removed = plan.removed.map((id) => requireCard(cards, id));
+  requireOnCards(ctx, DELETE, removed);
+  requireOnCards(
+    ctx,
+    EDIT,
+    [...plan.moved.keys()].map((id) => requireCard(cards, id)),
+  );
+  await deleteRelations(work, ctx, plan.removed);
+  await deleteAttached(work, removed);
+  await deleteRows(work, removed);
+  await saveCards(work, ctx, moveWrites(work, plan, cards));
+  return plan;
 }
 
 async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): Promise<void> {

@@ -31,8 +31,8 @@ export async function insertCards(work: Work, ctx: Ctx, cards: StoredCard[]): Pr
   }
 }
 
-/** Ids for new cards, in the order in which they shall be listed. */
-export async function newCardIds({ sql }: Pick<Work, 'sql'>, count: number): Promise<string[]> {
+/** New ids, each greater than the one before. */
+export async function newIds({ sql }: Pick<Work, 'sql'>, count: number): Promise<string[]> {
   if (count === 0) return [];
   const { rows } = await sql.raw('select uuidv7() as id from generate_series(1, ?)', [count]);
   return rows.map((row: { id: string }) => row.id);

@@ -1,5 +1,5 @@
 import { EstateError, invalidFields } from '../../platform/errors.ts';
-import { requireOnCard } from '../access/policy.ts';
+import { requireOnCard, requireOnCards } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
@@ -51,20 +51,28 @@ export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest)
     if (faults.length > 0) throw invalidFields(faults);
     const passengers = named.filter((other) => other !== primary.id);
     const restored = [primary, ...passengers.map((other) => requireCard(cards, other))];
-    for (const card of restored) requireOnCard(ctx, ARCHIVE, card);
-    await requireActiveParents(work, restored);
-
-    await saveCards(
-      work,
-      ctx,
-      restored.map((before) => {
-        const after = { ...before, status: 'ACTIVE' as const, archived_at: null, archive_batch_id: null };
-        return { before, after, event: 'card.restored' };
-      }),
-    );
+    await restoreAll(work, ctx, restored);
     const text = await writtenCard(work.sql, ctx, primary.id);
     return `{"primary":${text},"restored_passenger_ids":${JSON.stringify(passengers)}}`;
   });
+}
+
+/**
+ * Restores archived cards that are locked, under the exclusive hierarchy lock. A parent among them is restored with its
+ * children.
+ * @throws EstateError `forbidden`, `wrong_state` below an archived card, `sibling_name_taken`.
+ */
+export async function restoreAll(work: Work, ctx: Ctx, restored: StoredCard[]): Promise<void> {
+  requireOnCards(ctx, ARCHIVE, restored);
+  await requireActiveParents(work, restored);
+  await saveCards(
+    work,
+    ctx,
+    restored.map((before) => {
+      const after = { ...before, status: 'ACTIVE' as const, archived_at: null, archive_batch_id: null };
+      return { before, after, event: 'card.restored' };
+    }),
+  );
 }
 
 /** No active card lies below an archived one. */

@@ -116,6 +116,60 @@ export async function placeBelow(sql: Sql, parentId: string | null): Promise<Par
   };
 }
 
+/** Where a parent stands, as its children need it. */
+export interface StandingParent {
+  id: string;
+  type: string;
+  status: 'ACTIVE' | 'ARCHIVED';
+  /** The place of its children. */
+  place: Place;
+}
+
+/** Parents as the inventory has them now; those that are gone are left out. */
+export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, StandingParent>> {
+  // one row is looked up at a time: what the planner takes for a join of whole tables is a few steps upwards
+  const { rows } = await sql.raw(
+    `with recursive up as (
+       select p.id as start, p.type, p.status, p.parent_id as at, p.level as top, 1 as depth
+       from unnest(?::uuid[]) q(id) cross join lateral (
+         select c.id, c.type, c.status, c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c
+         where c.id = q.id limit 1) p
+       union all
+       select u.start, u.type, u.status, p.parent_id, p.level, u.depth + 1
+       from up u cross join lateral (
+         select c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c where c.id = u.at limit 1) p
+       where u.depth < ${MAX_DESCENDANTS}
+     ) select start as id, type, status, depth, top from up where at is null`,
+    [ids],
+  );
+  return new Map(
+    rows.map(
+      ({ depth, top, ...parent }: Omit<StandingParent, 'place'> & { depth: number; top: string | null }) => [
+        parent.id,
+        { ...parent, place: { depth: depth + 1, underMacro: top === MACRO } },
+      ],
+    ),
+  );
+}
+
+/**
+ * Checks that a card of the type may lie below the parent, which is undefined where there is no such card.
+ * @throws EstateError naming `parent_id`.
+ */
+export function requireFittingParent(
+  type: CardType,
+  parent: { type: string; status: string } | undefined,
+): void {
+  if (!parent) throw invalidField('parent_id', 'unknown_parent', 'is no card');
+  if (parent.type !== type.key || !type.has_hierarchy) {
+    const message = type.has_hierarchy
+      ? `must be a card of the type ${type.key}`
+      : `cannot be set: cards of the type ${type.key} form no hierarchy`;
+    throw invalidField('parent_id', 'parent_type', message);
+  }
+  if (parent.status !== 'ACTIVE') throw invalidField('parent_id', 'parent_archived', 'is archived');
+}
+
 /**
  * Checks that a card of the type may lie below the parent, and finds the place: the parent exists and is active,
  * is of the same type, whose cards form a hierarchy, and is not the card itself or below it.
@@ -135,14 +189,7 @@ export async function requireParent(
     [parentId, ...visible.bindings] as never,
   );
   const parent = rows[0] as { type: string; status: string } | undefined;
-  if (!parent) throw invalidField('parent_id', 'unknown_parent', 'is no card');
-  if (parent.type !== type.key || !type.has_hierarchy) {
-    const message = type.has_hierarchy
-      ? `must be a card of the type ${type.key}`
-      : `cannot be set: cards of the type ${type.key} form no hierarchy`;
-    throw invalidField('parent_id', 'parent_type', message);
-  }
-  if (parent.status !== 'ACTIVE') throw invalidField('parent_id', 'parent_archived', 'is archived');
+  requireFittingParent(type, parent);
   const found = await placeBelow(sql, parentId);
   if (cardId !== null && found.ancestors.includes(cardId)) {
     throw parentCycle();

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { sqlState, violatedConstraint } from '../../platform/database.ts';
+import { type Sql, sqlState, violatedConstraint } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
 /** A card as it would stand after a write, as far as the unique indexes look at it. */
@@ -63,4 +63,38 @@ export async function guardUnique<T>(
       cause: error,
     });
   }
+}
+
+/** The card that has the key of another, yet to be made. */
+export interface TakenKeys {
+  sibling?: string;
+  external_id?: string;
+}
+
+/** Of new active cards, those whose name or external id a stored card has, by their place in the list. */
+export async function findTaken(
+  sql: Sql,
+  cards: Pick<UniqueCard, 'type' | 'parent_id' | 'name' | 'external_id'>[],
+): Promise<Map<number, TakenKeys>> {
+  const { rows } = await sql.raw(
+    `with v as (
+       select * from jsonb_to_recordset(?::jsonb)
+         as v(n integer, type text, parent_id uuid, name text, external_id text)
+     )
+     select v.n, 'sibling' as key, o.id from v join cards o on ${sameSibling}
+     union all
+     select v.n, 'external_id', o.id from v join cards o on ${indexes.cards_external_id.matches}`,
+    [JSON.stringify(cards.map((card, n) => ({ ...card, n })))],
+  );
+  const taken = new Map<number, TakenKeys>();
+  for (const { n, key, id } of rows as { n: number; key: keyof TakenKeys; id: string }[]) {
+    taken.set(n, { ...taken.get(n), [key]: id });
+  }
+  return taken;
+}
+
+/** The refusal of a name or an external id that another card has. */
+export function takenKey(index: keyof typeof indexes, existing_id: string | null): EstateError {
+  const { code, detail } = indexes[index];
+  return new EstateError(code, detail, { extra: { existing_id } });
 }

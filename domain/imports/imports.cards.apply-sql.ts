@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import type { FieldError } from '../../platform/errors.ts';
 import type { StoredCard } from '../cards/cards.load.ts';
-import { LEVEL_FIELD, MACRO, type Place } from '../cards/rules/capability.ts';
 import { siblingOf } from './imports.cards.plan-parents.ts';
 
 /** A walk upwards that takes so many steps goes round in a circle. */
@@ -48,41 +47,6 @@ export async function levelsToFollow(
     [JSON.stringify(moved)],
   );
   return new Map(rows.map((row: { id: string; level: string }) => [row.id, row.level]));
-}
-
-/** Where a parent stands, as its children need it. */
-export interface StandingParent {
-  status: 'ACTIVE' | 'ARCHIVED';
-  /** The place of its children. */
-  place: Place;
-}
-
-/** Parents as the inventory has them now; those that are gone are left out. */
-export async function readParents(
-  sql: Knex.Transaction,
-  ids: string[],
-): Promise<Map<string, StandingParent>> {
-  // one row is looked up at a time: what the planner takes for a join of whole tables is a few steps upwards
-  const { rows } = await sql.raw(
-    `with recursive up as (
-       select p.id as start, p.status, p.parent_id as at, p.level as top, 1 as depth
-       from unnest(?::uuid[]) q(id) cross join lateral (
-         select c.id, c.status, c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c
-         where c.id = q.id limit 1) p
-       union all
-       select u.start, u.status, p.parent_id, p.level, u.depth + 1
-       from up u cross join lateral (
-         select c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c where c.id = u.at limit 1) p
-       where u.depth < ${MAX_STEPS}
-     ) select start as id, status, depth, top from up where at is null`,
-    [ids],
-  );
-  return new Map(
-    rows.map((row: { id: string; status: StandingParent['status']; depth: number; top: string | null }) => [
-      row.id,
-      { status: row.status, place: { depth: row.depth + 1, underMacro: row.top === MACRO } },
-    ]),
-  );
 }
 
 /** Of cards that were moved, those that lie below themselves now. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
+import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
@@ -172,6 +173,7 @@ export const table: Row[] = [
   // one group a line
   firstRows,
   accountRows,
+  cardBulkRows,
   metamodelRows,
   collaborationRows,
   notificationRows,

@@ -1,0 +1,184 @@
+import Type from 'typebox';
+import { archiveCards, deleteCards, restoreCards } from '../../domain/cards/bulk/bulk.archive.ts';
+import { createCards } from '../../domain/cards/bulk/bulk.create.ts';
+import { patchCards } from '../../domain/cards/bulk/bulk.patch.ts';
+import { resolvePaths } from '../../domain/cards/cards.refs.ts';
+import { operation } from '../operation.ts';
+import * as schemas from '../schemas/card-bulk.ts';
+import { cardExample } from '../schemas/cards.ts';
+import type { App } from '../types.ts';
+
+const MIB = 1024 * 1024;
+const tag = 'Cards';
+const ids = [cardExample.id, '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12'];
+
+/** Work on many cards at once, by the rules of single cards. */
+export function registerCardBulkRoutes(app: App): void {
+  for (const schema of [
+    schemas.CardBulkPatchAnswer,
+    schemas.CardBulkCreateAnswer,
+    schemas.CardBulkArchiveAnswer,
+    schemas.CardBulkDeleteAnswer,
+    schemas.CardBulkRestoreAnswer,
+    schemas.CardRefsAnswer,
+  ]) {
+    app.addSchema(schema);
+  }
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/cards/bulk',
+    id: 'patchCards',
+    tag,
+    summary: 'Make one change to many cards',
+    description:
+      'The rules of PATCH /cards/{id} for each: approvals break, data quality follows, each changed card has its event. All of them are changed or, when one is refused, none; the problem names that card as `card_id`. Ids of no card are reported as `not_found`.',
+    permission: 'inventory.bulk_edit',
+    permissionNote: 'and inventory.edit or card.edit on each card',
+    body: schemas.CardBulkPatchBody,
+    bodyExample: { ids, updates: { attributes: { timeModel: 'invest' } }, dry_run: false },
+    bodyLimit: 2 * MIB,
+    answers: {
+      200: {
+        description: 'What became of each card',
+        schema: Type.Ref('CardBulkPatchAnswer#'),
+        example: {
+          dry_run: false,
+          results: [
+            {
+              row_index: 0,
+              card_id: ids[0],
+              status: 'updated',
+              id: ids[0],
+              before: { attributes: { timeModel: null }, data_quality: 54.5 },
+              after: { attributes: { timeModel: 'invest' }, data_quality: 63.6 },
+            },
+          ],
+          updated: 1,
+          would_update: 0,
+        },
+      },
+    },
+    errors: [
+      'capability_too_deep',
+      'external_id_taken',
+      'parent_cycle',
+      'sibling_name_taken',
+      'too_many_descendants',
+      'use_operation',
+    ],
+    handler: async ({ ctx, body }) => await patchCards(ctx, body.ids, body.updates, body.dry_run),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/cards/bulk-create',
+    id: 'createCards',
+    tag,
+    summary: 'Create many cards',
+    description:
+      'Rows are carried out one after the other by the rules of POST /cards, in one transaction; a row may lie below an earlier one. A row that fails is reported with `error` and `code` and stops no other, but those below it.',
+    permission: 'inventory.create',
+    permissionNote: 'and costs.view for cost attributes',
+    body: schemas.CardBulkCreateBody,
+    bodyExample: {
+      cards: [
+        { row_index: 1, type: 'BusinessCapability', name: 'Insurance' },
+        { row_index: 2, type: 'BusinessCapability', name: 'Claims Handling', parent_path: ['Insurance'] },
+      ],
+      dry_run: false,
+    },
+    bodyLimit: 16 * MIB,
+    answers: { 200: { description: 'What became of each row', schema: Type.Ref('CardBulkCreateAnswer#') } },
+    errors: ['sibling_name_taken', 'external_id_taken'],
+    handler: async ({ ctx, body }) => await createCards(ctx, body.cards, body.dry_run),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/cards/bulk-archive',
+    id: 'archiveCards',
+    tag,
+    summary: 'Archive many cards',
+    description:
+      'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. What is archived already, or no card, is skipped.',
+    permission: 'login',
+    permissionNote: 'inventory.archive or card.archive on each card',
+    body: schemas.CardBulkRemovalBody,
+    bodyExample: { card_ids: ids, child_strategy: 'cascade' },
+    bodyLimit: 2 * MIB,
+    answers: { 200: { description: 'What was archived', schema: Type.Ref('CardBulkArchiveAnswer#') } },
+    errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
+    handler: async ({ ctx, body }) => {
+      const { removed, ...answer } = await archiveCards(ctx, body);
+      return { archived_card_ids: removed, ...answer };
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/cards/bulk-delete',
+    id: 'deleteCards',
+    tag,
+    summary: 'Delete many cards for good',
+    description:
+      'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. Ids of no card are skipped.',
+    permission: 'login',
+    permissionNote: 'inventory.delete or card.delete on each card',
+    body: schemas.CardBulkRemovalBody,
+    bodyExample: { card_ids: ids, child_strategy: 'disconnect' },
+    bodyLimit: 2 * MIB,
+    answers: { 200: { description: 'What was deleted', schema: Type.Ref('CardBulkDeleteAnswer#') } },
+    errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
+    handler: async ({ ctx, body }) => {
+      const { removed, ...answer } = await deleteCards(ctx, body);
+      return { deleted_card_ids: removed, ...answer };
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/cards/bulk-restore',
+    id: 'restoreCards',
+    tag,
+    summary: 'Restore many archived cards',
+    description:
+      'All of them or, when one is refused, none. A card below another one of them is restored together with it. What is active, or no card, is skipped.',
+    permission: 'login',
+    permissionNote: 'inventory.archive or card.archive on each card',
+    body: schemas.CardBulkRestoreBody,
+    bodyExample: { card_ids: ids },
+    bodyLimit: 2 * MIB,
+    answers: { 200: { description: 'What was restored', schema: Type.Ref('CardBulkRestoreAnswer#') } },
+    errors: ['sibling_name_taken', 'wrong_state'],
+    handler: async ({ ctx, body }) => await restoreCards(ctx, body),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/cards/resolve-refs',
+    id: 'resolveCardRefs',
+    tag,
+    summary: 'Find the cards that paths of names mean',
+    description:
+      'Active cards of the type, whatever the case. A path may leave out ancestors at its beginning and is then `ambiguous` when it fits several cards; a whole path from the root always means its card.',
+    permission: 'inventory.view',
+    body: schemas.CardRefsBody,
+    bodyExample: {
+      refs: [
+        { row: 2, column: 'capability', type: 'BusinessCapability', ref: 'Insurance / Claims Handling' },
+      ],
+    },
+    bodyLimit: 16 * MIB,
+    answers: {
+      200: {
+        description: 'What each reference means',
+        schema: Type.Ref('CardRefsAnswer#'),
+        example: {
+          results: [{ row: 2, column: 'capability', status: 'resolved', id: ids[0], candidates: null }],
+        },
+      },
+    },
+    handler: async ({ ctx, body }) => ({ results: await resolvePaths(ctx, body.refs) }),
+  });
+}
