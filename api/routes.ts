@@ -34,6 +34,7 @@ import { registerTokenRoutes } from './tokens/tokens.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
 import { registerUserWriteRoutes } from './users/users.write.routes.ts';
+import { registerWebhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** Registers one group's schemas and operations. */
 export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
@@ -71,6 +72,7 @@ export const routeGroups: RouteGroup[] = [
   registerSettingTestRoutes,
   registerSettingImageRoutes,
   registerEventRoutes,
+  registerWebhookRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

@@ -12,6 +12,7 @@ import { processors as allProcessors } from './processors.ts';
 import { startRelay } from './relay.ts';
 import { createRunner } from './runtime.run.ts';
 import { startScheduler } from './scheduler.ts';
+import { startWebhooks } from './webhooks.ts';
 
 /** What is left of the grace time for stopping runs and closing connections, in milliseconds. */
 const STOP_MS = 1_500;
@@ -25,7 +26,7 @@ export interface Workers {
   close(remainingMs: number): Promise<void>;
 }
 
-/** Starts what carries out jobs in this process: relay, scheduler, notifier and a worker for each queue. */
+/** Starts what carries out jobs in this process: relay, scheduler, notifier, webhooks and a worker for each queue. */
 export async function startWorkers(
   services: Services,
   processors: readonly JobProcessor[] = allProcessors,
@@ -45,6 +46,7 @@ export async function startWorkers(
   const relay = startRelay({ db: leases, queue, signals, log });
   const scheduler = startScheduler({ db, signals, log });
   const notifier = startNotifier(services);
+  const webhooks = startWebhooks(services);
   const unlisten = signals.on(JOB_CANCEL_CHANNEL, (id) => runner.check(id || undefined));
 
   return {
@@ -52,7 +54,10 @@ export async function startWorkers(
       const deadline = performance.now() + remainingMs;
       const left = (reserve: number) => Math.max(0, deadline - performance.now() - reserve);
       unlisten();
-      await within(Promise.all([relay.stop(), scheduler.stop(), notifier.stop()]), left(STOP_MS + CLOSE_MS));
+      await within(
+        Promise.all([relay.stop(), scheduler.stop(), notifier.stop(), webhooks.stop()]),
+        left(STOP_MS + CLOSE_MS),
+      );
       const drained = Promise.all(workers.map((worker) => worker.close(false)));
       await within(drained, left(STOP_MS + CLOSE_MS));
       await within(runner.interrupt(left(CLOSE_MS + 500)), left(CLOSE_MS));

@@ -13,6 +13,7 @@ export const tags = [
   { name: 'Reports', description: 'Figures over the inventory' },
   { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },
   { name: 'Events', description: 'Audit log, change feed and live stream' },
+  { name: 'Webhooks', description: 'Changes sent to other systems' },
   { name: 'Users and roles', description: 'Who may do what' },
   { name: 'Tokens', description: 'Personal and service tokens, for programs' },
   { name: 'Settings', description: 'How the workspace is set up, and which modules it has' },

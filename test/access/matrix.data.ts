@@ -5,6 +5,7 @@ import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
+import { webhookRows } from './matrix/webhooks.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
@@ -178,4 +179,5 @@ export const table: Row[] = [
   collaborationRows,
   notificationRows,
   settingRows,
+  webhookRows,
 ].flat();

@@ -1,0 +1,214 @@
+import type { FastifyReply } from 'fastify';
+import Type, { type TSchema } from 'typebox';
+import type { Services } from '../../domain/services.ts';
+import { pingWebhook, replayDelivery, replayFrom } from '../../domain/webhooks/deliveries.replay.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  patchWebhook,
+  rotateSecret,
+  type SecretAnswer,
+} from '../../domain/webhooks/webhooks.commands.ts';
+import { webhookEtag } from '../../domain/webhooks/webhooks.etag.ts';
+import { listDeliveries, listWebhooks, readWebhook } from '../../domain/webhooks/webhooks.queries.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, IdParams, listAnswer, listQuery, Position, Uuid } from '../schemas/common.ts';
+import {
+  WebhookCreateBody,
+  WebhookDeliverySchema,
+  WebhookPatchBody,
+  WebhookSchema,
+  WebhookWithSecretSchema,
+} from '../schemas/webhooks.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Webhooks';
+const permission = 'admin.settings';
+
+const sendWebhook = (reply: FastifyReply, webhook: string): FastifyReply =>
+  sendJson(reply.header('etag', webhookEtag(webhook)), webhook);
+
+const withSecret = ({ webhook, secret }: SecretAnswer): string =>
+  `{"webhook":${webhook},"secret":${JSON.stringify(secret)}}`;
+
+/** Subscriptions that send changes to other systems. */
+export function registerWebhookRoutes(app: App, services: Services): void {
+  for (const schema of [WebhookSchema, WebhookWithSecretSchema, WebhookDeliverySchema] as TSchema[]) {
+    app.addSchema(schema);
+  }
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/webhooks',
+    id: 'listWebhooks',
+    tag,
+    summary: 'List webhooks',
+    permission,
+    query: listQuery(['name', 'status', 'created_at'], 'name', {
+      status: Type.Optional(Type.Union([Type.Literal('active'), Type.Literal('paused')])),
+    }),
+    answers: {
+      200: { description: 'Webhooks', schema: listAnswer(Type.Ref('Webhook#')) },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listWebhooks(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/webhooks',
+    id: 'createWebhook',
+    tag,
+    summary: 'Send changes to an address from now on',
+    description:
+      'Each change is sent at least once, those of one card in order, signed with the secret that this answer shows. What is sent is what you see now and still see then. The address must be https and public, unless OUTBOUND_ALLOW names it.',
+    permission,
+    body: WebhookCreateBody,
+    bodyExample: {
+      name: 'Warehouse',
+      url: 'https://hooks.example.com/estate',
+      event_types: ['card.updated'],
+    },
+    answers: { 201: { description: 'The webhook and its secret', schema: Type.Ref('WebhookWithSecret#') } },
+    handler: async ({ ctx, body, reply }) =>
+      sendJson(reply.code(201), withSecret(await createWebhook(ctx, services, body))),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/webhooks/:id',
+    id: 'readWebhook',
+    tag,
+    summary: 'Read one webhook',
+    permission,
+    params: IdParams,
+    answers: { 200: { description: 'The webhook', schema: Type.Ref('Webhook#') } },
+    handler: async ({ ctx, params, reply }) => sendWebhook(reply, await readWebhook(ctx, params.id)),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/webhooks/:id',
+    id: 'patchWebhook',
+    tag,
+    summary: 'Change, pause or resume a webhook',
+    description: 'A resumed webhook goes on in the change feed where it stopped.',
+    permission,
+    params: IdParams,
+    body: WebhookPatchBody,
+    bodyExample: { status: 'paused' },
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The webhook', schema: Type.Ref('Webhook#') } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendWebhook(reply, await patchWebhook(ctx, services, params.id, body)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/webhooks/:id',
+    id: 'deleteWebhook',
+    tag,
+    summary: 'Delete a webhook with its log',
+    permission,
+    params: IdParams,
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deleteWebhook(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/webhooks/:id/rotate-secret',
+    id: 'rotateWebhookSecret',
+    tag,
+    summary: 'Make a new secret',
+    description: 'For 24 hours deliveries are signed with the old one as well.',
+    permission,
+    params: IdParams,
+    answers: {
+      200: { description: 'The webhook and its new secret', schema: Type.Ref('WebhookWithSecret#') },
+    },
+    handler: async ({ ctx, params, reply }) =>
+      sendJson(reply, withSecret(await rotateSecret(ctx, services, params.id))),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/webhooks/:id/ping',
+    id: 'pingWebhook',
+    tag,
+    summary: 'Send a test delivery',
+    permission,
+    params: IdParams,
+    answers: {
+      202: {
+        description: 'The delivery, to be found in the log',
+        schema: Type.Object({ delivery_id: Uuid }, closed),
+      },
+    },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) =>
+      reply.code(202).send({ delivery_id: await pingWebhook(ctx, params.id) }),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/webhooks/:id/replay',
+    id: 'replayWebhook',
+    tag,
+    summary: 'Send everything after a position again',
+    permission,
+    params: IdParams,
+    body: Type.Object({ after: Position }, closed),
+    bodyExample: { after: '48213' },
+    answers: { 202: { description: 'The webhook, set back', schema: Type.Ref('Webhook#') } },
+    errors: ['wrong_state', 'position_expired'],
+    handler: async ({ ctx, params, body, reply }) => {
+      await replayFrom(ctx, params.id, body.after);
+      return sendJson(reply.code(202), await readWebhook(ctx, params.id));
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/webhooks/:id/deliveries',
+    id: 'listWebhookDeliveries',
+    tag,
+    summary: 'List what a webhook has sent, newest first',
+    description: '`dead` are those that failed for 24 hours.',
+    permission,
+    params: IdParams,
+    query: listQuery(['created_at'], 'created_at', {
+      status: Type.Optional(
+        Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('dead')]),
+      ),
+    }),
+    answers: {
+      200: {
+        description: 'Deliveries',
+        schema: listAnswer(Type.Ref('WebhookDelivery#')),
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listDeliveries(ctx, params.id, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/webhooks/:id/deliveries/:delivery_id/replay',
+    id: 'replayWebhookDelivery',
+    tag,
+    summary: 'Send one delivery again',
+    description: 'Under its own id, by which the receiver knows it.',
+    permission,
+    params: Type.Object({ id: Uuid, delivery_id: Uuid }, closed),
+    answers: { 204: { description: 'It is due again' } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) => {
+      await replayDelivery(ctx, params.id, params.delivery_id);
+      return reply.code(204).send();
+    },
+  });
+}

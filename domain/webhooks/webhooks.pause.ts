@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { recordEvents } from '../command.ts';
+import { systemCaller } from '../context.ts';
+import { enqueueMail, isMailAddress } from '../notifications/mail.enqueue.ts';
+import { createContext, type Services } from '../services.ts';
+
+/** Stops a subscription until somebody sets it active again, and tells its owner why. */
+export async function pause(
+  services: Services,
+  sql: Knex.Transaction,
+  webhook: { id: string; name: string; owner_id: string },
+  reason: string,
+): Promise<void> {
+  const changed = await sql('webhooks')
+    .where({ id: webhook.id, status: 'active' })
+    .update({ status: 'paused', paused_reason: reason, updated_at: sql.fn.now() });
+  if (changed === 0) return;
+  const ctx = await createContext(services, systemCaller, {
+    requestId: randomUUID(),
+    origin: 'system',
+    tool: 'webhook',
+  });
+  const owner = await sql('users').where({ id: webhook.owner_id, is_active: true }).first('email');
+  if (owner && isMailAddress(owner.email)) {
+    await enqueueMail(sql, ctx, {
+      to: owner.email,
+      subject: `The webhook ${webhook.name} is paused`,
+      text: `Estate has paused the webhook "${webhook.name}": ${reason}.\n\nNothing is lost: set its status to active, and it goes on in the change feed where it stopped.\n`,
+    });
+  }
+  const changes = { status: { old: 'active', new: 'paused' }, paused_reason: { old: null, new: reason } };
+  await recordEvents(sql, ctx, [{ event_type: 'webhook.paused', data: { id: webhook.id, changes } }], []);
+}

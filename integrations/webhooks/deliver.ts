@@ -1,0 +1,97 @@
+import type { Services } from '../../domain/services.ts';
+import { appVersion } from '../../domain/version.ts';
+import {
+  type Attempt,
+  type ClaimedDelivery,
+  deliveredEvent,
+  giveBack,
+  giveUp,
+  settleDelivery,
+} from '../../domain/webhooks/deliveries.claim.ts';
+import { ownerContext } from '../../domain/webhooks/deliveries.plan.ts';
+import { secretContext } from '../../domain/webhooks/webhooks.commands.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { OutboundRefusal } from '../../platform/outbound.ts';
+import { signBody } from './sign.ts';
+
+const TIMEOUT_MS = 15_000;
+/** Receivers have little to say. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** Makes one delivery and writes down what became of it. */
+export async function deliver(
+  services: Services,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<void> {
+  let event: Record<string, unknown> | undefined = { event_type: delivery.event_type, position: null };
+  if (delivery.position !== null) {
+    try {
+      event = await deliveredEvent(await ownerContext(services, services.db, delivery), delivery.position);
+    } catch (error) {
+      if (!(error instanceof EstateError)) throw error;
+      event = undefined;
+    }
+  }
+  if (!event) {
+    await giveUp(services, delivery, 'the event is no longer kept, or the owner no longer sees it');
+    return;
+  }
+  const body = JSON.stringify({ id: delivery.id, webhook_id: delivery.webhook_id, ...event });
+  const attempt = await send(services, delivery, body, signal);
+  if (signal.aborted && attempt.status === null) await giveBack(services, delivery);
+  else await settleDelivery(services, delivery, attempt);
+}
+
+async function send(
+  { outbound, secrets }: Services,
+  delivery: ClaimedDelivery,
+  body: string,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const context = secretContext(delivery.webhook_id);
+  const live = [delivery.secret, delivery.previous_secret].flatMap((sealed) =>
+    sealed === null ? [] : [secrets.open(sealed, context)],
+  );
+  const began = performance.now();
+  const took = () => Math.round(performance.now() - began);
+  try {
+    const { status, headers } = await outbound.request(delivery.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': `Estate/${appVersion}`,
+        'estate-delivery': delivery.id,
+        'estate-event': delivery.event_type,
+        ...(delivery.position === null ? {} : { 'estate-position': String(delivery.position) }),
+        'estate-signature': signBody(live, body, Math.floor(Date.now() / 1000)),
+      },
+      body,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_ANSWER_BYTES,
+      signal,
+    });
+    const failed = status < 200 || status > 299;
+    return {
+      status,
+      error: failed ? `the receiver answered ${status}` : null,
+      ms: took(),
+      ...retryAfter(status, headers['retry-after']),
+    };
+  } catch (error) {
+    return { status: null, error: reasonOf(error), ms: took() };
+  }
+}
+
+function retryAfter(status: number, header: string | undefined): { retryAfter?: number } {
+  const seconds = Number(header);
+  return (status === 429 || status === 503) && seconds > 0 ? { retryAfter: seconds } : {};
+}
+
+/** A sentence for the log, without addresses of our own network. */
+function reasonOf(error: unknown): string {
+  if (error instanceof OutboundRefusal) return error.message;
+  const { name, cause } = error as Error & { cause?: { code?: string } };
+  if (name === 'TimeoutError') return `there was no answer within ${TIMEOUT_MS / 1000} s`;
+  return `the request failed${cause?.code ? ` (${cause.code})` : ''}`;
+}

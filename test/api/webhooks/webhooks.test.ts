@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { verifySignature } from '../../../integrations/webhooks/sign.ts';
+import { startWebhooks, type WebhookSender } from '../../../workers/webhooks.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../emulators/webhook-receiver.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { until } from '../../support/until.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let receiver: WebhookReceiver;
+let sender: WebhookSender;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  receiver = await startWebhookReceiver();
+  sender = startWebhooks(t.services);
+});
+afterAll(async () => {
+  await sender.stop();
+  await receiver.close();
+  await t.close();
+});
+afterEach(async () => {
+  receiver.behave = () => 204;
+  receiver.received.length = 0;
+  await t.services.db('webhooks').delete();
+});
+
+const now = () => Math.floor(Date.now() / 1000);
+const subscribe = async (more: object = {}, client = admin) => {
+  const answer = await client.post('/api/v1/webhooks', { name: 'Test', url: receiver.url, ...more });
+  expect(answer.status, answer.text).toBe(201);
+  return { id: answer.body.webhook.id as string, secret: answer.body.secret as string, body: answer.body };
+};
+const newCard = async (values: object = {}) => {
+  const answer = await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...values });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id as string;
+};
+const arrived = (count: number) =>
+  until(`${count} deliveries`, async () =>
+    receiver.received.length >= count ? receiver.received : undefined,
+  );
+const due = (id: string) =>
+  t.services
+    .db('webhook_deliveries')
+    .where({ webhook_id: id })
+    .update({ next_attempt_at: new Date(0) });
+const read = async (id: string) => (await admin.get(`/api/v1/webhooks/${id}`)).body;
+const log = async (id: string, query = '') =>
+  (await admin.get(`/api/v1/webhooks/${id}/deliveries${query}`)).body.items;
+
+describe('a webhook', () => {
+  it('is made, read, listed, changed and deleted, and none of it tells the secret again', async () => {
+    const { id, secret } = await subscribe({ event_types: ['card.created'], card_types: ['Application'] });
+    expect(secret).toMatch(/^whsec_/);
+    const one = await admin.get(`/api/v1/webhooks/${id}`);
+    expect(one.body).toMatchObject({
+      name: 'Test',
+      status: 'active',
+      event_types: ['card.created'],
+      pending: 0,
+    });
+    const list = await admin.get('/api/v1/webhooks?search=test');
+    expect(list.body.items.map((item: { id: string }) => item.id)).toEqual([id]);
+    const changed = await admin.patch(
+      `/api/v1/webhooks/${id}`,
+      { name: 'Renamed', event_types: null },
+      { 'if-match': one.headers.etag as string },
+    );
+    expect([changed.status, changed.body.name, changed.body.event_types]).toEqual([200, 'Renamed', null]);
+    const stale = await admin.patch(`/api/v1/webhooks/${id}`, { name: 'Again' }, { 'if-match': '"old"' });
+    expect(stale.status).toBe(412);
+    expect((await admin.delete(`/api/v1/webhooks/${id}`)).status).toBe(204);
+    expect((await admin.get(`/api/v1/webhooks/${id}`)).status).toBe(404);
+    const events = await t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'webhook.created',
+      'webhook.updated',
+      'webhook.deleted',
+    ]);
+    expect(events[1].data.changes).toEqual({
+      name: { old: 'Test', new: 'Renamed' },
+      event_types: { old: ['card.created'], new: null },
+    });
+    for (const text of [one.text, list.text, changed.text, JSON.stringify(events)]) {
+      expect(text).not.toContain(secret);
+    }
+    const { rows } = await t.services.db.raw('select count(*)::int as n from webhooks where secret like ?', [
+      `%${secret}%`,
+    ]);
+    expect(rows[0].n).toBe(0);
+  });
+
+  it.each([
+    [{ url: 'http://example.com/' }, 'url', 'refused_address'],
+    [{ url: 'https://10.0.0.1/' }, 'url', 'refused_address'],
+    [{ url: 'https://u:p@example.com/' }, 'url', 'refused_address'],
+    [{ name: '  ' }, 'name', 'required'],
+    [{ event_types: ['auth.login'] }, 'event_types.0', 'unknown_event_type'],
+    [{ event_types: ['no.such'] }, 'event_types.0', 'unknown_event_type'],
+    [{ card_types: ['NoSuch'] }, 'card_types.0', 'unknown_type'],
+  ])('is refused with %j', async (more, field, code) => {
+    const answer = await admin.post('/api/v1/webhooks', { name: 'Bad', url: receiver.url, ...more });
+    expect([answer.status, answer.body.errors?.[0].field, answer.body.errors?.[0].code]).toEqual([
+      422,
+      field,
+      code,
+    ]);
+  });
+
+  it('is not for those who may not change settings', async () => {
+    const member = await t.as('member');
+    const { id } = await subscribe();
+    for (const answer of [
+      await member.get('/api/v1/webhooks'),
+      await member.post('/api/v1/webhooks', { name: 'X', url: receiver.url }),
+      await member.get(`/api/v1/webhooks/${id}/deliveries`),
+      await member.post(`/api/v1/webhooks/${id}/ping`),
+    ]) {
+      expect([answer.status, answer.body.permission]).toEqual([403, 'admin.settings']);
+    }
+  });
+});
+
+describe('deliveries', () => {
+  it('hold the change as the feed tells it, signed', async () => {
+    const { secret } = await subscribe({ event_types: ['card.created', 'card.updated'] });
+    const card = await newCard({ attributes: { costTotalAnnual: 7 } });
+    await admin.patch(`/api/v1/cards/${card}`, { alias: 'Second' });
+    const [created, updated] = await arrived(2);
+    const changes = await admin.get('/api/v1/changes?event_type=card.created,card.updated&limit=10000');
+    const items = changes.body.items.filter((item: { card_id: string }) => item.card_id === card);
+    for (const [n, delivery] of [created!, updated!].entries()) {
+      const { id, webhook_id, ...event } = delivery.body;
+      expect(event).toEqual(items[n]);
+      expect(delivery.headers['estate-delivery']).toBe(id);
+      expect(delivery.headers['estate-position']).toBe(event.position);
+      expect(webhook_id).toMatch(/^[0-9a-f-]{36}$/);
+      const signature = delivery.headers['estate-signature'] as string;
+      expect(verifySignature(secret, signature, delivery.text, now())).toBe(true);
+      expect(verifySignature(secret, signature, `${delivery.text} `, now())).toBe(false);
+      expect(verifySignature(secret, signature, delivery.text, now() + 3_600)).toBe(false);
+      expect(verifySignature('whsec_other', signature, delivery.text, now())).toBe(false);
+    }
+  });
+
+  it('are of the events and types that were asked for', async () => {
+    await subscribe({ event_types: ['card.created'], card_types: ['ITComponent'] });
+    await newCard();
+    const wanted = await newCard({ type: 'ITComponent' });
+    await admin.patch(`/api/v1/cards/${wanted}`, { alias: 'x' });
+    await subscribe({ name: 'Marker', event_types: ['card.deleted'] });
+    await admin.delete(`/api/v1/cards/${wanted}`);
+    const all = await arrived(2);
+    expect(all.map(({ body }) => [body.event_type, body.card_id])).toEqual([
+      ['card.created', wanted],
+      ['card.deleted', wanted],
+    ]);
+  });
+
+  it('keep the order of a card while one fails, and do not hold up others', async () => {
+    const { id } = await subscribe({ event_types: ['card.created', 'card.updated'] });
+    receiver.behave = ({ body }) => (body.data.name === 'Stuck' ? 500 : 204);
+    const stuck = await newCard({ name: 'Stuck' });
+    await admin.patch(`/api/v1/cards/${stuck}`, { alias: 'one' });
+    const other = await newCard({ name: 'Other' });
+    await arrived(2);
+    expect(receiver.received.map(({ body }) => body.card_id)).toContain(other);
+    expect((await log(id, '?status=pending')).length).toBe(2);
+    expect((await log(id, '?status=pending')).map((row: { error: string }) => row.error)).toContain(
+      'the receiver answered 500',
+    );
+    receiver.behave = () => 204;
+    await due(id);
+    await until('all to be delivered', async () => (await read(id)).pending === 0);
+    const ofStuck = receiver.received
+      .filter(({ body }) => body.card_id === stuck)
+      .map(({ body }) => body.event_type);
+    expect(ofStuck.slice(-2)).toEqual(['card.created', 'card.updated']);
+    expect(ofStuck.filter((type) => type === 'card.updated')).toHaveLength(1);
+    expect((await read(id)).consecutive_failures).toBe(0);
+  });
+
+  it.each(['hang', 'cut', 'redirect'] as const)(
+    'that meet a receiver who does %s are tried again',
+    async (behaviour) => {
+      const { id } = await subscribe({ event_types: ['card.created'] });
+      receiver.behave = (_delivery, count) => (count === 1 ? behaviour : 204);
+      const card = await newCard();
+      await arrived(1);
+      if (behaviour === 'hang') {
+        // its sender dies: the lease ends
+        await sender.stop();
+        sender = startWebhooks(t.services);
+      } else {
+        await until('the failure to be noted', async () => (await log(id))[0]?.error);
+      }
+      await due(id);
+      await until('the delivery', async () => (await log(id))[0]?.status === 'delivered');
+      expect(receiver.received.map(({ body }) => body.card_id)).toEqual([card, card]);
+      expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
+    },
+  );
+
+  it('wait as long as the receiver asks', async () => {
+    const { id } = await subscribe({ event_types: ['card.created'] });
+    receiver.behave = () => ({ status: 429, retryAfter: 1_800 });
+    await newCard();
+    const [row] = await until('the refusal', async () => {
+      const rows = await log(id);
+      return rows[0]?.error ? rows : undefined;
+    });
+    expect(Date.parse(row.next_attempt_at) - Date.now()).toBeGreaterThan(1_500_000);
+  });
+
+  it('die after 24 hours, and live again when replayed', async () => {
+    const { id } = await subscribe({ event_types: ['card.created'] });
+    receiver.behave = () => 503;
+    await newCard();
+    await until('the first failure', async () => (await log(id))[0]?.error);
+    await t.services
+      .db('webhook_deliveries')
+      .where({ webhook_id: id })
+      .update({ expires_at: new Date(0), next_attempt_at: new Date(0) });
+    await until('the end', async () => (await log(id, '?status=dead')).length === 1);
+    receiver.behave = () => 204;
+    const [dead] = await log(id);
+    expect((await admin.post(`/api/v1/webhooks/${id}/deliveries/${dead.id}/replay`)).status).toBe(204);
+    await until('the delivery', async () => (await log(id))[0]?.status === 'delivered');
+    expect((await admin.post(`/api/v1/webhooks/${id}/deliveries/${randomUUID()}/replay`)).status).toBe(404);
+  });
+
+  it('are signed with both secrets while one follows the other', async () => {
+    const { id, secret } = await subscribe();
+    const rotated = await admin.post(`/api/v1/webhooks/${id}/rotate-secret`);
+    expect(rotated.status).toBe(200);
+    expect((await admin.post(`/api/v1/webhooks/${id}/ping`)).status).toBe(202);
+    const [ping] = await arrived(1);
+    expect(ping!.body).toMatchObject({ event_type: 'webhook.ping', webhook_id: id });
+    const signature = ping!.headers['estate-signature'] as string;
+    for (const each of [secret, rotated.body.secret]) {
+      expect(verifySignature(each, signature, ping!.text, now())).toBe(true);
+    }
+  });
+
+  it('start again from a position', async () => {
+    const { id, body } = await subscribe({ event_types: ['card.created'] });
+    const card = await newCard();
+    await arrived(1);
+    const replayed = await admin.post(`/api/v1/webhooks/${id}/replay`, { after: body.webhook.position });
+    expect(replayed.status).toBe(202);
+    const all = await arrived(2);
+    expect(all.map((delivery) => delivery.body.card_id)).toEqual([card, card]);
+    expect(new Set(all.map((delivery) => delivery.body.id)).size).toBe(2);
+    expect((await admin.post(`/api/v1/webhooks/${id}/replay`, { after: '999999999' })).status).toBe(422);
+  });
+
+  it('stop while paused, lose nothing, and refuse to be hurried', async () => {
+    const { id } = await subscribe({ event_types: ['card.created'] });
+    expect((await admin.patch(`/api/v1/webhooks/${id}`, { status: 'paused' })).body.paused_reason).toBe(
+      'paused by hand',
+    );
+    const card = await newCard();
+    expect((await admin.post(`/api/v1/webhooks/${id}/ping`)).status).toBe(409);
+    expect(receiver.received).toEqual([]);
+    await admin.patch(`/api/v1/webhooks/${id}`, { status: 'active' });
+    const [delivery] = await arrived(1);
+    expect(delivery!.body.card_id).toBe(card);
+  });
+
+  it('end when the receiver says that it is gone', async () => {
+    const { id } = await subscribe({ event_types: ['card.created'] });
+    receiver.behave = () => 410;
+    await newCard();
+    await until('the pause', async () => (await read(id)).status === 'paused');
+    const mail = await t.services.db('mails').orderBy('id', 'desc').first();
+    expect(mail.content.subject).toBe('The webhook Test is paused');
+  });
+
+  it('hold no costs that their owner may not see, and end with the owner', async () => {
+    const { db } = t.services;
+    await db('roles').insert({
+      key: 'hooker',
+      label: 'Hooks',
+      permissions: JSON.stringify({ 'inventory.view': true, 'admin.settings': true }),
+    });
+    await db.raw("select record_events('[]', '{roles}')");
+    const owner = await t.as('hooker');
+    const { id } = await subscribe({ event_types: ['card.created'] }, owner);
+    await newCard({ attributes: { costTotalAnnual: 424_242 } });
+    const [delivery] = await arrived(1);
+    expect(delivery!.text).not.toContain('424242');
+    await db('users').where({ id: owner.userId }).update({ is_active: false });
+    await newCard();
+    await until('the pause', async () => (await read(id)).status === 'paused');
+    expect(receiver.received).toHaveLength(1);
+  });
+});
