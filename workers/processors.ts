@@ -1,4 +1,5 @@
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
+import { archivePurgeProcessor } from './archive-purge.ts';
 import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
@@ -20,4 +21,5 @@ export const processors: JobProcessor[] = [
   passwordResetProcessor,
   todosDueProcessor,
   eraseUserProcessor,
+  archivePurgeProcessor,
 ];

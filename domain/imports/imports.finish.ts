@@ -2,12 +2,11 @@ import type { Knex } from 'knex';
 import { type Db, inTransaction } from '../../platform/database.ts';
 import { recordFile } from '../files/files.store.ts';
 import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
-import { type ImportPayload, importJob } from '../jobs/kinds/import.ts';
+import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
 import { countOutcomes, storeReport } from './imports.report.ts';
 import { planTable } from './imports.staging.ts';
 
-const DAY_MS = 86_400_000;
 
 /** Writes the report of an import whose rows are done, and ends the job. */
 export async function finishImport(job: RunningJob<ImportPayload>, services: Services): Promise<JobResult> {
@@ -52,7 +51,8 @@ export async function endWithReport(
     ownerId: ctx.caller.userId,
     // faults never tell values
     withCosts: false,
-    expiresAt: new Date(moment.getTime() + importJob.retentionDays * DAY_MS),
+    // goes with its job
+    expiresAt: null,
   });
   await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
   const written = !payload.dry_run && !(payload.atomic && counts.failed! > 0);

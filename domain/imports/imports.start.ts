@@ -11,6 +11,8 @@ import { RESUME_DAYS } from './imports.staging.ts';
 export type ImportOptions = Omit<ImportPayload, 'file_id'>;
 
 const DAY_MS = 86_400_000;
+/** The file of a job that ends well goes with its end; this is for those that are given up. */
+const UPLOAD_DAYS = 90 + RESUME_DAYS;
 const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
 /**
@@ -31,7 +33,7 @@ export async function startImport(
       mediaType: mediaTypes[options.format],
       ownerId: ctx.caller.userId,
       withCosts: true,
-      expiresAt: new Date(Date.now() + (importJob.retentionDays + RESUME_DAYS) * DAY_MS),
+      expiresAt: new Date(Date.now() + UPLOAD_DAYS * DAY_MS),
     });
     const job = await enqueueJob(ctx, work, importJob, { ...options, file_id: content.id });
     work.emit({

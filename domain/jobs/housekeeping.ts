@@ -3,23 +3,27 @@ import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
 import { PURGED_THROUGH } from '../events/changes.ts';
 import { removeStale } from '../imports/imports.staging.ts';
 import { removeOldMails, removeOldNotifications } from '../notifications/notifications.retention.ts';
+import type { SettingValues } from '../settings/settings.defaults.ts';
+import { readSetting } from '../settings/settings.read.ts';
 import { jobCatalogue } from './jobs.catalogue.ts';
 import type { JobCounts } from './jobs.running.ts';
 
-/** Events stay readable at least so long. */
-export const EVENT_DAYS = 400;
-/** Finished jobs of kinds that this program no longer knows. */
-const UNKNOWN_KIND_DAYS = 90;
 /** Contents without a file are taken for abandoned after this time; a running upload or export is younger. */
 const ABANDONED_HOURS = 24;
 /** Rows removed by one statement. */
 const BATCH = 5_000;
 
+type Retention = SettingValues['retention'];
+
 /** One thing that is cleaned up: removes a batch and answers how many rows went. */
-type Chore = (sql: Sql) => Promise<number>;
+type Chore = (sql: Sql, retention: Retention) => Promise<number>;
 
 const chores: Record<string, Chore> = {
-  idempotency_keys: expired('idempotency_keys', `created_at < now() - interval '24 hours'`),
+  idempotency_keys: expired(
+    'idempotency_keys',
+    'created_at < now() - make_interval(hours => ?)',
+    ({ idempotency_hours }) => idempotency_hours,
+  ),
   revoked_tokens: expired('revoked_tokens', 'expires_at < now()'),
   one_time_tokens: expired('one_time_tokens', 'expires_at < now()'),
   throttles: expired('throttles', `window_start < now() - interval '1 hour'`),
@@ -27,29 +31,36 @@ const chores: Record<string, Chore> = {
   imports: removeStale,
   jobs: removeJobs,
   events: removeEvents,
+  batches: expired(
+    'mutation_batches',
+    'created_at < now() - make_interval(days => ?)',
+    ({ batches_days }) => batches_days,
+  ),
   notifications: (sql) => removeOldNotifications(sql, BATCH),
   mails: (sql) => removeOldMails(sql, BATCH),
 };
 
-function expired(table: string, condition: string): Chore {
-  return async (sql) => {
+/** Removes rows on a condition, which may hold one value of the settings. */
+function expired(table: string, condition: string, value?: (retention: Retention) => number): Chore {
+  return async (sql, retention) => {
     const { rowCount } = await sql.raw(
       `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${BATCH})`,
+      value ? [value(retention)] : [],
     );
     return rowCount as number;
   };
 }
 
-/** Finished jobs past the days of their kind; their results expire with them. */
-async function removeJobs(sql: Sql): Promise<number> {
+/** Finished jobs past the days of the settings, or fewer of their kind; their results expire with them. */
+async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
   const kinds = jobCatalogue.map(({ kind }) => kind);
-  const days = jobCatalogue.map(({ retentionDays }) => retentionDays);
+  const days = jobCatalogue.map(({ retentionDays }) => retentionDays ?? null);
   const { rows } = await sql.raw(
     `with kept as (select * from unnest(?::text[], ?::int[]) as k(kind, days)),
      gone as (
        delete from jobs where id in (
          select j.id from jobs j left join kept using (kind)
-         where j.finished_at < now() - make_interval(days => coalesce(kept.days, ${UNKNOWN_KIND_DAYS}))
+         where j.finished_at < now() - make_interval(days => least(kept.days, ?))
          limit ${BATCH}
        ) returning result_file_id
      ),
@@ -57,16 +68,16 @@ async function removeJobs(sql: Sql): Promise<number> {
        update files set expires_at = now() from gone where files.id = gone.result_file_id
      )
      select count(*)::int as n from gone`,
-    [kinds, days],
+    [kinds, days, jobs_days] as never,
   );
   return rows[0].n;
 }
 
 /** The feed's oldest events, always a piece from its beginning; readers learn where it begins now. */
-async function removeEvents(sql: Sql): Promise<number> {
+async function removeEvents(sql: Sql, { events_days }: Retention): Promise<number> {
   const { rows } = await sql.raw(
     `with cut as (
-       select coalesce((select min(position) from events where at >= now() - interval '${EVENT_DAYS} days'),
+       select coalesce((select min(position) from events where at >= now() - make_interval(days => ?)),
                        (select max(position) + 1 from events)) as position
      ),
      gone as (
@@ -80,6 +91,7 @@ async function removeEvents(sql: Sql): Promise<number> {
        on conflict (key) do update set value = excluded.value, updated_at = now()
      )
      select count(*)::int as n from gone`,
+    [events_days],
   );
   return rows[0].n;
 }
@@ -131,7 +143,10 @@ export async function cleanUp(db: Db, blobs: BlobStore, signal: AbortSignal): Pr
       if (removed < BATCH) return;
     }
   };
-  for (const [name, chore] of Object.entries(chores)) await repeat(name, () => inTransaction(db, chore));
+  const retention = await readSetting(db, 'retention');
+  for (const [name, chore] of Object.entries(chores)) {
+    await repeat(name, () => inTransaction(db, (sql) => chore(sql, retention)));
+  }
   await repeat('files', () => removeFiles(db, blobs));
   counts.contents = await removeAbandoned(db, blobs, signal);
   return counts;

@@ -1,4 +1,5 @@
 import type { JobDefinition } from './jobs.define.ts';
+import { archivePurgeJob } from './kinds/archive-purge.ts';
 import { eraseUserJob } from './kinds/erase-user.ts';
 import { exportJob } from './kinds/export.ts';
 import { housekeepingJob } from './kinds/housekeeping.ts';
@@ -20,6 +21,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   passwordResetJob,
   todosDueJob,
   eraseUserJob,
+  archivePurgeJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -23,8 +23,8 @@ export interface JobDefinition<P extends TSchema = TSchema> {
   attempts: number;
   /** The wait doubles with every unexpected error, from one second up to this; 60 unless given. */
   longestWaitSeconds?: number;
-  /** Days for which a finished job stays readable. */
-  retentionDays: number;
+  /** Days after which a finished job goes, where it need not stay as long as the settings say (`jobs_days`). */
+  retentionDays?: number;
   /** Whether a run goes on from the last checkpoint; else every run begins anew. */
   resumable: boolean;
 }

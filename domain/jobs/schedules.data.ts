@@ -1,3 +1,4 @@
+import { archivePurgeJob } from './kinds/archive-purge.ts';
 import { housekeepingJob } from './kinds/housekeeping.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { todosDueJob } from './kinds/todos-due.ts';
@@ -7,5 +8,6 @@ import type { BuiltInSchedule } from './schedules.fire.ts';
 export const builtInSchedules: BuiltInSchedule[] = [
   { key: 'kpi_snapshot', kind: kpiSnapshotJob.kind, queue: kpiSnapshotJob.queue, cron: '0 2 * * *' },
   { key: 'housekeeping', kind: housekeepingJob.kind, queue: housekeepingJob.queue, cron: '17 * * * *' },
+  { key: 'archive_purge', kind: archivePurgeJob.kind, queue: archivePurgeJob.queue, cron: '47 * * * *' },
   { key: 'todos_due', kind: todosDueJob.kind, queue: todosDueJob.queue, cron: '5 0 * * *' },
 ];

@@ -2,14 +2,13 @@ import { PassThrough } from 'node:stream';
 import { may } from '../../domain/access/policy.ts';
 import { recordFile, storeContent } from '../../domain/files/files.store.ts';
 import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import { type ExportRequest, exportJob } from '../../domain/jobs/kinds/export.ts';
+import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { withSnapshot } from '../../platform/snapshot.ts';
 import { extractionTables, planExtraction, snapshotPosition } from './extraction.plan.ts';
 import { exportName, mediaTypes, writeTables } from './extraction.write.ts';
 
-const DAY_MS = 86_400_000;
 
 /** Writes the file of an export job from one snapshot and makes it the job's result. */
 export async function runExport(job: RunningJob<ExportRequest>, services: Services): Promise<JobResult> {
@@ -60,7 +59,8 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
       mediaType: mediaTypes[request.format],
       ownerId: ctx.caller.userId,
       withCosts: may(ctx.caller, 'costs.view'),
-      expiresAt: new Date(moment.getTime() + exportJob.retentionDays * DAY_MS),
+      // goes with its job
+      expiresAt: null,
     });
     const done: JobResult = {
       fileId: file.id,

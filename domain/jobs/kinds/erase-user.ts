@@ -12,6 +12,5 @@ export const eraseUserJob = defineJob({
   queue: 'routine',
   payload: Payload,
   attempts: 5,
-  retentionDays: 90,
   resumable: false,
 });

@@ -46,6 +46,5 @@ export const importJob = defineJob({
   queue: 'bulk',
   payload: Payload,
   attempts: 3,
-  retentionDays: 90,
   resumable: true,
 });

@@ -29,6 +29,5 @@ export const metamodelChangeJob = defineJob({
   queue: 'bulk',
   payload: Payload,
   attempts: 3,
-  retentionDays: 90,
   resumable: true,
 });

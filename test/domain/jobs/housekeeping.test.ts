@@ -73,12 +73,13 @@ it('removes finished jobs after the days of their kind, with their files', async
     job('export', 31, { result_file_id: file.id }),
     job('export', 29),
     job('import', 31),
+    job('import', 91),
     job('kind of another version', 89),
     job('kind of another version', 91),
     { kind: 'export', queue: 'bulk', created_at: ago(24_000) },
   ]);
   const counts = await run();
-  expect(counts).toMatchObject({ jobs: 2, files: 1 });
+  expect(counts).toMatchObject({ jobs: 3, files: 1 });
   await expect(t.services.blobs.get(file.id)).rejects.toThrow();
   expect(await db('jobs').count().first()).toEqual({ count: 4 });
 });
@@ -117,4 +118,54 @@ it('removes abandoned contents, and those of expired files', async () => {
   expect(left.sort()).toEqual([kept.id, young.id].sort());
   expect(await services.db('files').pluck('id')).toEqual([kept.id]);
   expect(left).not.toContain(expired.id);
+});
+
+it('keeps things as long as the settings say', async () => {
+  const { db } = t.services;
+  await db('idempotency_keys').delete();
+  await db('jobs').delete();
+  await db('settings').insert({
+    key: 'workspace.retention',
+    value: JSON.stringify({
+      events_days: 500,
+      jobs_days: 10,
+      notifications_days: 180,
+      files_days: 30,
+      idempotency_hours: 48,
+      batches_days: 3,
+    }),
+  });
+  const key = (name: string, hours: number) => ({
+    user_id: randomUUID(),
+    key: name,
+    request_hash: 'x',
+    created_at: ago(hours),
+  });
+  await db('idempotency_keys').insert([key('old', 49), key('young', 47)]);
+  const job = (kind: string, days: number) => ({
+    kind,
+    queue: 'bulk',
+    status: 'succeeded',
+    finished_at: ago(days * 24),
+  });
+  // housekeeping itself is remembered for a week only
+  await db('jobs').insert([job('import', 11), job('import', 9), job('housekeeping', 8)]);
+  await db('mutation_batches').delete();
+  const batch = (days: number) => ({
+    id: randomUUID(),
+    tool_name: 'test',
+    origin: 'system',
+    created_at: ago(days * 24),
+  });
+  await db('mutation_batches').insert([batch(4), batch(2)]);
+  await command(await t.ctx(), async ({ emit }) => emit({ event_type: 'auth.login', data: {} }));
+  await command(await t.ctx(), async ({ emit }) => emit({ event_type: 'auth.login', data: {} }));
+  const positions: number[] = await db('events').orderBy('position').pluck('position');
+  await db('events')
+    .where({ position: positions[0] })
+    .update({ at: ago(501 * 24) });
+  await db('events')
+    .where({ position: positions[1] })
+    .update({ at: ago(450 * 24) });
+  expect(await run()).toMatchObject({ idempotency_keys: 1, jobs: 2, batches: 1, events: 1 });
 });

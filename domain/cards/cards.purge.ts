@@ -1,0 +1,51 @@
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { RunningJob } from '../jobs/jobs.running.ts';
+import { readSetting } from '../settings/settings.read.ts';
+import { deleteAll } from './cards.delete.ts';
+import { loadCards, lockHierarchy, requireCard } from './cards.load.ts';
+
+/** Cards deleted by one transaction: nobody moves a card meanwhile. */
+const BATCH = 500;
+
+/**
+ * Deletes, batch by batch, the cards that were archived longer ago than the settings keep them; run again it finds
+ * none. Archived children that are younger stay, without a parent. Cards of hidden types stay until those are shown.
+ * @returns how many.
+ */
+export async function purgeArchive(job: RunningJob): Promise<number> {
+  let deleted = job.counts.deleted ?? 0;
+  for (;;) {
+    job.signal.throwIfAborted();
+    const batch = await command(job.ctx, async (work) => {
+      const n = await purgeBatch(work, job.ctx);
+      if (n > 0) await job.checkpoint(work, { counts: { deleted: deleted + n } });
+      return n;
+    });
+    deleted += batch;
+    if (batch < BATCH) return deleted;
+  }
+}
+
+async function purgeBatch(work: Work, ctx: Ctx): Promise<number> {
+  const days = await readSetting(work.sql, 'archive_retention_days');
+  if (days === 0) return 0;
+  await lockHierarchy(work.sql, 'exclusive');
+  const { rows } = await work.sql.raw(
+    `select c.id from cards c
+     where c.status = 'ARCHIVED' and c.archived_at < now() - make_interval(days => ?) and c.type = any(?::text[])
+       and not exists (select from cards k where k.parent_id = c.id and k.status = 'ACTIVE')
+     order by c.archived_at, c.id limit ${BATCH}`,
+    [days, work.metamodel.visibleTypes] as never,
+  );
+  if (rows.length === 0) return 0;
+  const ids: string[] = rows.map(({ id }: { id: string }) => id);
+  const cards = await loadCards(work, ctx, ids);
+  await deleteAll(
+    work,
+    ctx,
+    ids.map((id) => requireCard(cards, id)),
+    {},
+  );
+  return ids.length;
+}
