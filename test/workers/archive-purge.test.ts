@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { archivePurgeJob } from '../../domain/jobs/kinds/archive-purge.ts';
+import { changeSetting } from '../../domain/settings/settings.change.ts';
+import { archivePurgeProcessor } from '../../workers/archive-purge.ts';
+import { startWorkers, type Workers } from '../../workers/runtime.ts';
+import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { ask, untilStatus } from '../support/jobs.ts';
+
+let t: TestApp;
+let workers: Workers;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services, [archivePurgeProcessor]);
+  admin = await t.as('admin');
+});
+afterAll(async () => {
+  await workers.close(2_000);
+  await t.close();
+});
+
+const make = async (name: string, more: object = {}) =>
+  (await admin.post('/api/v1/cards', { type: 'BusinessCapability', name, ...more })).body.id as string;
+const age = (ids: string[], days: number) =>
+  t.services.db.raw(
+    `update cards set archived_at = now() - make_interval(days => ?) where id = any(?::uuid[])`,
+    [days, ids] as never,
+  );
+const purge = async () => {
+  const id = await ask(await t.ctx(), archivePurgeJob, {});
+  return (await untilStatus(t.services, id, 'succeeded')).counts;
+};
+
+it('deletes what was archived longer ago than the settings say, with its events, and parts younger children', async () => {
+  const parent = await make('Sales');
+  const old = await make('Sales abroad', { parent_id: parent });
+  const young = await make('Sales at home', { parent_id: parent });
+  const active = await make('Marketing');
+  const relation = await admin.post('/api/v1/cards', { type: 'Application', name: 'Shop' });
+  await admin.post('/api/v1/relations', {
+    type: 'relAppToBC',
+    source_id: relation.body.id,
+    target_id: parent,
+  });
+  await admin.post(`/api/v1/cards/${parent}/archive`, { child_strategy: 'cascade' });
+  await age([parent, old], 31);
+  await age([young], 29);
+
+  expect(await purge()).toEqual({ deleted: 2 });
+  const left = await t.services.db('cards').whereIn('id', [parent, old, young, active]).pluck('id');
+  expect(left.sort()).toEqual([young, active].sort());
+  expect((await admin.get(`/api/v1/cards/${young}`)).body).toMatchObject({
+    status: 'ARCHIVED',
+    parent_id: null,
+    attributes: { capabilityLevel: 'L1' },
+  });
+  const events = await t.services
+    .db('events')
+    .whereNotNull('job_id')
+    .whereIn('event_type', ['card.deleted', 'relation.deleted'])
+    .orderBy('position')
+    .select('event_type', 'card_id', 'user_id');
+  expect(
+    events
+      .filter(({ event_type }) => event_type === 'card.deleted')
+      .map((e) => e.card_id)
+      .sort(),
+  ).toEqual([parent, old].sort());
+  expect(events).toContainEqual(expect.objectContaining({ event_type: 'relation.deleted', user_id: null }));
+  // run again, there is nothing left to do
+  expect(await purge()).toEqual({ deleted: 0 });
+});
+
+it('deletes nothing where the settings say never', async () => {
+  const card = await make('Kept');
+  await admin.post(`/api/v1/cards/${card}/archive`, {});
+  await age([card], 10_000);
+  await changeSetting(await t.ctx(), t.services.secrets, 'archive_retention_days', { days: 0 });
+  expect(await purge()).toEqual({ deleted: 0 });
+  expect((await admin.get(`/api/v1/cards/${card}`)).status).toBe(200);
+  await changeSetting(await t.ctx(), t.services.secrets, 'archive_retention_days', { days: 9_999 });
+  expect(await purge()).toEqual({ deleted: 1 });
+});
