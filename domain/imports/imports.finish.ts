@@ -7,7 +7,6 @@ import type { Services } from '../services.ts';
 import { countOutcomes, storeReport } from './imports.report.ts';
 import { planTable } from './imports.staging.ts';
 
-
 /** Writes the report of an import whose rows are done, and ends the job. */
 export async function finishImport(job: RunningJob<ImportPayload>, services: Services): Promise<JobResult> {
   if (job.payload.atomic) await skipOthers(services.db, job);

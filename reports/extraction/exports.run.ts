@@ -9,7 +9,6 @@ import { withSnapshot } from '../../platform/snapshot.ts';
 import { extractionTables, planExtraction, snapshotPosition } from './extraction.plan.ts';
 import { exportName, mediaTypes, writeTables } from './extraction.write.ts';
 
-
 /** Writes the file of an export job from one snapshot and makes it the job's result. */
 export async function runExport(job: RunningJob<ExportRequest>, services: Services): Promise<JobResult> {
   const { ctx, payload: request } = job;
