@@ -12,7 +12,7 @@ import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const tag = 'Authentication';
-const MailedToken = Type.String({ minLength: 1, maxLength: 200 });
+const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' });
 const tokenQuery = Type.Object({ token: MailedToken }, closed);
 const newPassword = Type.Object({ token: MailedToken, password: Password }, closed);
 const newPasswordExample = {

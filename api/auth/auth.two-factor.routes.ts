@@ -41,7 +41,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
   operation(app, {
     method: 'GET',
     url: '/api/v1/auth/two-factor',
-    id: 'readTwoFactor',
+    id: 'readOwnTwoFactor',
     tag,
     summary: 'Read whether the own account has a second factor',
     permission: 'login',

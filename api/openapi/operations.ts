@@ -68,7 +68,7 @@ function descriptionOf(spec: OperationSpec): string {
 
 function securityOf(spec: OperationSpec): object[] {
   if (spec.permission === 'public') return [];
-  return [{ bearer: [] }, ...(spec.ticket ? [{ ticket: [] }] : [])];
+  return [{ bearer: [] }, { basic: [] }, ...(spec.ticket ? [{ ticket: [] }] : [])];
 }
 
 /** Whether the answer to a GET has an ETag made of its text. */

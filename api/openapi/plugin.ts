@@ -39,7 +39,12 @@ export async function registerOpenApi(app: App): Promise<void> {
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'JWT',
-            description: 'The access token that a login answers.',
+            description: 'The access token that a login answers, or a personal or service token.',
+          },
+          basic: {
+            type: 'http',
+            scheme: 'basic',
+            description: 'A personal or service token as the password, under any user name.',
           },
           ticket: {
             type: 'apiKey',

@@ -141,3 +141,19 @@ export const ArchivedRoleSchema = Type.Object(
   },
   { $id: 'ArchivedRole', ...closed },
 );
+
+const rows = Type.Array(OpenObject);
+
+export const PersonalDataSchema = Type.Object(
+  {
+    account: OpenObject,
+    writes: Type.Record(Type.String(), Type.Integer(), { description: 'Events of the person by type' }),
+    card_roles: rows,
+    tokens: rows,
+    comments: rows,
+    todos: rows,
+    notifications: rows,
+    sign_ins: rows,
+  },
+  { $id: 'PersonalData', ...closed },
+);

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { readPersonalData } from '../../domain/access/personal-data.ts';
 import {
   patchUiPreferences,
   readUiPreferences,
@@ -12,7 +13,13 @@ import {
 } from '../../domain/access/users.queries.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { AuthProvider, InvitationSchema, ServiceAccountSchema, UserSchema } from '../schemas/access.ts';
+import {
+  AuthProvider,
+  InvitationSchema,
+  PersonalDataSchema,
+  ServiceAccountSchema,
+  UserSchema,
+} from '../schemas/access.ts';
 import { closed, IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
@@ -30,6 +37,7 @@ export function registerUserRoutes(app: App): void {
   app.addSchema(UserSchema);
   app.addSchema(ServiceAccountSchema);
   app.addSchema(InvitationSchema);
+  app.addSchema(PersonalDataSchema);
 
   operation(app, {
     method: 'GET',
@@ -40,9 +48,17 @@ export function registerUserRoutes(app: App): void {
     permission: 'login',
     query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
-      role: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-      kind: Type.Optional(Type.Union([Type.Literal('person'), Type.Literal('service')])),
-      auth_provider: Type.Optional(AuthProvider),
+      role: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 64, description: 'Only those who have this role' }),
+      ),
+      kind: Type.Optional(
+        Type.Union([Type.Literal('person'), Type.Literal('service')], {
+          description: 'Only people, or only service accounts',
+        }),
+      ),
+      auth_provider: Type.Optional(
+        Type.Union(AuthProvider.anyOf, { description: 'Only those who log in this way' }),
+      ),
     }),
     answers: { 200: { description: 'Users', schema: listAnswer(Type.Ref('User#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listUsers(ctx, query)),
@@ -94,6 +110,22 @@ export function registerUserRoutes(app: App): void {
     params: IdParams,
     answers: { 200: { description: 'The user', schema: Type.Ref('User#') } },
     handler: async ({ ctx, params, reply }) => sendJson(reply, await readUser(ctx, params.id)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/users/:id/personal-data',
+    id: 'readPersonalData',
+    tag,
+    summary: 'Read all that is kept of a person, the own data or with admin.users',
+    description:
+      'The account, the roles on cards, tokens, comments, to-dos, notifications and sign-ins (the newest 10,000 of each), and how much of what the person has written.',
+    permission: 'login',
+    permissionNote: 'admin.users for others',
+    params: IdParams,
+    answers: { 200: { description: 'The data', schema: Type.Ref('PersonalData#') } },
+    errors: ['session_required'],
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readPersonalData(ctx, params.id)),
   });
 
   operation(app, {

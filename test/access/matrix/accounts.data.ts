@@ -148,6 +148,9 @@ export const accountRows: Row[] = [
     return { body: { ids: [id] } };
   }),
   row('DELETE /api/v1/users/{id}', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
+  row('GET /api/v1/users/{id}/personal-data', '+ - - - - - 0', async (w) => ({
+    path: { id: await w.user() },
+  })),
   row('POST /api/v1/users/{id}/erase', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
   row('GET /api/v1/service-accounts', '+ - - - - - 0'),
   row('POST /api/v1/service-accounts', '+ - - - - - 0', () => ({

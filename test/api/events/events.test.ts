@@ -281,6 +281,26 @@ describe('stream', () => {
     open.close();
   });
 
+  it('ends with the personal token or the impersonation that it was opened with', async () => {
+    const admin = await t.as('admin');
+    const made = (await admin.post('/api/v1/tokens', { name: 'Stream' })).body;
+    const byToken = follow('/api/v1/events/stream', bearer(made.token));
+    const ticket = (await t.anonymous.post('/api/v1/events/ticket', undefined, bearer(made.token))).body
+      .ticket;
+    const byTicket = follow(`/api/v1/events/stream?ticket=${ticket}`, {});
+    const other = (await admin.post('/api/v1/auth/impersonate', { role: 'viewer' })).body.access_token;
+    const asViewer = follow('/api/v1/events/stream', bearer(other));
+    await Promise.all([byToken, byTicket, asViewer].map((stream) => stream.until(1)));
+    await emit(draft({ cost_keys: ['name'] }));
+    await Promise.all([byToken, byTicket, asViewer].map((stream) => stream.until(2)));
+    expect(byToken.frames[1]!.data.data.changes).toHaveProperty('name');
+    expect(asViewer.frames[1]!.data.data.changes, 'costs').not.toHaveProperty('name');
+    await admin.delete(`/api/v1/tokens/${made.id}`);
+    await Promise.all([byToken.ended(), byTicket.ended()]);
+    await t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, bearer(other));
+    await asViewer.ended();
+  });
+
   it('refuses a position that is no longer kept, and callers without the right', async () => {
     const viewer = await t.as('viewer');
     await t.services.db('settings').insert({ key: 'events.purged_through', value: '5' });

@@ -1,0 +1,62 @@
+import { notFound } from '../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import type { JsonText } from '../lists/lists.types.ts';
+import { requireSession } from './grants.ts';
+import { may, requirePermission } from './policy.ts';
+
+/** The newest so many of each kind are told. */
+const NEWEST = 10_000;
+
+/** What is kept of a person besides the account: queries that yield one JSON object a row, for the user's id. */
+const kept: Record<string, string> = {
+  card_roles: `select json_build_object('card_id', s.card_id, 'card_name', c.name, 'role', s.role,
+      'since', utc(s.created_at)) as item
+    from stakeholders s join cards c on c.id = s.card_id where s.user_id = ?::uuid order by s.id desc`,
+  tokens: `select json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes,
+      'created_at', utc(t.created_at), 'last_used_at', utc(t.last_used_at), 'expires_at', utc(t.expires_at)) as item
+    from api_tokens t where t.user_id = ?::uuid order by t.id desc`,
+  comments: `select json_build_object('id', m.id, 'card_id', m.card_id, 'content', m.content,
+      'created_at', utc(m.created_at)) as item
+    from comments m where m.user_id = ?::uuid order by m.id desc`,
+  todos: `select json_build_object('id', d.id, 'card_id', d.card_id, 'description', d.description,
+      'status', d.status, 'due_date', d.due_date) as item
+    from todos d where d.assigned_to = ?::uuid order by d.id desc`,
+  notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
+      'created_at', utc(n.created_at)) as item
+    from notifications n where n.user_id = ?::uuid order by n.id desc`,
+  sign_ins: `select json_build_object('event_type', e.event_type, 'at', utc(e.at),
+      'address', e.data ->> 'address') as item
+    from events e where e.user_id = ?::uuid and e.event_type in ('auth.login', 'auth.login_failed', 'auth.registered')
+    order by e.position desc`,
+};
+
+const parts = Object.entries(kept).map(
+  ([name, query]) =>
+    `'${name}', (select coalesce(json_agg(item), '[]') from (${query} limit ${NEWEST}) part)`,
+);
+
+/**
+ * All that is kept of a person: the account, and what belongs to it or shows its use. For the own account, or with
+ * `admin.users`.
+ * @throws EstateError `forbidden`, `session_required`, `not_found`.
+ */
+export async function readPersonalData(ctx: Ctx, id: string): Promise<JsonText> {
+  const own = ctx.caller.userId === id;
+  if (!own) requirePermission(ctx.caller, 'admin.users');
+  // a token's scopes say nothing of what stands in here
+  if (own && !may(ctx.caller, 'admin.users')) requireSession(ctx.caller);
+  const { rows } = await ctx.db.raw(
+    `select json_build_object(
+       'account', json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name, 'role', u.role,
+         'locale', u.locale, 'auth_provider', u.auth_provider, 'is_active', u.is_active,
+         'ui_preferences', u.ui_preferences, 'notification_preferences', u.notification_preferences,
+         'created_at', utc(u.created_at), 'last_login', utc(u.last_login)),
+       'writes', (select coalesce(json_object_agg(event_type, n), '{}') from (
+         select e.event_type, count(*) as n from events e where e.user_id = u.id group by 1 order by 1) counted),
+       ${parts.join(',\n')})::text as item
+     from users u where u.id = ?::uuid`,
+    [...parts.map(() => id), id],
+  );
+  if (!rows[0]) throw notFound('user', id);
+  return rows[0].item;
+}
