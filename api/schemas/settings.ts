@@ -121,7 +121,7 @@ export const aiMembers = {
   api_key: secret,
   model: line(200),
   api_version: line(50),
-  search_provider: Type.String({ pattern: '^[a-z0-9_]{1,50}$' }),
+  search_provider: Type.String({ pattern: '^[a-z0-9_]{1,50}$', examples: ['duckduckgo'] }),
   search_url: address,
   enabled_types: Type.Array(Type.String({ maxLength: 100 }), {
     maxItems: 500,

@@ -15,6 +15,7 @@ export interface PlainSettingApi {
   optional?: boolean;
   /** Whether anybody may read it. */
   public: boolean;
+  /** Of its value. */
   example: unknown;
 }
 
@@ -114,7 +115,7 @@ export const plainSettings: PlainSettingApi[] = [
   {
     key: 'two_factor_required',
     path: 'two-factor',
-    name: 'TwoFactor',
+    name: 'TwoFactorSetting',
     what: 'whether local accounts need a second factor',
     schema: flag,
     public: false,

@@ -32,6 +32,8 @@ interface SettingApi {
   body: TSchema;
   bodyExample: unknown;
   answer: TSchema;
+  /** An example of the answer, where none can be made from the schema. */
+  example?: unknown;
 }
 
 const groups: SettingApi[] = [
@@ -102,6 +104,7 @@ const plain: SettingApi[] = plainSettings.map(({ key, path, name, what, schema, 
     body: Type.Object({ [member]: optional ? Type.Optional(Nullable(schema)) : schema }, closed),
     bodyExample: { [member]: more.example },
     answer: Type.Object({ [member]: schema }, closed),
+    example: { [member]: more.example },
   };
 });
 
@@ -150,6 +153,11 @@ export function registerSettingRoutes(app: App, services: Services): void {
 function registerSetting(app: App, services: Services, setting: SettingApi): void {
   const { key, name, what } = setting;
   const url = `${root}/${setting.path}`;
+  const answer = {
+    description: 'As it is now',
+    schema: setting.answer,
+    ...(setting.example === undefined ? {} : { example: setting.example }),
+  };
 
   operation(app, {
     method: 'GET',
@@ -159,7 +167,7 @@ function registerSetting(app: App, services: Services, setting: SettingApi): voi
     summary: `Read ${what}`,
     ...(setting.description ? { description: setting.description } : {}),
     permission: setting.read,
-    answers: { 200: { description: 'As it is now', schema: setting.answer } },
+    answers: { 200: answer },
     handler: async ({ request, reply }) => {
       const view = settingView(key, await settingsOf(services, request));
       return setting.read === 'public' ? sendPublic(reply, view) : sendJson(reply, JSON.stringify(view));
@@ -176,7 +184,7 @@ function registerSetting(app: App, services: Services, setting: SettingApi): voi
     permission: setting.change,
     body: setting.body,
     bodyExample: setting.bodyExample,
-    answers: { 200: { description: 'As it is now', schema: setting.answer, headers: ['ETag'] } },
+    answers: { 200: { ...answer, headers: ['ETag'] } },
     errors: ['precondition_failed', ...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
     handler: async ({ ctx, body, reply }) => {
       const view = await changeSetting(ctx, services.secrets, key, body as Record<string, unknown>);
