@@ -22,6 +22,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
   app: App,
   spec: OperationSpec<P, Q, B>,
 ): void {
+  if (app.operations.has(spec.id)) throw new Error(`two operations have the name ${spec.id}`);
   app.operations.set(spec.id, spec as unknown as OperationSpec);
   app.route({
     method: spec.method,

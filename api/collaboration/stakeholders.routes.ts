@@ -35,7 +35,7 @@ export function registerStakeholderRoutes(app: App): void {
   operation(app, {
     method: 'GET',
     url: '/api/v1/stakeholder-roles',
-    id: 'listStakeholderRoles',
+    id: 'listStakeholderRoleKeys',
     tag,
     summary: 'List the roles that people can hold on cards',
     description: 'Each key once, or those of one card type.',

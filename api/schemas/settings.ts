@@ -58,6 +58,7 @@ export const rowOrder = Type.Array(choice(['management', 'core', 'support']), {
   maxItems: 3,
   uniqueItems: true,
   description: 'Rows of the process map, from the top',
+  examples: [['core', 'management', 'support']],
 });
 export const origins = Type.Array(Type.String({ maxLength: 300 }), {
   maxItems: 100,

@@ -46,7 +46,9 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     summary: 'List webhooks',
     permission,
     query: listQuery(['name', 'status', 'created_at'], 'name', {
-      status: Type.Optional(Type.Union([Type.Literal('active'), Type.Literal('paused')])),
+      status: Type.Optional(
+        Type.Union([Type.Literal('active'), Type.Literal('paused')], { description: 'Whether it sends' }),
+      ),
     }),
     answers: {
       200: { description: 'Webhooks', schema: listAnswer(Type.Ref('Webhook#')) },
@@ -182,7 +184,9 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     params: IdParams,
     query: listQuery(['created_at'], 'created_at', {
       status: Type.Optional(
-        Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('dead')]),
+        Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('dead')], {
+          description: 'How far they are',
+        }),
       ),
     }),
     answers: {
