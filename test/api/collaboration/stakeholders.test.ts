@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { appoint, card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
+import { ok, refusal } from './collaboration.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+const of = (id: string) => card(id, '/stakeholders');
+const one = (id: string) => `/api/v1/stakeholders/${id}`;
+const assign = (id: string, user: TestClient, role = 'responsible') =>
+  ok(member.post(of(id), { user_id: user.userId, role }), 201);
+const scores = { __dataQuality: { stakeholders: 10 } };
+
+describe('assignments', () => {
+  it('are made, listed, changed and removed, each with one event that tells the whole row', async () => {
+    const app = await make(admin);
+    const made = await eventsOf(t, () =>
+      member.post(of(app.id), { user_id: viewer.userId.toUpperCase(), role: 'responsible' }),
+    );
+    expect(made.answer.status).toBe(201);
+    const { id } = made.answer.body;
+    expect(made.answer.body).toEqual({
+      id,
+      card_id: app.id,
+      user_id: viewer.userId,
+      user_display_name: 'viewer',
+      user_email: 'viewer@estate.example',
+      role: 'responsible',
+      role_label: 'Responsible',
+      created_at: expect.any(String),
+    });
+    const [event] = made.events.filter(({ event_type }) => event_type === 'stakeholder.added');
+    expect(event).toMatchObject({
+      card_id: app.id,
+      card_type: 'Application',
+      data: {
+        id,
+        stakeholder_id: id,
+        card_name: app.name,
+        user_id: viewer.userId,
+        user_display_name: 'viewer',
+        role: 'responsible',
+        role_label: 'Responsible',
+        summary: 'viewer is Responsible',
+        changes: {
+          card_id: { old: null, new: app.id },
+          user_id: { old: null, new: viewer.userId },
+          role: { old: null, new: 'responsible' },
+          created_at: { old: null, new: expect.any(String) },
+        },
+      },
+    });
+
+    const list = await ok(viewer.get(`${of(app.id)}?search=VIEW`));
+    expect(list).toEqual({ items: [made.answer.body], total: 1, page: 1, page_size: 50 });
+    expect((await ok(viewer.get(`${of(app.id)}?cursor=&fields=role`))).items).toEqual([
+      { role: 'responsible' },
+    ]);
+    expect((await ok(viewer.get(`${of(app.id)}?search=nobody`))).total).toBe(0);
+
+    const changed = await eventsOf(t, () =>
+      member.patch(
+        one(id),
+        { role: 'observer', user_id: viewer.userId },
+        { 'if-match': made.answer.headers.etag! },
+      ),
+    );
+    expect(changed.answer.body).toEqual({ ...made.answer.body, role: 'observer', role_label: 'Observer' });
+    expect(changed.events.map((row) => row.event_type)).toContain('stakeholder.role_changed');
+    expect(changed.events[0]!.data).toMatchObject({
+      id,
+      changes: { role: { old: 'responsible', new: 'observer' } },
+    });
+    expect((await eventsOf(t, () => member.patch(one(id), { role: 'observer' }))).events).toEqual([]);
+
+    const removed = await eventsOf(t, () => member.delete(one(id)));
+    expect(removed.answer.status).toBe(204);
+    expect(removed.events[0]).toMatchObject({
+      event_type: 'stakeholder.removed',
+      data: {
+        id,
+        changes: { role: { old: 'observer', new: null }, user_id: { old: viewer.userId, new: null } },
+      },
+    });
+    expect((await ok(viewer.get(of(app.id)))).total).toBe(0);
+  });
+
+  it('count for the data quality of the card at once', async () => {
+    await t.services
+      .db('card_types')
+      .where({ key: 'Application' })
+      .update({ section_config: JSON.stringify(scores) });
+    await t.services.db.raw("select raise_topics(array['metamodel'])");
+    const app = await make(admin);
+    const before = (await ok(admin.get(card(app.id)))).data_quality;
+    const { events } = await eventsOf(t, () =>
+      member.post(of(app.id), { user_id: viewer.userId, role: 'responsible' }),
+    );
+    const after = (await ok(admin.get(card(app.id)))).data_quality;
+    expect(after).toBeGreaterThan(before);
+    expect(events.map((event) => event.event_type)).toEqual(['stakeholder.added', 'card.updated']);
+    expect(events[1]!.data.changes).toEqual({ data_quality: { old: before, new: after } });
+  });
+
+  it('of the same user and role exist once, also when two ask at once', async () => {
+    const app = await make(admin);
+    const ask = () => member.post(of(app.id), { user_id: viewer.userId, role: 'observer' });
+    const answers = await Promise.all([ask(), ask(), ask()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const other = await assign(app.id, viewer);
+    expect(await refusal(t, () => member.patch(one(other.id), { role: 'observer' }))).toMatchObject({
+      status: 409,
+      code: 'duplicate_stakeholder',
+    });
+  });
+
+  it('need a user and a role that exist', async () => {
+    const app = await make(admin);
+    const made = await assign(app.id, viewer);
+    const gone = await t.as('viewer', 'gone');
+    await t.services.db('users').where({ id: gone.userId }).update({ is_active: false });
+    const post = (body: unknown) => refusal(t, () => member.post(of(app.id), body));
+    expect(await post({ user_id: NOBODY, role: 'observer' })).toMatchObject({
+      status: 422,
+      fields: ['user_id'],
+    });
+    expect(await post({ user_id: gone.userId, role: 'observer' })).toMatchObject({ fields: ['user_id'] });
+    expect(await post({ user_id: viewer.userId, role: 'nope' })).toMatchObject({
+      status: 422,
+      fields: ['role'],
+    });
+    expect(await post({ user_id: viewer.userId, role: 'observer', x: 1 })).toMatchObject({ status: 422 });
+    expect(await post({ role: 'observer' })).toMatchObject({ fields: ['user_id'] });
+    expect(
+      await refusal(t, () => member.patch(one(made.id), { role: 'observer', user_id: member.userId })),
+    ).toMatchObject({ status: 422, fields: ['user_id'] });
+    const stale = { 'if-match': '"old"' };
+    expect((await refusal(t, () => member.patch(one(made.id), { role: 'observer' }, stale))).status).toBe(
+      412,
+    );
+    expect((await refusal(t, () => member.delete(one(made.id), undefined, stale))).status).toBe(412);
+  });
+
+  it('are not found where there is none, and are kept from those without the right', async () => {
+    const app = await make(admin);
+    const made = await assign(app.id, member, 'observer');
+    const body = { user_id: viewer.userId, role: 'observer' };
+    for (const act of [
+      () => member.get(of(NOBODY)),
+      () => member.post(of(NOBODY), body),
+      () => member.patch(one(NOBODY), { role: 'observer' }),
+      () => member.delete(one(NOBODY)),
+    ]) {
+      expect((await refusal(t, act)).status).toBe(404);
+    }
+    expect((await refusal(t, () => member.delete(one('x')))).status).toBe(422);
+    for (const act of [
+      () => viewer.post(of(app.id), body),
+      () => viewer.patch(one(made.id), { role: 'responsible' }),
+      () => viewer.delete(one(made.id)),
+    ]) {
+      expect(await refusal(t, act)).toMatchObject({ status: 403, permission: 'stakeholders.manage' });
+    }
+    const lonely = await withRole(t, 'reader', ['inventory.view']);
+    expect(await refusal(t, () => lonely.get(of(app.id)))).toMatchObject({ permission: 'stakeholders.view' });
+    // a role on the card allows it there
+    await appoint(t, app.id, lonely, 'responsible');
+    await ok(lonely.post(of(app.id), body), 201);
+  });
+
+  it('do not show in feed and history to those who may not see them', async () => {
+    const reader = await withRole(t, 'reader2', ['inventory.view']);
+    const app = await make(admin);
+    const after = (await ok(reader.get('/api/v1/changes?after=now'))).next;
+    await assign(app.id, viewer);
+    const shown = async (client: TestClient) =>
+      (
+        await Promise.all([
+          client.get(`/api/v1/changes?after=${after}`),
+          client.get(card(app.id, '/history')),
+        ])
+      ).map(({ text }) => text.includes('stakeholder.added'));
+    expect(await shown(reader)).toEqual([false, false]);
+    expect(await shown(viewer)).toEqual([true, true]);
+  });
+});
+
+describe('observing', () => {
+  const url = (id: string) => card(id, '/me/observe');
+
+  it('makes the caller an observer, and ends that', async () => {
+    const app = await make(admin);
+    expect(await ok(viewer.get(url(app.id)))).toEqual({ is_observer: false, observer_role_available: true });
+    const made = await ok(viewer.post(url(app.id)), 201);
+    expect(made).toMatchObject({ user_id: viewer.userId, role: 'observer', role_label: 'Observer' });
+    expect((await ok(viewer.get(url(app.id)))).is_observer).toBe(true);
+    expect(await refusal(t, () => viewer.post(url(app.id)))).toMatchObject({
+      status: 409,
+      code: 'duplicate_stakeholder',
+    });
+    const { events } = await eventsOf(t, () => viewer.delete(url(app.id)));
+    expect(events[0]).toMatchObject({ event_type: 'stakeholder.removed', data: { id: made.id } });
+    expect((await eventsOf(t, () => viewer.delete(url(app.id)))).events).toEqual([]);
+  });
+
+  it('needs a card that is seen, of a type with the role', async () => {
+    const app = await make(admin);
+    const nobody = await withRole(t, 'nobody', []);
+    expect(await refusal(t, () => nobody.post(url(app.id)))).toMatchObject({ permission: 'inventory.view' });
+    for (const act of [viewer.get, viewer.post, viewer.delete]) {
+      expect((await refusal(t, () => act(url(NOBODY)))).status).toBe(404);
+    }
+    const component = await make(admin, { type: 'ITComponent' });
+    await t.services
+      .db('stakeholder_role_definitions')
+      .where({ card_type_key: 'ITComponent', key: 'observer' })
+      .update({ is_archived: true });
+    await t.services.db.raw("select raise_topics(array['metamodel'])");
+    expect((await ok(viewer.get(url(component.id)))).observer_role_available).toBe(false);
+    expect(await refusal(t, () => viewer.post(url(component.id)))).toMatchObject({
+      status: 409,
+      code: 'observer_role_unavailable',
+    });
+  });
+});
+
+describe('roles', () => {
+  it('are listed once each, or those of a type', async () => {
+    const all = await ok(viewer.get('/api/v1/stakeholder-roles?page_size=200'));
+    const keys = all.items.map(({ key }: { key: string }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(keys).toContain('process_owner');
+    expect(all.items[0]).toEqual({ key: expect.any(String), label: expect.any(String), translations: {} });
+    const some = await ok(viewer.get('/api/v1/stakeholder-roles?type_key=Application&sort_by=key'));
+    expect(some.items.map(({ key }: { key: string }) => key)).toEqual(
+      [...some.items.map(({ key }: { key: string }) => key)].sort(),
+    );
+    expect(some.items.map(({ key }: { key: string }) => key)).not.toContain('process_owner');
+    expect(await refusal(t, () => viewer.get('/api/v1/stakeholder-roles?type_key=Nope'))).toMatchObject({
+      status: 422,
+      fields: ['type_key'],
+    });
+    const schema = await ok(viewer.get('/api/v1/stakeholder-roles/permissions-schema'));
+    expect(Object.keys(schema)).toHaveLength(15);
+    expect((await t.anonymous.get('/api/v1/stakeholder-roles')).status).toBe(401);
+  });
+});

@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDueTodos } from '../../../domain/collaboration/todos/todos.due.ts';
+import { countOpenTodos } from '../../../domain/collaboration/todos/todos.list.ts';
+import { closeSystemTodos, openSystemTodo } from '../../../domain/collaboration/todos/todos.system.ts';
+import { command } from '../../../domain/command.ts';
+import { systemCaller } from '../../../domain/context.ts';
+import type { RunningJob } from '../../../domain/jobs/jobs.running.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
+import { ok, refusal } from './collaboration.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+let app: { id: string; name: string };
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+  app = await make(admin);
+});
+afterAll(() => t.close());
+
+const of = (id: string) => card(id, '/todos');
+const one = (id: string, rest = '') => `/api/v1/todos/${id}${rest}`;
+const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const create = (body: Record<string, unknown> = {}, client = member, on = app.id) =>
+  ok(client.post(of(on), { description: 'Do it', ...body }), 201);
+const series = async (id: string) =>
+  await t.services
+    .db('todos')
+    .where({ series_id: id })
+    .orderBy('due_date')
+    .select('id', 'status', 'due_date');
+
+describe('to-dos', () => {
+  it('are made, changed and deleted, each with one event', async () => {
+    const { answer, events } = await eventsOf(t, () =>
+      member.post(of(app.id), {
+        description: ' Review ',
+        assigned_to: viewer.userId,
+        due_date: '2026-03-31',
+      }),
+    );
+    expect(answer.status).toBe(201);
+    const { id } = answer.body;
+    expect(answer.body).toEqual({
+      id,
+      card_id: app.id,
+      card_name: app.name,
+      card_type: 'Application',
+      description: 'Review',
+      status: 'open',
+      link: null,
+      is_system: false,
+      assigned_to: viewer.userId,
+      assignee_name: 'viewer',
+      created_by: member.userId,
+      due_date: '2026-03-31',
+      created_at: expect.any(String),
+      series_id: null,
+      recurrence_unit: 'none',
+      recurrence_interval: 1,
+      lead_time_days: 0,
+    });
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      event_type: 'todo.created',
+      card_id: app.id,
+      data: {
+        id,
+        card_name: app.name,
+        changes: { assigned_to: { old: null, new: viewer.userId }, status: { old: null, new: 'open' } },
+      },
+    });
+    const changed = await eventsOf(t, () =>
+      viewer.patch(one(id), { status: 'done', assigned_to: null }, { 'if-match': answer.headers.etag! }),
+    );
+    // the text of the answer depends on its reader only where the card is not seen
+    expect(changed.answer.body).toMatchObject({ status: 'done', assigned_to: null, assignee_name: null });
+    expect(changed.events).toHaveLength(1);
+    expect(changed.events[0]!.data.changes).toEqual({
+      status: { old: 'open', new: 'done' },
+      assigned_to: { old: viewer.userId, new: null },
+    });
+    expect((await eventsOf(t, () => member.patch(one(id), { status: 'done' }))).events).toEqual([]);
+    await ok(member.patch(one(id), { status: 'open', due_date: null }));
+    const gone = await eventsOf(t, () => member.delete(one(id)));
+    expect([gone.answer.status, gone.events[0]!.event_type]).toEqual([204, 'todo.deleted']);
+    expect((await refusal(t, () => member.delete(one(id)))).status).toBe(404);
+  });
+
+  it('are listed by whom they concern', async () => {
+    const own = await make(admin);
+    const [mine, given, taken] = [
+      await create({ description: 'Mine' }, member, own.id),
+      await create({ description: 'Given', assigned_to: viewer.userId }, member, own.id),
+      await create({ description: 'Taken', assigned_to: member.userId }, viewer, own.id),
+    ];
+    const ids = async (client: TestClient, query: string) =>
+      (await ok(client.get(`/api/v1/todos?page_size=200&${query}`))).items
+        .map(({ id }: { id: string }) => id)
+        .filter((id: string) => [mine, given, taken].some((todo) => todo.id === id))
+        .reverse();
+    expect(await ids(member, '')).toEqual([mine.id, given.id, taken.id]);
+    expect(await ids(member, 'created_only=true')).toEqual([mine.id, given.id]);
+    expect(await ids(member, 'assigned_only=true')).toEqual([taken.id]);
+    expect(await ids(member, `assigned_to=${member.userId}`)).toEqual([taken.id]);
+    expect(await ids(viewer, '')).toEqual([given.id, taken.id]);
+    expect(await ids(admin, '')).toEqual([]);
+    expect(await ids(admin, 'mine=false')).toEqual([mine.id, given.id, taken.id]);
+    expect(await ids(admin, `assigned_to=${viewer.userId}`)).toEqual([given.id]);
+    expect(await ids(member, 'status=done')).toEqual([]);
+    expect(await ids(member, 'search=TAK&cursor=')).toEqual([taken.id]);
+    expect((await ok(viewer.get(`${of(own.id)}?sort_by=description&fields=description`))).items).toEqual([
+      { description: 'Given' },
+      { description: 'Mine' },
+      { description: 'Taken' },
+    ]);
+    expect((await refusal(t, () => member.get('/api/v1/todos?mine=false'))).permission).toBe('admin.todos');
+    expect((await refusal(t, () => member.get('/api/v1/todos?status=nope'))).status).toBe(422);
+  });
+
+  it('are changed by those whom they concern, and by who may change all', async () => {
+    const todo = await create();
+    const other = await t.as('member', 'other');
+    for (const act of [
+      () => other.patch(one(todo.id), { status: 'done' }),
+      () => other.delete(one(todo.id)),
+      () => other.post(one(todo.id, '/promote')),
+    ]) {
+      expect(await refusal(t, act)).toMatchObject({ status: 403, permission: 'admin.todos' });
+    }
+    // who does not even see the card learns nothing
+    const nobody = await withRole(t, 'nobody', []);
+    expect((await refusal(t, () => nobody.patch(one(todo.id), { status: 'done' }))).status).toBe(404);
+    expect(await refusal(t, () => nobody.post(of(app.id), { description: 'x' }))).toMatchObject({
+      permission: 'inventory.view',
+    });
+    const asked = await create({ assigned_to: nobody.userId });
+    expect((await ok(nobody.get('/api/v1/todos'))).items[0]).toMatchObject({
+      id: asked.id,
+      card_id: app.id,
+      card_name: null,
+      card_type: null,
+    });
+    await ok(nobody.patch(one(asked.id), { status: 'done' }));
+    await ok(admin.patch(one(todo.id), { description: 'By the administrator' }));
+    for (const act of [
+      () => member.get(of(NOBODY)),
+      () => member.post(of(NOBODY), { description: 'x' }),
+      () => member.patch(one(NOBODY), { status: 'done' }),
+      () => member.delete(one(NOBODY)),
+      () => member.post(one(NOBODY, '/promote')),
+    ]) {
+      expect((await refusal(t, act)).status).toBe(404);
+    }
+  });
+
+  it('refuse what they cannot hold', async () => {
+    const todo = await create();
+    const post = (body: unknown) => refusal(t, () => member.post(of(app.id), body));
+    const patch = (body: unknown) => refusal(t, () => member.patch(one(todo.id), body));
+    for (const [body, field] of [
+      [{ description: ' ' }, 'description'],
+      [{ description: 'x', assigned_to: NOBODY }, 'assigned_to'],
+      [{ description: 'x', due_date: '2026-02-30' }, 'due_date'],
+      [{ description: 'x', due_date: '0000-01-01' }, 'due_date'],
+      [{ description: 'x', recurrence_unit: 'hours' }, 'recurrence_unit'],
+      [{ description: 'x', recurrence_interval: 0 }, 'recurrence_interval'],
+      [{ description: 'x', lead_time_days: 3651 }, 'lead_time_days'],
+    ] as const) {
+      const { status, fields } = await post(body);
+      expect([status, fields[0]]).toEqual([422, field]);
+    }
+    expect((await post({ description: 'x', status: 'done' })).status).toBe(422);
+    expect((await patch({ status: 'scheduled' })).status).toBe(422);
+    expect((await patch({ status: null })).status).toBe(422);
+    expect((await patch({ description: null })).status).toBe(422);
+    expect((await refusal(t, () => member.patch(one(todo.id), {}, { 'if-match': '"x"' }))).status).toBe(412);
+  });
+});
+
+describe('recurring to-dos', () => {
+  it('come again when they are done: open within the lead time, else scheduled', async () => {
+    const weekly = await create({ due_date: day(0), recurrence_unit: 'weeks', assigned_to: viewer.userId });
+    expect(weekly).toMatchObject({ series_id: weekly.id, lead_time_days: 2, status: 'open' });
+    const { events } = await eventsOf(t, () => member.patch(one(weekly.id), { status: 'done' }));
+    expect(events.map(({ event_type }) => event_type)).toEqual(['todo.updated', 'todo.created']);
+    const [, next] = await series(weekly.id);
+    expect(next).toMatchObject({ status: 'scheduled', due_date: day(7) });
+    expect(events[1]!.data).toMatchObject({ id: next.id, assigned_to: viewer.userId });
+    // done twice, it comes again once
+    await ok(member.patch(one(weekly.id), { status: 'open' }));
+    await ok(member.patch(one(weekly.id), { status: 'done' }));
+    expect(await series(weekly.id)).toHaveLength(2);
+
+    const late = await create({ due_date: day(-30), recurrence_unit: 'weeks' });
+    await ok(member.patch(one(late.id), { status: 'done' }));
+    expect((await series(late.id))[1]).toMatchObject({ status: 'open', due_date: day(-23) });
+  });
+
+  it('keep to the day of the month', async () => {
+    const first = await create({ due_date: '2026-01-31', recurrence_unit: 'months' });
+    await ok(member.patch(one(first.id), { status: 'done' }));
+    const [, second] = await series(first.id);
+    await ok(member.patch(one(second.id), { status: 'done' }));
+    expect((await series(first.id)).map(({ due_date }) => due_date)).toEqual([
+      '2026-01-31',
+      '2026-02-28',
+      '2026-03-31',
+    ]);
+  });
+
+  it('can be opened early, and not be done before', async () => {
+    const first = await create({ due_date: day(0), recurrence_unit: 'years' });
+    await ok(member.patch(one(first.id), { status: 'done' }));
+    const [, next] = await series(first.id);
+    expect(await refusal(t, () => member.patch(one(next.id), { status: 'done' }))).toMatchObject({
+      status: 409,
+      code: 'wrong_state',
+    });
+    expect(await refusal(t, () => member.post(one(first.id, '/promote')))).toMatchObject({
+      status: 409,
+      code: 'wrong_state',
+    });
+    const { answer, events } = await eventsOf(t, () => member.post(one(next.id, '/promote')));
+    expect(answer.body.status).toBe('open');
+    expect(events[0]).toMatchObject({
+      event_type: 'todo.updated',
+      data: { changes: { status: { old: 'scheduled', new: 'open' } } },
+    });
+    expect((await eventsOf(t, () => member.post(one(next.id, '/promote')))).events).toEqual([]);
+  });
+
+  it('follow changes of their recurrence', async () => {
+    const todo = await create({ due_date: '2027-05-31' });
+    expect(await ok(member.patch(one(todo.id), { recurrence_unit: 'months' }))).toMatchObject({
+      series_id: todo.id,
+      lead_time_days: 7,
+    });
+    expect(await ok(member.patch(one(todo.id), { lead_time_days: 30 }))).toMatchObject({
+      lead_time_days: 30,
+    });
+    expect(await ok(member.patch(one(todo.id), { lead_time_days: null }))).toMatchObject({
+      lead_time_days: 7,
+    });
+    expect(
+      await ok(member.patch(one(todo.id), { recurrence_unit: null, recurrence_interval: null })),
+    ).toMatchObject({ recurrence_unit: 'none', recurrence_interval: 1, lead_time_days: 0 });
+  });
+
+  it('are opened by the daily job when their time has come, once', async () => {
+    const ctx = await t.ctx(systemCaller);
+    const job = {
+      ctx,
+      counts: {},
+      signal: new AbortController().signal,
+      checkpoint: async () => undefined,
+    } as unknown as RunningJob;
+    const first = await create({ due_date: day(-6), recurrence_unit: 'weeks' });
+    await ok(member.patch(one(first.id), { status: 'done', lead_time_days: 0 }));
+    const [, next] = await series(first.id);
+    expect(next.status).toBe('scheduled');
+    const far = await create({ due_date: day(0), recurrence_unit: 'years' });
+    await ok(member.patch(one(far.id), { status: 'done' }));
+    await t.services
+      .db('todos')
+      .where({ id: next.id })
+      .update({ due_date: day(0) });
+    const before = (await t.services.db('events').max('position as p').first())!.p;
+    expect(await openDueTodos(job)).toBe(1);
+    const events = await t.services.db('events').where('position', '>', before);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      event_type: 'todo.updated',
+      card_id: app.id,
+      data: { id: next.id, changes: { status: { old: 'scheduled', new: 'open' } } },
+    });
+    expect(await openDueTodos(job)).toBe(0);
+    expect((await series(far.id))[1].status).toBe('scheduled');
+  });
+});
+
+describe("the service's own to-dos", () => {
+  const topic = 'test_signature';
+  const write = async (act: (work: Parameters<Parameters<typeof command>[1]>[0]) => Promise<unknown>) => {
+    const ctx = await t.ctx(systemCaller);
+    await command(ctx, act);
+  };
+  const found = (subject: string) =>
+    t.services.db('todos').where({ topic, subject_id: subject }).orderBy('created_at');
+  const ask = (subjectId: string, more: object = {}) => ({
+    topic,
+    subjectId,
+    assignedTo: viewer.userId,
+    description: 'Sign it',
+    card: null,
+    link: '/adr/1',
+    ...more,
+  });
+
+  it('are opened once, brought up to date, and closed by the service alone', async () => {
+    const subject = '11111111-1111-4111-8111-111111111111';
+    await write((work) => openSystemTodo(work, ask(subject)));
+    await write((work) => openSystemTodo(work, ask(subject)));
+    await write((work) => openSystemTodo(work, ask(subject, { dueDate: '2026-05-01' })));
+    const [todo, ...more] = await found(subject);
+    expect(more).toEqual([]);
+    expect(todo).toMatchObject({ status: 'open', is_system: true, due_date: '2026-05-01', link: '/adr/1' });
+    const listed = (await ok(viewer.get('/api/v1/todos'))).items.find(
+      ({ id }: { id: string }) => id === todo.id,
+    );
+    expect(listed).toMatchObject({ is_system: true, card_id: null });
+    for (const client of [viewer, admin]) {
+      expect((await refusal(t, () => client.patch(one(todo.id), { status: 'done' }))).status).toBe(403);
+      expect((await refusal(t, () => client.delete(one(todo.id)))).status).toBe(403);
+    }
+    expect((await refusal(t, () => member.patch(one(todo.id), { status: 'done' }))).status).toBe(404);
+    const count = async () =>
+      await countOpenTodos({ ...(await t.ctx()), caller: { ...systemCaller, userId: viewer.userId } });
+    const open = await count();
+    await write((work) => closeSystemTodos(work, { topic, subjectId: subject }));
+    expect((await found(subject))[0].status).toBe('done');
+    expect(await count()).toBe(open - 1);
+    await write((work) => openSystemTodo(work, ask(subject)));
+    await write((work) => closeSystemTodos(work, { topic, subjectId: subject, assignedTo: member.userId }));
+    expect((await found(subject)).map(({ status }) => status)).toEqual(['done', 'open']);
+    await write((work) =>
+      closeSystemTodos(work, { topic, subjectId: subject, assignedTo: viewer.userId }, 'withdrawn'),
+    );
+    expect((await found(subject)).map(({ status }) => status)).toEqual(['done']);
+  });
+
+  it('without a card are told to the one who is asked, and to nobody else', async () => {
+    const after = (await ok(viewer.get('/api/v1/changes?after=now'))).next;
+    const subject = '22222222-2222-4222-8222-222222222222';
+    await write((work) => openSystemTodo(work, ask(subject)));
+    await write((work) =>
+      openSystemTodo(
+        work,
+        ask(subject, { assignedTo: member.userId, card: { ...app, type: 'Application' } }),
+      ),
+    );
+    const told = async (client: TestClient) =>
+      (await ok(client.get(`/api/v1/changes?after=${after}&event_type=todo.created`))).items.map(
+        ({ card_id }: { card_id: string | null }) => card_id,
+      );
+    expect(await told(viewer)).toEqual([null, app.id]);
+    expect(await told(member)).toEqual([app.id]);
+  });
+});
