@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import { readChanges } from '../../domain/events/changes.ts';
+import { listMyCardEvents } from '../../domain/events/events.mine.ts';
 import { listAuditEvents } from '../../domain/events/events.queries.ts';
 import { createTicket, TICKET_SECONDS } from '../../domain/events/tickets.ts';
 import type { Services } from '../../domain/services.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
-import { AuditEventSchema, ChangesSchema } from '../schemas/events.ts';
+import { AuditEventSchema, ChangesSchema, FollowedEventSchema } from '../schemas/events.ts';
 import type { App } from '../types.ts';
 import { tellJobNews } from './stream.jobs.ts';
 import { createStreams } from './stream.open.ts';
@@ -25,6 +26,7 @@ const names = (text: string | undefined) =>
 /** The audit log, the change feed and the live stream. */
 export function registerEventRoutes(app: App, services: Services): void {
   app.addSchema(AuditEventSchema);
+  app.addSchema(FollowedEventSchema);
   app.addSchema(ChangesSchema);
   const streams = createStreams(services);
   const untell = tellJobNews(services, streams);
@@ -49,6 +51,18 @@ export function registerEventRoutes(app: App, services: Services): void {
     }),
     answers: { 200: { description: 'Events', schema: listAnswer(Type.Ref('AuditEvent#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listAuditEvents(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/events/my-cards',
+    id: 'listMyCardEvents',
+    tag,
+    summary: 'List what happened to the cards that I follow, newest first',
+    permission: 'login',
+    query: listQuery(['position'], 'position', {}),
+    answers: { 200: { description: 'Events', schema: listAnswer(Type.Ref('FollowedEvent#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMyCardEvents(ctx, query)),
   });
 
   operation(app, {

@@ -76,6 +76,10 @@ const frameworkCodes: Record<string, ErrorCode> = {
   FST_INVALID_MULTIPART_CONTENT_TYPE: 'unsupported_media_type',
 };
 
+/** What the parser of forms says of one that breaks off or is no form; it has no codes for that. */
+const BROKEN_FORM =
+  /^(?:Unexpected end of multipart data|\w+ terminated early due to|Multipart: Boundary not found|The needle can)/;
+
 function toEstateError(error: FastifyError): EstateError {
   if (error instanceof EstateError) return error;
   if (error.validation) {
@@ -87,6 +91,7 @@ function toEstateError(error: FastifyError): EstateError {
   if (code) return new EstateError(code, error.message);
   if (error instanceof SyntaxError && error.statusCode === 400)
     return new EstateError('bad_body', error.message);
+  if (BROKEN_FORM.test(error.message)) return new EstateError('bad_body', 'The form cannot be read.');
   if (error.statusCode === 400) return new EstateError('bad_body', 'The request cannot be parsed.');
   if (isConnectionLoss(error)) {
     return new EstateError(

@@ -22,6 +22,21 @@ export const AuditEventSchema = Type.Partial(
   { $id: 'AuditEvent', ...closed },
 );
 
+/** An event of a followed card. */
+export const FollowedEventSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    position: Position,
+    card_id: Uuid,
+    card_name: Type.String(),
+    event_type: Type.String(),
+    data: OpenObject,
+    user_display_name: Nullable(Type.String()),
+    created_at: Timestamp,
+  }),
+  { $id: 'FollowedEvent', ...closed },
+);
+
 export const ChangesSchema = Type.Object(
   {
     items: Type.Array(

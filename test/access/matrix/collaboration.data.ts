@@ -85,6 +85,8 @@ export const collaborationRows: Row[] = [
   row('POST /api/v1/todos/{id}/promote', '+ - - - - ? 0', todo),
   row('DELETE /api/v1/todos/{id}', '+ - - - - ? 0', todo),
 
+  row('GET /api/v1/events/my-cards', '+ + + + + + 0'),
+
   row('GET /api/v1/cards/{id}/documents', '+ + + + - - 0', onCard),
   row('POST /api/v1/cards/{id}/documents', '+ + + - - - 0', async (w) => ({
     ...(await onCard(w)),

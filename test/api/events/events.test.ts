@@ -225,6 +225,27 @@ describe('stream', () => {
     expect(stream.frames[1]!.data.data).toEqual({ changes: {} });
   });
 
+  it('keeps back what its reader lacks the permission for', async () => {
+    await t.services.db('roles').insert({
+      key: 'reader',
+      label: 'Reader',
+      permissions: JSON.stringify({ 'inventory.view': true }),
+    });
+    const kinds = ['comment.created', 'document.added', 'file.uploaded', 'stakeholder.added', 'card.updated'];
+    for (const [role, shown] of [
+      ['reader', ['card.updated']],
+      ['viewer', kinds],
+    ] as const) {
+      const { token } = await t.as(role);
+      const stream = follow('/api/v1/events/stream', bearer(token));
+      await stream.until(1);
+      await emit(...kinds.map((event_type) => ({ ...draft(), event_type: event_type as 'card.updated' })));
+      await stream.until(1 + shown.length);
+      stream.close();
+      expect(stream.frames.slice(1).map(({ event }) => event)).toEqual(shown);
+    }
+  });
+
   it('tells the owner of a job, and nobody else, how it gets on', async () => {
     const owner = await t.as('viewer');
     const other = await t.as('viewer', 'other');

@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanUp } from '../../../domain/jobs/housekeeping.ts';
+import { archive, officeMembers, pdf, png, svg } from '../../domain/collaboration/samples.ts';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { appoint, card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
+import { ok, refusal } from './collaboration.fixture.ts';
+
+let t: TestApp;
+let member: TestClient;
+let viewer: TestClient;
+let app: { id: string; name: string };
+beforeAll(async () => {
+  t = await createTestApp();
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+  app = await make(member);
+});
+afterAll(() => t.close());
+
+const of = (id: string) => card(id, '/file-attachments');
+const one = (id: string, rest = '') => `/api/v1/file-attachments/${id}${rest}`;
+const MIB = 1024 * 1024;
+
+interface Part {
+  name: string;
+  filename?: string;
+  content: Buffer | string;
+}
+
+function form(parts: Part[]) {
+  const boundary = 'boundary-of-the-test';
+  const payload = Buffer.concat([
+    ...parts.flatMap(({ name, filename, content }) => [
+      Buffer.from(
+        `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${filename === undefined ? '' : `; filename="${filename}"`}\r\n\r\n`,
+      ),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+  return { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` }, payload };
+}
+
+const send = (
+  parts: Part[],
+  { client = member, on = app.id, headers = {} }: { client?: TestClient; on?: string; headers?: object } = {},
+): Promise<TestAnswer> => {
+  const body = form(parts);
+  return client.request({
+    method: 'POST',
+    url: of(on),
+    payload: body.payload,
+    headers: { ...body.headers, ...headers },
+  });
+};
+const file = (filename: string, content: Buffer | string): Part => ({ name: 'file', filename, content });
+const upload = (filename: string, content: Buffer | string, more: Parameters<typeof send>[1] = {}) =>
+  send([file(filename, content)], more);
+const stored = async () => (await t.services.db('files').count('* as n').first())!.n;
+
+describe('files', () => {
+  it('are attached, listed, downloaded and deleted, with one event each', async () => {
+    const { answer, events } = await eventsOf(t, () =>
+      send([{ name: 'category', content: 'architecture' }, file('Übersicht 1.pdf', pdf)]),
+    );
+    expect(answer.status, answer.text).toBe(201);
+    const { id } = answer.body;
+    expect(answer.body).toEqual({
+      id,
+      card_id: app.id,
+      name: 'Übersicht 1.pdf',
+      mime_type: 'application/pdf',
+      size: pdf.length,
+      category: 'architecture',
+      created_by: member.userId,
+      created_by_name: 'member',
+      created_at: expect.any(String),
+    });
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      event_type: 'file.uploaded',
+      card_id: app.id,
+      data: {
+        id,
+        name: 'Übersicht 1.pdf',
+        size: pdf.length,
+        changes: { file_id: { old: null, new: expect.any(String) } },
+      },
+    });
+    expect(await ok(viewer.get(of(app.id)))).toEqual({
+      items: [answer.body],
+      total: 1,
+      page: 1,
+      page_size: 50,
+    });
+    expect((await ok(viewer.get(`${of(app.id)}?search=%C3%BCBER&sort_by=size&fields=name`))).items).toEqual([
+      { name: 'Übersicht 1.pdf' },
+    ]);
+
+    const whole = await viewer.get(one(id, '/download'));
+    expect(whole.raw.equals(pdf)).toBe(true);
+    const digest = createHash('sha256').update(pdf).digest();
+    expect(whole.headers).toMatchObject({
+      'content-type': 'application/pdf',
+      'content-length': String(pdf.length),
+      'accept-ranges': 'bytes',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+      etag: `"${digest.toString('hex')}"`,
+      'repr-digest': `sha-256=:${digest.toString('base64')}:`,
+    });
+    expect(whole.headers['content-disposition']).toMatch(/^attachment; filename=/);
+    const part = await viewer.get(one(id, '/download'), { range: 'bytes=1-4' });
+    expect([part.status, part.text, part.headers['content-range']]).toEqual([
+      206,
+      'PDF-',
+      `bytes 1-4/${pdf.length}`,
+    ]);
+    expect((await viewer.get(one(id, '/download'), { range: 'bytes=9999-' })).status).toBe(416);
+    expect((await viewer.get(one(id, '/download'), { 'if-none-match': whole.headers.etag! })).status).toBe(
+      304,
+    );
+
+    const gone = await eventsOf(t, () => member.delete(one(id)));
+    expect([gone.answer.status, gone.events.map((event) => event.event_type)]).toEqual([
+      204,
+      ['file.deleted'],
+    ]);
+    expect((await ok(viewer.get(of(app.id)))).total).toBe(0);
+    expect((await viewer.get(one(id, '/download'))).status).toBe(404);
+    expect((await refusal(t, () => member.delete(one(id)))).status).toBe(404);
+  });
+
+  it('keep their content for a while after they were deleted, and lose it then', async () => {
+    const { body } = await upload('a.txt', 'kept');
+    const { file_id } = await t.services.db('file_attachments').where({ id: body.id }).first();
+    await ok(member.delete(one(body.id)), 204);
+    const left = await t.services.db('files').where({ id: file_id }).first();
+    const days = (left.expires_at.getTime() - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(29);
+    expect(days).toBeLessThan(31);
+    await t.services
+      .db('files')
+      .where({ id: file_id })
+      .update({ expires_at: new Date(0) });
+    await cleanUp(t.services.db, t.services.blobs, new AbortController().signal);
+    expect(await t.services.db('files').where({ id: file_id })).toEqual([]);
+    await expect(t.services.blobs.get(file_id)).rejects.toThrow();
+  });
+
+  it('are what their content says, whatever they are called', async () => {
+    const before = await stored();
+    for (const [name, content] of [
+      ['a.pdf', 'no pdf at all'],
+      ['a.docx', pdf],
+      ['a.xlsx', archive(officeMembers('docx'))],
+      ['a.svg', svg('<script>1</script>')],
+      ['a.zip', archive([{ name: 'a', content: 'a' }])],
+      ['a.html', '<html><script>1</script></html>'],
+      ['a.txt', Buffer.from([0xff, 0xfe, 0x00])],
+      ['empty.txt', ''],
+    ] as const) {
+      expect(await refusal(t, () => upload(name, content)), name).toMatchObject({
+        status: 422,
+        fields: ['file'],
+      });
+    }
+    expect(await stored()).toBe(before);
+    for (const [name, content] of [
+      ['a.png', png],
+      ['a.svg', svg()],
+      ['a.docx', archive(officeMembers('docx'))],
+      ['a', 'a text'],
+    ] as const) {
+      expect((await upload(name, content)).status, name).toBe(201);
+    }
+  });
+
+  it('have at most 10 MiB', async () => {
+    expect((await upload('a.txt', Buffer.alloc(10 * MIB, 0x61))).status).toBe(201);
+    for (const size of [10 * MIB + 1, 11 * MIB]) {
+      expect(await refusal(t, () => upload('a.txt', Buffer.alloc(size, 0x61)))).toMatchObject({
+        status: 413,
+        code: 'payload_too_large',
+      });
+    }
+  });
+
+  it('come alone in a form, with a category that is enabled', async () => {
+    const text = file('a.txt', 'a');
+    for (const [parts, field] of [
+      [[], 'file'],
+      [[text, text], 'file'],
+      [[{ ...text, name: 'other' }], 'other'],
+      [[text, { name: 'category', content: 'nope' }], 'category'],
+      // a type of links is no category of files
+      [[text, { name: 'category', content: 'contract' }], 'category'],
+      [[text, { name: 'more', content: 'x' }], 'more'],
+    ] as [Part[], string][]) {
+      expect(await refusal(t, () => send(parts))).toMatchObject({ status: 422, fields: [field] });
+    }
+    expect((await refusal(t, () => member.post(of(app.id), { file: 'a' }))).status).toBe(415);
+    const whole = form([file('a.txt', 'a text that is cut off in the middle')]);
+    const middle = whole.payload.indexOf('cut off');
+    const raw = (payload: Buffer, type = whole.headers['content-type']) =>
+      refusal(t, () =>
+        member.request({ method: 'POST', url: of(app.id), payload, headers: { 'content-type': type } }),
+      );
+    for (const end of [0, 1, 10, 50, middle - 20, middle, middle + 20]) {
+      expect([400, 422], String(end)).toContain((await raw(whole.payload.subarray(0, end))).status);
+    }
+    expect([400, 422]).toContain((await raw(whole.payload, 'multipart/form-data; boundary=other')).status);
+    expect([400, 415]).toContain((await raw(whole.payload, 'multipart/form-data')).status);
+    const long = `multipart/form-data; boundary=${'b'.repeat(300)}`;
+    expect([400, 422]).toContain((await raw(whole.payload, long)).status);
+    expect([400, 422]).toContain((await raw(Buffer.from('\r\n--boundary-of-the-test\r\n\0\r\n'))).status);
+  });
+
+  it('sent again under a key are attached once', async () => {
+    const own = await make(member);
+    const headers = { 'idempotency-key': 'upload-1' };
+    const first = await upload('a.txt', 'same', { on: own.id, headers });
+    const again = await upload('a.txt', 'same', { on: own.id, headers });
+    expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      201,
+      first.text,
+      'true',
+    ]);
+    expect(await refusal(t, () => upload('a.txt', 'other', { on: own.id, headers }))).toMatchObject({
+      status: 409,
+      code: 'idempotency_key_reused',
+    });
+    expect((await ok(viewer.get(of(own.id)))).total).toBe(1);
+  });
+
+  it('are refused while uploads are switched off, and can still be read and deleted', async () => {
+    const { body } = await upload('a.txt', 'before');
+    const admin = await t.as('admin');
+    await ok(admin.patch('/api/v1/settings/file-uploads-enabled', { enabled: false }));
+    expect(await refusal(t, () => upload('a.txt', 'after'))).toMatchObject({
+      status: 403,
+      code: 'module_disabled',
+    });
+    expect((await viewer.get(one(body.id, '/download'))).text).toBe('before');
+    await ok(member.delete(one(body.id)), 204);
+    await ok(admin.patch('/api/v1/settings/file-uploads-enabled', { enabled: true }));
+  });
+
+  it('are for those who may see and manage them', async () => {
+    const { body } = await upload('Hush.txt', 'hush');
+    expect(await refusal(t, () => upload('a.txt', 'a', { client: viewer }))).toMatchObject({
+      status: 403,
+      permission: 'documents.manage',
+    });
+    expect(await refusal(t, () => viewer.delete(one(body.id)))).toMatchObject({
+      permission: 'documents.manage',
+    });
+    const reader = await withRole(t, 'reader', ['inventory.view']);
+    for (const url of [of(app.id), one(body.id, '/download')]) {
+      expect(await refusal(t, () => reader.get(url))).toMatchObject({ permission: 'documents.view' });
+    }
+    const blind = await withRole(t, 'blind', ['documents.view']);
+    for (const url of [of(app.id), one(body.id, '/download')]) {
+      expect(await refusal(t, () => blind.get(url))).toMatchObject({ permission: 'inventory.view' });
+    }
+    for (const act of [
+      () => member.get(of(NOBODY)),
+      () => upload('a.txt', 'a', { on: NOBODY }),
+      () => member.get(one(NOBODY, '/download')),
+      () => member.delete(one(NOBODY)),
+    ]) {
+      expect((await refusal(t, act)).status).toBe(404);
+    }
+    const own = await make(member);
+    await appoint(t, own.id, viewer, 'responsible');
+    expect((await upload('a.txt', 'a', { client: viewer, on: own.id })).status).toBe(201);
+    const shown = async (client: TestClient) =>
+      (await Promise.all([client.get('/api/v1/changes'), client.get(card(app.id, '/history'))])).map(
+        ({ text }) => text.includes('Hush'),
+      );
+    expect(await shown(reader)).toEqual([false, false]);
+    expect(await shown(viewer)).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { appoint, card, make, relate, withRole } from '../cards/write.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+const mine = async (client: TestClient, query = '') => {
+  const { status, body, text } = await client.get(`/api/v1/events/my-cards?${query}`);
+  expect(status, text).toBe(200);
+  return body;
+};
+type Row = { event_type: string; card_id: string; data: { changes: object } };
+
+it('tells what happened to the cards on which one holds a role, at either end of their relations', async () => {
+  const [app, other] = [await make(admin), await make(admin)];
+  const component = await make(admin, { type: 'ITComponent' });
+  expect(await mine(viewer)).toEqual({ items: [], total: 0, page: 1, page_size: 50 });
+  await appoint(t, app.id, viewer, 'observer');
+  await appoint(t, component.id, viewer, 'observer');
+  await admin.patch(card(app.id), { alias: 'Followed', attributes: { costTotalAnnual: 5 } });
+  await admin.patch(card(other.id), { alias: 'Not followed' });
+  await relate(admin, 'relAppToITC', other.id, component.id);
+  await relate(admin, 'relAppToITC', app.id, component.id);
+
+  const { items, total } = await mine(viewer, 'page_size=200');
+  expect(items.map(({ event_type, card_id }: Row) => [event_type, card_id])).toEqual([
+    ['relation.created', app.id],
+    ['relation.created', component.id],
+    ['card.updated', app.id],
+    ['card.created', component.id],
+    ['card.created', app.id],
+  ]);
+  expect(total).toBe(5);
+  expect(items[2]).toMatchObject({ card_name: app.name, user_display_name: 'admin' });
+  // a role on the card shows its costs
+  expect(items[2].data.changes).toHaveProperty(['attributes.costTotalAnnual']);
+  const first = await mine(viewer, 'cursor=&page_size=2&fields=event_type');
+  expect(first.items).toEqual([{ event_type: 'relation.created' }, { event_type: 'relation.created' }]);
+  expect(
+    (await mine(viewer, `cursor=${first.next_cursor}&page_size=2&fields=event_type`)).items,
+  ).toHaveLength(2);
+});
+
+it('tells no more than may be read', async () => {
+  const app = await make(admin);
+  const component = await make(admin, { type: 'ITComponent' });
+  const reader = await withRole(t, 'reader', ['inventory.view']);
+  const nobody = await withRole(t, 'nobody', []);
+  for (const client of [reader, nobody]) await appoint(t, app.id, client, 'observer');
+  await relate(admin, 'relAppToITC', app.id, component.id);
+  await admin.post(card(app.id, '/comments'), { content: 'Hush' });
+  for (const client of [reader, nobody]) {
+    expect((await mine(client)).items.map(({ event_type }: Row) => event_type)).toEqual(['card.created']);
+  }
+  await admin.post(card(app.id, '/archive'));
+  await admin.delete(card(app.id));
+  expect((await mine(reader)).total).toBe(0);
+});
