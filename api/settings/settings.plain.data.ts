@@ -137,6 +137,6 @@ export const plainSettings: PlainSettingApi[] = [
     what: 'how often mails of notifications are sent',
     schema: schemas.digestMinutes,
     public: false,
-    example: 15,
+    example: 60,
   },
 ];

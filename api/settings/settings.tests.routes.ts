@@ -22,13 +22,15 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
     permission: 'admin.settings',
     answers: outcome,
     handler: async ({ ctx }) => {
+      const { email } = ctx.caller;
+      if (email === null) return { success: false, message: 'Your account has no e-mail address.' };
       try {
         await sendNow(services, {
-          to: ctx.caller.email!,
+          to: email,
           subject: 'Mails arrive',
           text: 'This mail was sent to try the mail server. It works.\n',
         });
-        return { success: true, message: `The mail server has taken a mail to ${ctx.caller.email}.` };
+        return { success: true, message: `The mail server has taken a mail to ${email}.` };
       } catch (error) {
         if (!(error instanceof EstateError)) throw error;
         return { success: false, message: error.message };

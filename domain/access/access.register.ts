@@ -49,7 +49,9 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
 }
 
 async function requireOpenRegistration(sql: Ctx['db']): Promise<void> {
-  if (!(await readSetting(sql, 'registration_enabled'))) {
+  const open = await readSetting(sql, 'registration_enabled');
+  // where people log in through a provider, it decides who they are
+  if (!open || (await readSetting(sql, 'sso')).enabled) {
     throw new EstateError('registration_closed', 'Self-registration is switched off; ask an administrator.');
   }
 }

@@ -60,6 +60,31 @@ it('says in the description which module an operation belongs to, and how it is 
   });
 });
 
+it('switches uploads off, and leaves what was uploaded', async () => {
+  const card = await admin.post('/api/v1/cards', { type: 'Application', name: 'Payroll' });
+  const url = `/api/v1/cards/${card.body.id}/file-attachments`;
+  const upload = async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['hello']), 'note.txt');
+    const request = new Request('http://estate.example', { method: 'POST', body: form });
+    return await admin.request({
+      method: 'POST',
+      url,
+      headers: { 'content-type': request.headers.get('content-type')! },
+      payload: Buffer.from(await request.arrayBuffer()),
+    });
+  };
+  const file = (await upload()).body;
+  await turn('file-uploads-enabled', false);
+  expect(await upload()).toMatchObject({
+    status: 403,
+    body: { code: 'module_disabled', module: 'file_uploads' },
+  });
+  expect((await admin.get(`/api/v1/file-attachments/${file.id}/download`)).text).toBe('hello');
+  await turn('file-uploads-enabled', true);
+  expect((await upload()).status).toBe(201);
+});
+
 describe('business process management', () => {
   it('takes the processes and their relation types with it, and brings them back', async () => {
     const process = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: 'Order to cash' });

@@ -3,6 +3,7 @@ import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
 import { readSecret } from '../../../domain/settings/settings.secrets.ts';
 import { settingMembers } from '../../../domain/settings/settings.views.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startSmtp } from '../../support/smtp.ts';
 
 let t: TestApp;
 let admin: TestClient;
@@ -225,5 +226,42 @@ it('closes registration', async () => {
     body: { code: 'registration_closed' },
   });
   await admin.patch(`${root}/registration`, { enabled: true });
+  await admin.patch(`${root}/sso`, { enabled: true, provider: 'google', client_id: 'estate' });
+  expect((await t.anonymous.get(`${root}/sso/status`)).body).toEqual({ enabled: true });
+  expect((await t.anonymous.post('/api/v1/auth/register', body)).status).toBe(403);
+  await admin.patch(`${root}/sso`, { enabled: false });
   expect((await t.anonymous.post('/api/v1/auth/register', body)).status).toBe(200);
+});
+
+describe('the tries', () => {
+  it('send the caller a mail and tell what the mail server made of it', async () => {
+    const url = `${root}/email/test`;
+    await admin.patch(`${root}/email`, { smtp_host: null });
+    expect((await admin.post(url)).body).toEqual({ success: false, message: 'No mail server is set up.' });
+    const smtp = await startSmtp({ user: 'estate', password: 'sesame' });
+    try {
+      await admin.patch(`${root}/email`, {
+        smtp_host: '127.0.0.1',
+        smtp_port: smtp.port,
+        smtp_tls: false,
+        smtp_user: 'estate',
+        smtp_password: 'wrong',
+      });
+      expect((await admin.post(url)).body).toMatchObject({ success: false });
+      await admin.patch(`${root}/email`, { smtp_password: 'sesame' });
+      expect((await admin.post(url)).body).toMatchObject({ success: true });
+      expect(smtp.mails).toMatchObject([{ to: [admin.email] }]);
+    } finally {
+      await smtp.close();
+    }
+    expect((await viewer.post(url)).status).toBe(403);
+  });
+
+  it('do not claim to have reached a provider of AI', async () => {
+    expect((await admin.post(`${root}/ai/test`)).body).toEqual({
+      success: false,
+      message: 'No provider of AI is set up.',
+    });
+    expect((await viewer.post(`${root}/ai/test`)).status).toBe(403);
+  });
 });
