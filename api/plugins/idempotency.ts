@@ -70,7 +70,10 @@ export async function applyIdempotencyKey(
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(key)) {
     throw invalidField('Idempotency-Key', 'format', 'is 1 to 200 printable characters without blanks');
   }
-  const hash = sha256(`${request.method} ${request.url} ${contentHash}`);
+  // the same user by another token may hold less: he is not given what he could not ask for
+  const { apiTokenId, impersonatedRole } = request.ctx.caller;
+  const parts = [request.method, request.url, contentHash, apiTokenId, impersonatedRole];
+  const hash = sha256(parts.filter(Boolean).join(' '));
   const before = await claimIdempotencyKey(request.ctx, key, hash);
   if (!before) {
     request.ctx.idempotencyKey = key;

@@ -22,6 +22,9 @@ export const OpenObject = Type.Record(Type.String(), Type.Unknown());
 
 export const closed = { additionalProperties: false } as const;
 
+/** An id as it is stored: UUIDs are taken in either case. */
+export const plainId = (id: string): string => id.toLowerCase();
+
 export const IdParams = Type.Object({ id: Uuid }, closed);
 
 /** The query parameters of every list; `sorts` are its documented sort fields. */

@@ -4,7 +4,7 @@ import { listApiTokens } from '../../domain/access/api-tokens.queries.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { ApiTokenSchema, NewApiTokenSchema } from '../schemas/access.ts';
-import { closed, IdParams, listAnswer, listQuery, Nullable, Uuid } from '../schemas/common.ts';
+import { closed, IdParams, listAnswer, listQuery, Nullable, plainId, Uuid } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Tokens';
@@ -83,7 +83,7 @@ export function registerTokenRoutes(app: App): void {
     params: IdParams,
     answers: { 204: { description: 'Revoked' } },
     handler: async ({ ctx, params, reply }) => {
-      await revokeApiToken(ctx, ctx.caller.userId!, params.id);
+      await revokeApiToken(ctx, ctx.caller.userId!, plainId(params.id));
       return reply.code(204).send();
     },
   });
@@ -99,7 +99,7 @@ export function registerTokenRoutes(app: App): void {
     query: query(),
     answers: listed,
     handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listApiTokens(ctx, params.id, query)),
+      sendJson(reply, await listApiTokens(ctx, plainId(params.id), query)),
   });
 
   operation(app, {
@@ -117,7 +117,7 @@ export function registerTokenRoutes(app: App): void {
     answers: created,
     errors: ['conflict', 'session_required', 'wrong_state'],
     handler: async ({ ctx, params, body, reply }) =>
-      sendJson(reply.code(201), await createApiToken(ctx, params.id, body)),
+      sendJson(reply.code(201), await createApiToken(ctx, plainId(params.id), body)),
   });
 
   operation(app, {
@@ -130,7 +130,7 @@ export function registerTokenRoutes(app: App): void {
     params: Type.Object({ id: Uuid, token_id: Uuid }, closed),
     answers: { 204: { description: 'Revoked' } },
     handler: async ({ ctx, params, reply }) => {
-      await revokeApiToken(ctx, params.id, params.token_id);
+      await revokeApiToken(ctx, plainId(params.id), plainId(params.token_id));
       return reply.code(204).send();
     },
   });

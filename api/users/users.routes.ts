@@ -20,7 +20,7 @@ import {
   ServiceAccountSchema,
   UserSchema,
 } from '../schemas/access.ts';
-import { closed, IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { closed, IdParams, listAnswer, listQuery, plainId } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Users and roles';
@@ -109,7 +109,7 @@ export function registerUserRoutes(app: App): void {
     permission: 'login',
     params: IdParams,
     answers: { 200: { description: 'The user', schema: Type.Ref('User#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readUser(ctx, params.id)),
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readUser(ctx, plainId(params.id))),
   });
 
   operation(app, {
@@ -125,7 +125,8 @@ export function registerUserRoutes(app: App): void {
     params: IdParams,
     answers: { 200: { description: 'The data', schema: Type.Ref('PersonalData#') } },
     errors: ['session_required'],
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readPersonalData(ctx, params.id)),
+    handler: async ({ ctx, params, reply }) =>
+      sendJson(reply, await readPersonalData(ctx, plainId(params.id))),
   });
 
   operation(app, {

@@ -14,7 +14,7 @@ import { readServiceAccount, readUser } from '../../domain/access/users.queries.
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { AuthProvider, CreatedUserSchema, Email, Password } from '../schemas/access.ts';
-import { closed, IdParams, Nullable, Uuid } from '../schemas/common.ts';
+import { closed, IdParams, Nullable, plainId, Uuid } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Users and roles';
@@ -76,7 +76,7 @@ export function registerUserWriteRoutes(app: App): void {
       },
     },
     handler: async ({ ctx, params }) => {
-      await resendInvitation(ctx, params.id);
+      await resendInvitation(ctx, plainId(params.id));
       return { ok: true };
     },
   });
@@ -91,7 +91,7 @@ export function registerUserWriteRoutes(app: App): void {
     params: IdParams,
     answers: { 204: { description: 'Withdrawn' } },
     handler: async ({ ctx, params, reply }) => {
-      await withdrawInvitation(ctx, params.id);
+      await withdrawInvitation(ctx, plainId(params.id));
       return reply.code(204).send();
     },
   });
@@ -178,8 +178,8 @@ export function registerUserWriteRoutes(app: App): void {
       'wrong_state',
     ],
     handler: async ({ ctx, params, body, reply }) => {
-      await patchUser(ctx, params.id, body);
-      return sendJson(reply, await readUser(ctx, params.id));
+      await patchUser(ctx, plainId(params.id), body);
+      return sendJson(reply, await readUser(ctx, plainId(params.id)));
     },
   });
 
@@ -196,7 +196,7 @@ export function registerUserWriteRoutes(app: App): void {
     answers: { 204: { description: 'Deleted' } },
     errors: ['conflict'],
     handler: async ({ ctx, params, reply }) => {
-      await deleteUser(ctx, params.id);
+      await deleteUser(ctx, plainId(params.id));
       return reply.code(204).send();
     },
   });
@@ -211,9 +211,9 @@ export function registerUserWriteRoutes(app: App): void {
     permission: 'admin.users',
     params: IdParams,
     answers: { 204: { description: 'Removed' } },
-    errors: ['session_required', 'wrong_state'],
+    errors: ['conflict', 'session_required', 'wrong_state'],
     handler: async ({ ctx, params, reply }) => {
-      await resetTwoFactor(ctx, params.id);
+      await resetTwoFactor(ctx, plainId(params.id));
       return reply.code(204).send();
     },
   });
@@ -231,7 +231,7 @@ export function registerUserWriteRoutes(app: App): void {
     answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
     errors: ['conflict', 'wrong_state'],
     handler: async ({ ctx, params, reply }) => {
-      const job = await startErasure(ctx, params.id);
+      const job = await startErasure(ctx, plainId(params.id));
       reply.code(202).header('location', job.links.self);
       return job;
     },

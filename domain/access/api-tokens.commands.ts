@@ -35,9 +35,9 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   const scopes = checkScopes(input.scopes);
   const name = input.name.trim();
   if (name === '') throw invalidField('name', 'required', 'must not be blank');
-  if (input.expires_at && Date.parse(input.expires_at) <= Date.now()) {
-    throw invalidField('expires_at', 'past', 'lies in the past');
-  }
+  const ends = input.expires_at ? new Date(input.expires_at) : null;
+  // a leap second is no moment here
+  if (ends && !(ends.getTime() > Date.now())) throw invalidField('expires_at', 'past', 'lies in the past');
   const made = newApiToken();
   return await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [userId])).get(userId);
@@ -59,7 +59,7 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
         hash: made.hash,
         hint: made.hint,
         scopes,
-        expires_at: input.expires_at ?? null,
+        expires_at: ends,
         created_by: ctx.caller.userId,
       })
       .returning(work.sql.raw('to_jsonb(api_tokens) as row'));

@@ -108,11 +108,14 @@ export async function renewRecoveryCodes(ctx: Ctx, secrets: SecretBox, proof: Pr
 
 /**
  * Removes the second factor of somebody who has lost it, and ends the account's logins.
- * @throws EstateError `session_required`, `forbidden`, `not_found`, `wrong_state` when there is none.
+ * @throws EstateError `session_required`, `forbidden`, `not_found`, `conflict` for oneself, `wrong_state` when there is none.
  */
 export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
   requireSession(ctx.caller);
   requirePermission(ctx.caller, 'admin.users');
+  if (userId === ctx.caller.userId) {
+    throw new EstateError('conflict', 'Disable your own second factor with your password and a code.');
+  }
   await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [userId])).get(userId);
     if (!user) throw notFound('user', userId);

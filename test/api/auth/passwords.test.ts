@@ -1,3 +1,4 @@
+// @redis
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailProcessor } from '../../../workers/mail.ts';
 import { passwordResetProcessor } from '../../../workers/password-reset.ts';

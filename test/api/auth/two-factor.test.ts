@@ -144,6 +144,8 @@ describe('taking it away', () => {
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
     expect((await loginAs(t, who)).status).toBe(200);
     expect((await admin.delete(reset)).body.code).toBe('wrong_state');
+    const own = await admin.delete(`/api/v1/users/${admin.userId}/two-factor`);
+    expect([own.status, own.body.code]).toEqual([409, 'conflict']);
     expect((await admin.delete('/api/v1/users/00000000-0000-4000-8000-000000000000/two-factor')).status).toBe(
       404,
     );

@@ -151,6 +151,9 @@ describe('own tokens', () => {
     expect(await faulty({ scopes: ['inventory.view', 'inventory.fly'] })).toEqual([422, 'scopes.1']);
     expect(await faulty({ name: ' ' })).toEqual([422, 'name']);
     expect(await faulty({ expires_at: '2020-01-01T00:00:00Z' })).toEqual([422, 'expires_at']);
+    expect(await faulty({ expires_at: '2036-12-31T23:59:60Z' })).toEqual([422, 'expires_at']);
+    const far = await member.post('/api/v1/tokens', { name: 'N', expires_at: '2036-01-01T00:00:00+23:00' });
+    expect(far.body.expires_at).toBe('2035-12-31T01:00:00.000Z');
     expect(await faulty({ scopes: [] })).toEqual([422, 'scopes']);
     const rich = await t.as('viewer', 'rich');
     await t.services.db('api_tokens').insert(
@@ -185,6 +188,12 @@ describe('own tokens', () => {
     expect(kept.status).toBe(201);
     expect(kept.body).not.toContain(first.body.token);
     const again = await member.post('/api/v1/tokens', { name: 'Once' }, key);
+    const other = await t.anonymous.post(
+      '/api/v1/tokens',
+      { name: 'Once' },
+      { ...key, ...bearer(first.body.token) },
+    );
+    expect([other.status, other.body.code], 'by a token').toEqual([409, 'idempotency_key_reused']);
     expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
       201,
       first.text,

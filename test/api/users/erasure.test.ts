@@ -1,3 +1,4 @@
+// @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';

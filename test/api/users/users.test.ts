@@ -122,6 +122,12 @@ describe('changing users', () => {
     );
   });
 
+  it('takes ids in either case', async () => {
+    const viewer = await t.as('viewer');
+    const own = await viewer.patch(`/api/v1/users/${viewer.userId.toUpperCase()}`, { display_name: 'V' });
+    expect([own.status, own.body.id]).toEqual([200, viewer.userId]);
+  });
+
   it('keeps the own preferences', async () => {
     const viewer = await t.as('viewer');
     const url = '/api/v1/users/me/ui-preferences';
