@@ -195,7 +195,8 @@ describe('a new card', () => {
       },
     });
     expect(events[5]!.data).toMatchObject({
-      id: card.id,
+      stakeholder_id: expect.any(String),
+      card_name: card.name,
       user_display_name: 'Ann',
       role_label: 'Responsible',
       changes: { role: { old: null, new: 'responsible' } },
