@@ -99,6 +99,32 @@ describe('own tokens', () => {
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(left.token))).status).toBe(401);
   });
 
+  it('are looked up together with logins that arrive at the same time, and not mixed up', async () => {
+    const mine = bearer((await make(member)).token);
+    const theirs = bearer((await make(admin, { scopes: ['inventory.view'] })).token);
+    const seen = bearer((await admin.post('/api/v1/auth/impersonate', { role: 'viewer' })).body.access_token);
+    const who = async (header: Record<string, string>) => {
+      const { status, body } = await t.anonymous.get('/api/v1/auth/me', header);
+      return [
+        status,
+        body.id,
+        body.impersonated_role,
+        body.permissions?.['*'] ?? body.permissions?.['costs.view'],
+      ];
+    };
+    const headers = [mine, theirs, seen, bearer(admin.token), bearer('est_unknown'), bearer(member.token)];
+    for (let round = 0; round < 5; round += 1) {
+      expect(await Promise.all(headers.map(who))).toEqual([
+        [200, member.userId, null, true],
+        [200, admin.userId, null, false],
+        [200, admin.userId, 'viewer', false],
+        [200, admin.userId, null, true],
+        [401, undefined, undefined, undefined],
+        [200, member.userId, null, true],
+      ]);
+    }
+  });
+
   it('note their last use once a minute', async () => {
     const { id, token } = await make(member);
     const used = async () => (await t.services.db('api_tokens').where({ id }).first()).last_used_at;

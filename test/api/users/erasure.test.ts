@@ -1,7 +1,10 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
+import { knownAs } from '../../../domain/access/erasure/erasure.identity.ts';
+import { createEraser, pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
+import { patternsOf, sweepEvents } from '../../../domain/access/erasure/erasure.sweep.ts';
+import { feedEnds } from '../../../domain/events/changes.ts';
 import { eraseUserProcessor } from '../../../workers/erase-user.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';
@@ -147,6 +150,27 @@ describe('erasure', () => {
     const active = await person(t);
     await admin.post(`/api/v1/users/${active.id}/erase`);
     expect((await admin.get(`/api/v1/users/${active.id}`)).body.is_active).toBe(false);
+  });
+
+  it('finds every name again after a run that ended half-way', async () => {
+    const { db } = t.services;
+    const word = randomUUID().slice(0, 8);
+    const { body: user } = await admin.post('/api/v1/users', {
+      email: `${word}@estate.example`,
+      display_name: `First ${word}`,
+    });
+    await admin.patch(`/api/v1/users/${user.id}`, { display_name: `Second ${word}` });
+    const told = { user_id: admin.userId, actor_id: user.id, type: 'card_updated', title: 'T' };
+    await db('notifications').insert({ ...told, message: `First ${word} did it`, event_position: 11 });
+    // what a killed run leaves: events rewritten, the account and what tells of its names not yet
+    const known = (await knownAs(db, user.id))!;
+    const eraser = createEraser(known, pseudonymOf(user.id));
+    const { newest } = await feedEnds(db);
+    const found = { id: user.id, patterns: patternsOf(known), eraser };
+    await db.transaction((sql) => sweepEvents(sql, { after: 0, through: newest }, found, 'others'));
+    await erase(user.id);
+    const left = await everything();
+    expect(left.includes(`First ${word}`) || left.includes(`Second ${word}`)).toBe(false);
   });
 
   it('is refused for oneself and the unknown', async () => {
