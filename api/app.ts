@@ -3,6 +3,7 @@ import createFastify, { LogController } from 'fastify';
 import type { Services } from '../domain/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
+import { registerBatches } from './plugins/batches.ts';
 import { registerConditional } from './plugins/conditional.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
@@ -45,6 +46,7 @@ export async function createApp(services: Services): Promise<App> {
     if (request.ctx?.position !== undefined) reply.header('x-position', String(request.ctx.position));
     done(null, payload);
   });
+  registerBatches(app);
   registerConditional(app);
   registerIdempotency(app, services);
   app.addHook('onResponse', (request, reply, done) => {

@@ -81,6 +81,19 @@ export function takesIdempotencyKey(spec: OperationSpec): boolean {
   return spec.permission !== 'public' && (spec.method === 'POST' || spec.method === 'PATCH');
 }
 
+/** Logins and batches themselves are part of no batch: what guards them is never only tried. */
+const apart = /^\/api\/v1\/(auth|mutation-batches)(\/|$)/;
+
+/** Whether the writes of an operation can join an open batch. */
+export function joinsBatches(operation: {
+  method: string | string[];
+  url: string;
+  permission?: unknown;
+}): boolean {
+  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(String(operation.method));
+  return !reads && operation.permission !== 'public' && !apart.test(operation.url);
+}
+
 function takesCursor({ query }: OperationSpec): boolean {
   return 'cursor' in ((query as { properties?: object } | undefined)?.properties ?? {});
 }
@@ -99,6 +112,7 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   if (spec.body || spec.consumes) {
     codes.add('bad_body').add('unsupported_media_type').add('payload_too_large');
   }
+  if (joinsBatches(spec)) codes.add('not_found').add('validation_failed').add('wrong_state');
   if (spec.headers?.includes('If-Match')) codes.add('precondition_failed');
   if (takesIdempotencyKey(spec)) codes.add('idempotency_key_reused').add('idempotency_in_progress');
   return [...codes].sort();

@@ -2,6 +2,7 @@ import type { Services } from '../domain/services.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerTwoFactorRoutes } from './auth/auth.two-factor.routes.ts';
+import { registerBatchRoutes } from './batches/batches.routes.ts';
 import { registerCardBulkRoutes } from './cards/cards.bulk.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
@@ -72,6 +73,7 @@ export const routeGroups: RouteGroup[] = [
   registerSettingTestRoutes,
   registerSettingImageRoutes,
   registerEventRoutes,
+  registerBatchRoutes,
   registerWebhookRoutes,
   registerHealthRoutes,
   registerMetricsRoute,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { inTransaction } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
+import { holdBatch } from './batches/batches.join.ts';
 import type { Ctx } from './context.ts';
 import { type EventDraft, eventTypes } from './events/events.types.ts';
 import type { Metamodel } from './metamodel/metamodel.compile.ts';
@@ -57,6 +58,7 @@ export async function command<T>(
       ]);
       const version: number | null = rows[0].version;
       if (version === null) throw new MetamodelHeld();
+      if (ctx.batch.joined) await holdBatch(sql, ctx.batch);
       const metamodel =
         ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
       const events: EventDraft[] = [];
@@ -67,7 +69,7 @@ export async function command<T>(
         emit: (event) => void events.push(event),
         raise: (topic) => void topics.add(topic),
       });
-      if (options.dryRun) throw new RolledBack(answer);
+      if (options.dryRun || ctx.batch.joined?.dryRun) throw new RolledBack(answer);
       if (ctx.idempotencyKey && ctx.caller.userId) {
         await sql('idempotency_keys')
           .where({ user_id: ctx.caller.userId, key: ctx.idempotencyKey })
@@ -124,8 +126,11 @@ export async function recordEvents(
   return Number(answer[0].position);
 }
 
-/** Logins and the like are acts of a person that no batch can undo; notifications follow from others' writes. */
-const outsideBatches = /^auth\.|^notification\.(created|updated)$/;
+/**
+ * Logins and the like are acts of a person that no batch can undo; notifications follow from others' writes; and batches
+ * are in none.
+ */
+const outsideBatches = /^auth\.|^mutation_batch\.|^notification\.(created|updated)$/;
 const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event_type);
 
 /** The context's batch as `record_events` and `note_batch` take it. */

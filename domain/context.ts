@@ -31,6 +31,8 @@ export interface BatchRef {
   id: string;
   /** What writes: `METHOD path`, a kind of job, or the name under which a batch was opened. */
   toolName: string;
+  /** Set for an open batch that the request joins; `dryRun`: what joins it is tried and not written. */
+  joined?: { dryRun: boolean };
 }
 
 /** What every command and query is called with: one per request or job. */

@@ -37,6 +37,16 @@ const requestHeaders = {
     schema: { type: 'string' },
     example: 'bytes=1048576-',
   },
+  'X-Mutation-Batch': {
+    description: 'The id of an open batch of the caller, which this write joins.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '01980000-0000-7000-8000-000000000004',
+  },
+  'X-Request-Origin': {
+    description: 'What sort of client writes; kept with batches and events.',
+    schema: { type: 'string', enum: ['api', 'web', 'mcp'] },
+    example: 'api',
+  },
   'X-Request-Id': {
     description:
       'A name for this request of 8 to 100 letters, digits, dots, dashes and underscores. It comes back in the answer and stands in logs and audit events; without one the service makes one.',

@@ -1,4 +1,10 @@
-import { errorCodesOf, type OperationSpec, type RawBody, takesIdempotencyKey } from '../operation.spec.ts';
+import {
+  errorCodesOf,
+  joinsBatches,
+  type OperationSpec,
+  type RawBody,
+  takesIdempotencyKey,
+} from '../operation.spec.ts';
 import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
 import { errorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
@@ -85,6 +91,7 @@ function requestHeadersOf(spec: OperationSpec, conditional: boolean): RequestHea
   if (takesIdempotencyKey(spec)) names.add('Idempotency-Key');
   if (spec.errors?.includes('precondition_failed')) names.add('If-Match');
   if (conditional) names.add('If-None-Match');
+  if (joinsBatches(spec)) names.add('X-Mutation-Batch').add('X-Request-Origin');
   names.add('X-Request-Id');
   return [...names].sort();
 }

@@ -13,6 +13,10 @@ export const tags = [
   { name: 'Reports', description: 'Figures over the inventory' },
   { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },
   { name: 'Events', description: 'Audit log, change feed and live stream' },
+  {
+    name: 'Mutation batches',
+    description: 'Writes that belong together: listed, looked into and rolled back as a whole',
+  },
   { name: 'Webhooks', description: 'Changes sent to other systems' },
   { name: 'Users and roles', description: 'Who may do what' },
   { name: 'Tokens', description: 'Personal and service tokens, for programs' },

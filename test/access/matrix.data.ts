@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
+import { batchRows } from './matrix/batches.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
@@ -180,4 +181,5 @@ export const table: Row[] = [
   notificationRows,
   settingRows,
   webhookRows,
+  batchRows,
 ].flat();

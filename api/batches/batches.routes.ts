@@ -1,0 +1,133 @@
+import Type from 'typebox';
+import { commitBatch, openBatch } from '../../domain/batches/batches.commands.ts';
+import { batchText, listBatchEvents, listBatches } from '../../domain/batches/batches.queries.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import * as schemas from '../schemas/batches.ts';
+import { closed, IdParams, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Mutation batches';
+const url = '/api/v1/mutation-batches';
+const Moment = () => Type.Optional(Type.String({ format: 'date-time' }));
+
+/** Batches of writes: opened, joined, closed and looked into. */
+export function registerBatchRoutes(app: App): void {
+  app.addSchema(schemas.MutationBatchSchema);
+  app.addSchema(schemas.MutationBatchItemSchema);
+  app.addSchema(schemas.MutationBatchEventSchema);
+
+  operation(app, {
+    method: 'POST',
+    url,
+    id: 'openMutationBatch',
+    tag,
+    summary: 'Open a batch that writes can join',
+    description:
+      'Send its id as `X-Mutation-Batch` with the writes. Writes without the header have a closed batch of their own each. With `dry_run`, what joins is checked and answered but not written, and `confirm_token` is needed for closing, within 15 minutes.',
+    permission: 'login',
+    secretAnswer: true,
+    query: Type.Object(
+      {
+        row_count: Type.Integer({
+          minimum: 0,
+          maximum: 2_000_000_000,
+          default: 0,
+          description: 'How many rows are to be written',
+        }),
+      },
+      closed,
+    ),
+    body: schemas.MutationBatchOpenBody,
+    bodyExample: { tool_name: 'Nightly clean-up' },
+    answers: {
+      201: {
+        description: 'The batch',
+        schema: Type.Ref('MutationBatch#'),
+        example: { ...schemas.batchExample, summary: null, committed_at: null },
+      },
+    },
+    handler: async ({ ctx, query, body, reply }) =>
+      sendJson(reply.code(201), await openBatch(ctx, { ...body, ...query })),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url,
+    id: 'listMutationBatches',
+    tag,
+    summary: 'List batches, newest first',
+    permission: 'admin.events',
+    query: listQuery(['created_at'], 'created_at', {
+      actor_user_id: Type.Optional(Uuid),
+      tool_name: Type.Optional(Type.String({ maxLength: 200 })),
+      origin: Type.Optional(Type.String({ maxLength: 20 })),
+      since: Moment(),
+      until: Moment(),
+    }),
+    answers: {
+      200: {
+        description: 'Batches',
+        schema: listAnswer(Type.Ref('MutationBatchItem#')),
+        example: { items: [schemas.batchExample], total: 1, page: 1, page_size: 50 },
+      },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listBatches(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${url}/:id`,
+    id: 'readMutationBatch',
+    tag,
+    summary: 'Read a batch',
+    permission: 'admin.events',
+    params: IdParams,
+    answers: {
+      200: { description: 'The batch', schema: Type.Ref('MutationBatch#'), example: schemas.batchExample },
+    },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await batchText(ctx.db, params.id)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${url}/:id/events`,
+    id: 'listMutationBatchEvents',
+    tag,
+    summary: 'List what a batch wrote, in order',
+    permission: 'admin.events',
+    params: IdParams,
+    query: listQuery(['position'], 'position', {}),
+    answers: {
+      200: {
+        description: 'The batch and its events',
+        schema: Type.Object(
+          {
+            batch: Type.Ref('MutationBatch#'),
+            ...listAnswer(Type.Ref('MutationBatchEvent#')).properties,
+          },
+          closed,
+        ),
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listBatchEvents(ctx, params.id, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${url}/:id/commit`,
+    id: 'commitMutationBatch',
+    tag,
+    summary: 'Close an own batch',
+    permission: 'login',
+    params: IdParams,
+    body: schemas.MutationBatchCommitBody,
+    bodyExample: { summary: { renamed: 118 } },
+    answers: {
+      200: { description: 'The batch', schema: Type.Ref('MutationBatch#'), example: schemas.batchExample },
+    },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body, reply }) => sendJson(reply, await commitBatch(ctx, params.id, body)),
+  });
+}

@@ -1,0 +1,70 @@
+import Type from 'typebox';
+import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
+
+const batchMembers = {
+  id: Uuid,
+  tool_name: Type.String(),
+  actor_user_id: Nullable(Uuid),
+  actor_display_name: Nullable(Type.String()),
+  origin: Type.String(),
+  dry_run: Type.Boolean({ description: 'What joins it is tried and not written' }),
+  row_count: Type.Integer({ minimum: 0, description: 'How many rows the writer announced' }),
+  confirm_token: Nullable(Type.String({ description: 'Told once, by the answer that opens the batch' })),
+  summary: Nullable(OpenObject),
+  created_at: Timestamp,
+  committed_at: Nullable(Timestamp),
+  rolled_back_by: Nullable(Uuid),
+  rolled_back_at: Nullable(Timestamp),
+};
+
+export const MutationBatchSchema = Type.Object(batchMembers, { $id: 'MutationBatch', ...closed });
+export const MutationBatchItemSchema = Type.Partial(Type.Object(batchMembers), {
+  $id: 'MutationBatchItem',
+  ...closed,
+});
+
+export const MutationBatchEventSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    position: Position,
+    event_type: Type.String(),
+    data: OpenObject,
+    card_id: Nullable(Uuid),
+    user_id: Nullable(Uuid),
+    user_display_name: Nullable(Type.String()),
+    created_at: Timestamp,
+  }),
+  { $id: 'MutationBatchEvent', ...closed },
+);
+
+export const MutationBatchOpenBody = Type.Object(
+  {
+    tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
+    dry_run: Type.Boolean({ default: false, description: 'Try what joins the batch, without writing' }),
+  },
+  closed,
+);
+
+export const MutationBatchCommitBody = Type.Object(
+  {
+    summary: Type.Optional(Nullable(OpenObject)),
+    confirm_token: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+  },
+  closed,
+);
+
+export const batchExample = {
+  id: '01980000-0000-7000-8000-000000000004',
+  tool_name: 'Nightly clean-up',
+  actor_user_id: '01980000-0000-7000-8000-000000000001',
+  actor_display_name: 'Ann',
+  origin: 'api',
+  dry_run: false,
+  row_count: 120,
+  confirm_token: null,
+  summary: { renamed: 118 },
+  created_at: '2026-02-03T04:05:06.789Z',
+  committed_at: '2026-02-03T04:05:09.012Z',
+  rolled_back_by: null,
+  rolled_back_at: null,
+};

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const url = '/api/v1/mutation-batches';
+const missing = '00000000-0000-4000-8000-000000000000';
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+});
+afterAll(() => t.close());
+
+const open = async (client: TestClient, body: Record<string, unknown> = {}) => {
+  const answer = await client.post(`${url}?row_count=3`, { tool_name: 'Test', ...body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body as { id: string; confirm_token: string | null };
+};
+const joining = (id: string) => ({ 'x-mutation-batch': id, 'x-request-origin': 'mcp' });
+const card = (name: string) => ({ type: 'Application', name });
+
+describe('an open batch', () => {
+  it('takes the writes that name it, until it is closed with a summary', async () => {
+    const { id } = await open(member);
+    for (const name of ['Joined A', 'Joined B']) {
+      expect((await member.post('/api/v1/cards', card(name), joining(id))).status).toBe(201);
+    }
+    const closed = await member.post(`${url}/${id}/commit`, { summary: { cards: 2 } });
+    expect(closed.body).toMatchObject({ id, tool_name: 'Test', row_count: 3, summary: { cards: 2 } });
+    expect(closed.body.committed_at).not.toBeNull();
+    const events = await admin.get(`${url}/${id}/events`);
+    expect(events.body.batch.id).toBe(id);
+    expect(events.body.items.map(({ event_type }: { event_type: string }) => event_type)).toEqual([
+      'card.created',
+      'card.created',
+    ]);
+    const audit = await admin.get('/api/v1/events?event_type=card.created&page_size=1');
+    expect(audit.body.items[0].origin).toBe('mcp');
+    const told = await admin.get('/api/v1/events?event_type=mutation_batch.opened,mutation_batch.committed');
+    expect(told.body.items.map(({ data }: { data: { id: string } }) => data.id)).toEqual([id, id]);
+
+    const late = await member.post('/api/v1/cards', card('Late'), joining(id));
+    expect([late.status, late.body.code]).toEqual([409, 'wrong_state']);
+    expect((await member.post(`${url}/${id}/commit`, {})).status).toBe(409);
+  });
+
+  it('is joined and closed by the one who opened it alone', async () => {
+    const { id } = await open(member);
+    expect((await admin.post('/api/v1/cards', card('Foreign'), joining(id))).status).toBe(404);
+    expect((await member.post('/api/v1/cards', card('Nowhere'), joining(missing))).status).toBe(404);
+    expect((await admin.post(`${url}/${id}/commit`, {})).status).toBe(404);
+    expect((await admin.post(`${url}/${missing}/commit`, {})).status).toBe(404);
+    expect((await t.anonymous.post(url, { tool_name: 'X' })).status).toBe(401);
+  });
+
+  it('refuses broken headers and bodies', async () => {
+    const headers: Record<string, string>[] = [
+      { 'x-mutation-batch': 'nonsense' },
+      { 'x-request-origin': 'mars' },
+    ];
+    for (const given of headers) {
+      expect((await member.post('/api/v1/cards', card('Broken'), given)).status).toBe(422);
+    }
+    for (const body of [{}, { tool_name: '' }, { tool_name: 'x'.repeat(101) }, { tool_name: 'x', more: 1 }]) {
+      expect((await member.post(url, body)).status).toBe(422);
+    }
+    expect((await admin.get(`${url}/nonsense`)).status).toBe(422);
+  });
+
+  it('only tries what joins it when it was opened so, and needs its token', async () => {
+    const { id, confirm_token } = await open(member, { dry_run: true });
+    const tried = await member.post('/api/v1/cards', card('Tried'), joining(id));
+    expect(tried.status).toBe(201);
+    expect((await member.get(`/api/v1/cards/${tried.body.id}`)).status).toBe(404);
+    for (const body of [{}, { confirm_token: 'wrong' }]) {
+      const refused = await member.post(`${url}/${id}/commit`, body);
+      expect(refused.body.errors[0].code).toBe('wrong_token');
+    }
+    await t.services.db.raw(
+      `update mutation_batches set confirm_token_expires_at = now() - interval '1 second' where id = ?`,
+      [id],
+    );
+    const expired = await member.post(`${url}/${id}/commit`, { confirm_token });
+    expect(expired.body.errors[0].code).toBe('expired_token');
+    const second = await open(member, { dry_run: true });
+    const closed = await member.post(`${url}/${second.id}/commit`, { confirm_token: second.confirm_token });
+    expect(closed.status).toBe(200);
+    expect(closed.body.confirm_token).toBeNull();
+  });
+});
+
+describe('the list', () => {
+  it('holds also the batches of single writes, by their operation', async () => {
+    await member.post('/api/v1/cards', card('Single'));
+    const answer = await admin.get(
+      `${url}?tool_name=${encodeURIComponent('POST /api/v1/cards')}&actor_user_id=${member.userId}&origin=api`,
+    );
+    expect(answer.body.total).toBe(1);
+    expect(answer.body.items[0]).toMatchObject({ actor_display_name: 'member', rolled_back_by: null });
+    expect((await admin.get(`${url}/${answer.body.items[0].id}`)).status).toBe(200);
+    expect((await admin.get(`${url}?since=2999-01-01T00:00:00Z`)).body.total).toBe(0);
+    expect((await admin.get(`${url}/${missing}`)).status).toBe(404);
+    expect((await admin.get(`${url}/${missing}/events`)).status).toBe(404);
+    expect((await member.get(url)).status).toBe(403);
+  });
+});
