@@ -31,10 +31,12 @@ import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts'
 import { registerSettingImageRoutes } from './settings/settings.images.routes.ts';
 import { registerSettingRoutes } from './settings/settings.routes.ts';
 import { registerSettingTestRoutes } from './settings/settings.tests.routes.ts';
+import { registerTagRoutes } from './tags/tags.routes.ts';
 import { registerTokenRoutes } from './tokens/tokens.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
 import { registerUserWriteRoutes } from './users/users.write.routes.ts';
+import { registerFavoriteRoutes } from './views/favorites.routes.ts';
 import { registerWebhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** Registers one group's schemas and operations. */
@@ -54,6 +56,8 @@ export const routeGroups: RouteGroup[] = [
   registerCardWriteRoutes,
   registerCardBulkRoutes,
   registerRelationRoutes,
+  registerTagRoutes,
+  registerFavoriteRoutes,
   registerStakeholderRoutes,
   registerCommentRoutes,
   registerTodoRoutes,

@@ -8,6 +8,8 @@ export const tags = [
   { name: 'Comments', description: 'What people say about a card' },
   { name: 'To-dos', description: 'What people have to do' },
   { name: 'Links and files', description: 'What is attached to a card' },
+  { name: 'Tags', description: 'Tag groups, their tags, and which cards have them' },
+  { name: 'Favorites', description: 'Cards that one has starred' },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },

@@ -3,6 +3,8 @@ import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import { settingUndo } from '../settings/settings.undo.ts';
+import { tagUndo } from '../tags/tags.undo.ts';
+import { favoriteUndo } from '../views/favorites.ts';
 import type { UndoSpec } from './undo.types.ts';
 
 /** Everything that can be undone, by kind of object; a kind that is missing here is refused by name. */
@@ -13,4 +15,6 @@ export const undoSpecs: UndoSpec[] = [
   collaborationUndo,
   notificationUndo,
   settingUndo,
+  tagUndo,
+  favoriteUndo,
 ].flat();

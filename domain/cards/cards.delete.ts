@@ -7,6 +7,7 @@ import type { JsonText } from '../lists/lists.types.ts';
 import type { NamedEnd } from '../relations/relations.events.ts';
 import { saveRelations } from '../relations/relations.save.ts';
 import type { StoredRelation } from '../relations/relations.types.ts';
+import { deleteTags } from '../tags/tags.use.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { loadCards, lockHierarchy, requireCard, type StoredCard, typeOf, writtenCard } from './cards.load.ts';
 import { EDIT } from './cards.patch.ts';
@@ -60,6 +61,10 @@ export async function deleteAll(
   );
   await deleteRelations(work, ctx, plan.removed);
   await deleteAttached(work, removed);
+  await deleteTags(
+    work,
+    removed.map(({ id }) => id),
+  );
   await deleteRows(work, removed);
   await saveCards(work, ctx, moveWrites(work, plan, cards));
   return plan;

@@ -4,6 +4,7 @@ import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakehol
 import type { Work } from '../command.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
+import { tagEvent } from '../tags/tags.events.ts';
 import type { CardPayload, StagedHolder } from './imports.cards.types.ts';
 
 interface StoredHolder extends StagedHolder {
@@ -192,21 +193,8 @@ function* eventsOf(
   around: PeopleAndTags,
   inserted: ReadonlyMap<string, StakeholderRow>,
 ): Generator<EventDraft> {
-  const about = { card_id: card.id, card_type: type.key };
-  const identity = { id: card.id, type: type.key, name: card.name };
-  const tag = (tag_id: string, added: boolean): EventDraft => {
-    const { name, group } = around.catalogue.get(tag_id)!;
-    return {
-      ...about,
-      event_type: added ? 'tag.added' : 'tag.removed',
-      data: {
-        ...identity,
-        tag_name: name,
-        group_name: group,
-        changes: { tag_id: change(tag_id, added) },
-      },
-    };
-  };
+  const tag = (id: string, added: boolean): EventDraft =>
+    tagEvent({ id: card.id, type: type.key, name: card.name }, { id, ...around.catalogue.get(id)! }, added);
   const holder = (before: StakeholderRow | null, after: StakeholderRow | null): EventDraft => {
     const name = around.users.get((after ?? before)!.user_id) ?? '';
     return stakeholderEvent(card, type, name, before, after);
@@ -219,6 +207,3 @@ function* eventsOf(
     if (row) yield holder(null, row);
   }
 }
-
-const change = (value: string, added: boolean) =>
-  added ? { old: null, new: value } : { old: value, new: null };

@@ -6,6 +6,7 @@ import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
+import { tagRows } from './matrix/tags.data.ts';
 import { webhookRows } from './matrix/webhooks.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
@@ -180,6 +181,7 @@ export const table: Row[] = [
   collaborationRows,
   notificationRows,
   settingRows,
+  tagRows,
   webhookRows,
   batchRows,
 ].flat();

@@ -1,0 +1,173 @@
+import Type, { type TSchema } from 'typebox';
+import { addTags, removeTag } from '../../domain/tags/tags.cards.ts';
+import {
+  createTag,
+  createTagGroup,
+  deleteTag,
+  deleteTagGroup,
+  patchTag,
+  patchTagGroup,
+} from '../../domain/tags/tags.catalogue.ts';
+import { listTagGroups } from '../../domain/tags/tags.queries.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, IdParams, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import * as schemas from '../schemas/tags.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Tags';
+const permission = 'tags.manage';
+const GroupParams = Type.Object({ group_id: Uuid }, closed);
+const TagParams = Type.Object({ group_id: Uuid, tag_id: Uuid }, closed);
+const onCard = { permission: 'login', permissionNote: 'inventory.edit or card.edit' } as const;
+
+/** Tag groups, tags, and the tags of cards. */
+export function registerTagRoutes(app: App): void {
+  for (const schema of [schemas.TagSchema, schemas.TagGroupSchema] as TSchema[]) app.addSchema(schema);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/tag-groups',
+    id: 'listTagGroups',
+    tag,
+    summary: 'List tag groups with their tags',
+    permission: 'login',
+    query: listQuery(['name', 'created_at'], 'name', {
+      type_key: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 100, description: 'Only those for cards of this type' }),
+      ),
+    }),
+    answers: { 200: { description: 'Tag groups', schema: listAnswer(Type.Ref('TagGroup#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listTagGroups(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/tag-groups',
+    id: 'createTagGroup',
+    tag,
+    summary: 'Create a tag group',
+    permission,
+    body: schemas.TagGroupCreateBody,
+    bodyExample: { name: 'Region', mode: 'multi', restrict_to_types: ['Application'] },
+    answers: { 201: { description: 'The group', schema: Type.Ref('TagGroup#'), headers: ['ETag'] } },
+    errors: ['name_taken', 'metamodel_busy'],
+    handler: async ({ ctx, body, reply }) => sendResource(reply.code(201), await createTagGroup(ctx, body)),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/tag-groups/:group_id',
+    id: 'patchTagGroup',
+    tag,
+    summary: 'Change a tag group',
+    description:
+      'Refused with `tag_in_use` when the tags that cards have would not fit: several in a `single` group, or on a type that is left out.',
+    permission,
+    params: GroupParams,
+    body: schemas.TagGroupPatchBody,
+    bodyExample: { mandatory: true },
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The group', schema: Type.Ref('TagGroup#') } },
+    errors: ['name_taken', 'tag_in_use', 'metamodel_busy'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchTagGroup(ctx, params.group_id, body)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/tag-groups/:group_id',
+    id: 'deleteTagGroup',
+    tag,
+    summary: 'Delete a tag group with its tags',
+    description: 'The tags are taken off all cards.',
+    permission,
+    params: GroupParams,
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['metamodel_busy'],
+    handler: async ({ ctx, params, reply }) => {
+      await deleteTagGroup(ctx, params.group_id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/tag-groups/:group_id/tags',
+    id: 'createTag',
+    tag,
+    summary: 'Add a tag to a group',
+    permission,
+    params: GroupParams,
+    body: schemas.TagCreateBody,
+    bodyExample: { name: 'Europe', color: '#1976d2' },
+    answers: { 201: { description: 'The tag', schema: Type.Ref('Tag#'), headers: ['ETag'] } },
+    errors: ['name_taken', 'metamodel_busy'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply.code(201), await createTag(ctx, params.group_id, body)),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/tag-groups/:group_id/tags/:tag_id',
+    id: 'patchTag',
+    tag,
+    summary: 'Change a tag',
+    permission,
+    params: TagParams,
+    body: schemas.TagPatchBody,
+    bodyExample: { name: 'Western Europe' },
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The tag', schema: Type.Ref('Tag#') } },
+    errors: ['name_taken', 'metamodel_busy'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchTag(ctx, params.group_id, params.tag_id, body)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/tag-groups/:group_id/tags/:tag_id',
+    id: 'deleteTag',
+    tag,
+    summary: 'Delete a tag',
+    description: 'It is taken off all cards.',
+    permission,
+    params: TagParams,
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['metamodel_busy'],
+    handler: async ({ ctx, params, reply }) => {
+      await deleteTag(ctx, params.group_id, params.tag_id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/cards/:id/tags',
+    id: 'addCardTags',
+    tag,
+    summary: 'Put tags on a card, besides those that it has',
+    ...onCard,
+    params: IdParams,
+    body: schemas.CardTagsBody,
+    answers: { 201: { description: 'The card', schema: Type.Ref('Card#'), headers: ['ETag'] } },
+    errors: ['single_tag'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply.code(201), await addTags(ctx, params.id, body)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/cards/:id/tags/:tag_id',
+    id: 'removeCardTag',
+    tag,
+    summary: 'Take a tag off a card',
+    ...onCard,
+    params: Type.Object({ id: Uuid, tag_id: Uuid }, closed),
+    answers: { 204: { description: 'Removed' } },
+    handler: async ({ ctx, params, reply }) => {
+      await removeTag(ctx, params.id, params.tag_id);
+      return reply.code(204).send();
+    },
+  });
+}

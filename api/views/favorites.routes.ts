@@ -1,0 +1,59 @@
+import Type from 'typebox';
+import { addFavorite, listFavorites, removeFavorite } from '../../domain/views/favorites.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { FavoriteSchema } from '../schemas/tags.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Favorites';
+const CardParams = Type.Object({ card_id: Uuid }, closed);
+
+/** The cards that one has starred. */
+export function registerFavoriteRoutes(app: App): void {
+  app.addSchema(FavoriteSchema);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/favorites',
+    id: 'listFavorites',
+    tag,
+    summary: 'List the cards that you have starred',
+    permission: 'login',
+    query: listQuery(['created_at', 'card_name'], 'created_at', {
+      type: Type.Optional(Type.String({ maxLength: 2000, description: 'Comma-separated card types' })),
+    }),
+    answers: { 200: { description: 'Favorites', schema: listAnswer(Type.Ref('Favorite#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listFavorites(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/favorites/:card_id',
+    id: 'addFavorite',
+    tag,
+    summary: 'Star a card',
+    description: 'A card that is starred already stays so.',
+    permission: 'login',
+    permissionNote: 'and inventory.view or card.view',
+    params: CardParams,
+    answers: { 201: { description: 'The favorite', schema: Type.Ref('Favorite#'), headers: ['ETag'] } },
+    handler: async ({ ctx, params, reply }) =>
+      sendResource(reply.code(201), await addFavorite(ctx, params.card_id)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/favorites/:card_id',
+    id: 'removeFavorite',
+    tag,
+    summary: 'Take the star off a card',
+    permission: 'login',
+    params: CardParams,
+    answers: { 204: { description: 'Removed' } },
+    handler: async ({ ctx, params, reply }) => {
+      await removeFavorite(ctx, params.card_id);
+      return reply.code(204).send();
+    },
+  });
+}

@@ -1,0 +1,90 @@
+import { notFound } from '../../platform/errors.ts';
+import type { UndoSpec } from '../batches/undo.types.ts';
+import { visibleCards } from '../cards/cards.visible.ts';
+import { requireSeenCard } from '../collaboration/attended.card.ts';
+import { itemText } from '../collaboration/items.ts';
+import { command } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { EventDraft } from '../events/events.types.ts';
+import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { runList } from '../lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+
+const favoriteList: ListSpec = {
+  name: 'favorites',
+  from: 'favorites f join cards c on c.id = f.card_id',
+  id: 'f.id',
+  idType: 'uuid',
+  sorts: {
+    created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
+    card_name: { sql: 'c.name_key', type: 'text', filled: true },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  search: 'c.name_key',
+  members: {
+    id: 'f.id',
+    card_id: 'f.card_id',
+    card_name: 'c.name',
+    card_type: 'c.type',
+    created_at: 'utc(f.created_at)',
+  },
+};
+
+/** The cards that the caller has starred and still sees. */
+export async function listFavorites(ctx: Ctx, params: ListParams & { type?: string }): Promise<JsonText> {
+  const where: Condition[] = [
+    { sql: 'f.user_id = ?::uuid', bindings: [ctx.caller.userId] },
+    { ...visibleCards(ctx), visibility: true },
+  ];
+  if (params.type) where.push({ sql: 'c.type = any(?::text[])', bindings: [params.type.split(',')] });
+  return await runList(ctx.db, favoriteList, where, params, { owner: ctx.caller.userId });
+}
+
+/** Stars a card for the caller; one that is starred already stays so. @throws EstateError `not_found`, `forbidden`. */
+export async function addFavorite(ctx: Ctx, cardId: string): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const card = await requireSeenCard(sql, ctx, cardId);
+    const key = { user_id: ctx.caller.userId, card_id: card.id };
+    const [made] = await sql('favorites')
+      .insert(key)
+      .onConflict(['user_id', 'card_id'])
+      .ignore()
+      .returning(sql.raw('to_jsonb(favorites) as "row"'));
+    if (made) work.emit(favoriteEvent(null, made.row));
+    const { id } = made ? { id: made.row.id } : await sql('favorites').where(key).first('id');
+    return (await itemText(sql, favoriteList, id))!;
+  });
+}
+
+/** Takes the star off. @throws EstateError `not_found` when the caller has not starred the card. */
+export async function removeFavorite(ctx: Ctx, cardId: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const [gone] = await work
+      .sql('favorites')
+      .where({ user_id: ctx.caller.userId, card_id: cardId })
+      .delete()
+      .returning(work.sql.raw('to_jsonb(favorites) as "row"'));
+    if (!gone) throw notFound('favorite', cardId);
+    work.emit(favoriteEvent(gone.row, null));
+  });
+}
+
+/** Nobody else is told what one stars. */
+function favoriteEvent(before: StoredRow | null, after: StoredRow | null): EventDraft {
+  const { id, user_id } = (after ?? before)!;
+  return {
+    event_type: before === null ? 'favorite.created' : 'favorite.deleted',
+    recipient_id: user_id as string,
+    data: { id, changes: rowChanges(before, after) },
+  };
+}
+
+export const favoriteUndo: UndoSpec[] = [
+  {
+    entity: 'favorite',
+    table: 'favorites',
+    events: { created: ['favorite.created'], deleted: ['favorite.deleted'] },
+  },
+];
