@@ -108,6 +108,8 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   if (spec.module) codes.add('module_disabled');
   if (spec.params || spec.query || spec.body) codes.add('validation_failed');
   if (spec.params) codes.add('not_found');
+  // the id of a card that was merged: see the plugin of problems
+  if (/\/cards\/:id/.test(spec.url)) codes.add(spec.method === 'GET' ? 'merged' : 'merged_card');
   if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');
   if (spec.body || spec.consumes) {
     codes.add('bad_body').add('unsupported_media_type').add('payload_too_large');

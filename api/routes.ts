@@ -4,6 +4,7 @@ import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerTwoFactorRoutes } from './auth/auth.two-factor.routes.ts';
 import { registerBatchRoutes } from './batches/batches.routes.ts';
 import { registerCardBulkRoutes } from './cards/cards.bulk.routes.ts';
+import { registerCardMergeRoutes } from './cards/cards.merge.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
 import { registerCatalogueRoutes } from './catalogues/catalogues.routes.ts';
@@ -55,6 +56,7 @@ export const routeGroups: RouteGroup[] = [
   registerCardReadRoutes,
   registerCardWriteRoutes,
   registerCardBulkRoutes,
+  registerCardMergeRoutes,
   registerRelationRoutes,
   registerTagRoutes,
   registerFavoriteRoutes,

@@ -34,6 +34,9 @@ export const errorCodes = {
   mail_not_configured: { status: 409, title: 'No mail server is set up' },
   mail_refused: { status: 422, title: 'The mail server refuses the mail' },
   mail_unconfirmed: { status: 409, title: 'The mail may have been sent' },
+  merge_conflict: { status: 409, title: 'The merge cannot be undone as it was' },
+  merged: { status: 308, title: 'The card was merged into another' },
+  merged_card: { status: 409, title: 'The card was merged into another' },
   metamodel_busy: { status: 409, title: 'Long writes keep the metamodel from being changed' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   module_disabled: { status: 403, title: 'The module is switched off' },
@@ -85,6 +88,8 @@ export interface EstateErrorOptions {
   /** Headers of the answer, such as `Retry-After` or `Allow`. */
   headers?: Record<string, string>;
   cause?: unknown;
+  /** What was looked for; told to nobody. */
+  subject?: { kind: string; id: string };
 }
 
 /** The one error class for expected refusals: a code of the closed list and a sentence for the client. */
@@ -94,6 +99,7 @@ export class EstateError extends Error {
   readonly errors: FieldError[] | undefined;
   readonly extra: Record<string, unknown>;
   readonly headers: Record<string, string>;
+  readonly subject: { kind: string; id: string } | undefined;
 
   constructor(code: ErrorCode, detail: string, options: EstateErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -103,6 +109,7 @@ export class EstateError extends Error {
     this.errors = options.errors;
     this.extra = options.extra ?? {};
     this.headers = options.headers ?? {};
+    this.subject = options.subject;
   }
 }
 
@@ -120,5 +127,5 @@ export function invalidFields(errors: FieldError[]): EstateError {
 
 /** A 404 for a thing of the given kind, such as `card`. */
 export function notFound(kind: string, id: string): EstateError {
-  return new EstateError('not_found', `There is no ${kind} ${id}.`);
+  return new EstateError('not_found', `There is no ${kind} ${id}.`, { subject: { kind, id } });
 }

@@ -18,9 +18,12 @@ const details: Partial<Record<ErrorCode, string>> = {
 /** Further members of the problem document. */
 const extras: Partial<Record<ErrorCode, Record<string, unknown>>> = {
   forbidden: { permission: 'inventory.edit' },
+  merged: { survivor_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' },
+  merged_card: { survivor_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' },
 };
 
 const statusHeaders: Record<number, AnswerHeader[]> = {
+  308: ['Location'],
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
 };

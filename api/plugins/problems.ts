@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { survivorOf } from '../../domain/cards/merge/merge.redirect.ts';
 import { isConnectionLoss } from '../../platform/database.ts';
 import { type ErrorCode, EstateError, errorCodes, type FieldError } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
@@ -8,8 +9,8 @@ const RETRY_SECONDS = '2';
 
 /** Turns every failure into problem details (RFC 9457); what is not expected is logged and answered without detail. */
 export function registerProblems(app: App): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const known = toEstateError(error);
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const known = await ofMerged(request, toEstateError(error));
     if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
     if (known.code === 'unavailable') request.log.warn({ err: error }, 'the database does not answer');
     return sendProblem(request, reply, known);
@@ -60,6 +61,29 @@ export function problemOf(error: EstateError, requestId: string): Record<string,
     ...(error.errors ? { errors: error.errors } : {}),
     ...error.extra,
   };
+}
+
+/**
+ * What is asked of a card that was merged is to be asked of its survivor: reads are led there, writes are told, since
+ * what was meant for one card must not be done to another unseen.
+ */
+async function ofMerged(request: FastifyRequest, error: EstateError): Promise<EstateError> {
+  const { subject } = error;
+  if (error.code !== 'not_found' || subject?.kind !== 'card' || !request.ctx) return error;
+  const [path, query] = request.url.split('?');
+  const parts = path!.split('/');
+  const place = parts.findIndex((part) => part.toLowerCase() === subject.id.toLowerCase());
+  if (place < 0) return error;
+  const survivor_id = await survivorOf(request.ctx, subject.id);
+  if (survivor_id === undefined) return error;
+  const location = `${parts.with(place, survivor_id).join('/')}${query === undefined ? '' : `?${query}`}`;
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  return new EstateError(
+    reads ? 'merged' : 'merged_card',
+    `The card ${subject.id} was merged into ${survivor_id}.`,
+    // a merge can be undone: nobody is to remember the way
+    { extra: { survivor_id }, ...(reads ? { headers: { location, 'cache-control': 'no-store' } } : {}) },
+  );
 }
 
 const frameworkCodes: Record<string, ErrorCode> = {

@@ -1,3 +1,4 @@
+import { mergeUndo } from '../cards/merge/merge.events.undo.ts';
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
 import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
@@ -13,6 +14,7 @@ export const undoSpecs: UndoSpec[] = [
   metamodelUndo,
   catalogueUndo,
   collaborationUndo,
+  mergeUndo,
   notificationUndo,
   settingUndo,
   tagUndo,

@@ -89,7 +89,15 @@ async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): Promise
   await saveRelations(work, ctx, writes, ends, { leaving: new Set(cardIds) });
 }
 
-async function deleteRows(work: Work, cards: StoredCard[]): Promise<void> {
+/**
+ * Deletes the rows of cards, with their tags, and tells their last values; nothing else may hang on them any more.
+ * `about` are further members of each event's data.
+ */
+export async function deleteRows(
+  work: Work,
+  cards: StoredCard[],
+  about: Record<string, unknown> = {},
+): Promise<void> {
   const ids = cards.map((card) => card.id);
   const { rows } = await work.sql.raw(
     `select k.card_id as id,
@@ -104,7 +112,8 @@ async function deleteRows(work: Work, cards: StoredCard[]): Promise<void> {
     const type = typeOf(work.metamodel, card);
     const changes = diffCard(card, null);
     if (tags.has(card.id)) changes.tags = { old: tags.get(card.id), new: null };
-    work.emit(cardEvent('card.deleted', type, card, changes));
+    const event = cardEvent('card.deleted', type, card, changes);
+    work.emit({ ...event, data: { ...event.data, ...about } });
     work.raise(cardsTopic(type.key));
   }
 }

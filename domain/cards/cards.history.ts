@@ -6,6 +6,7 @@ import { visibleData, visibleEvents } from '../events/events.visible.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { unseenCard, visibleCards } from './cards.visible.ts';
+import { withMerged } from './merge/merge.redirect.ts';
 
 const historyList: ListSpec = {
   name: 'card-history',
@@ -31,14 +32,15 @@ const historyList: ListSpec = {
 };
 
 /**
- * The events of one card, newest first, with those of its relations, at whichever end it stands. The history of
- * a deleted card is kept for those who may read the audit log.
+ * The events of one card, newest first, with those of its relations, at whichever end it stands, and those of cards
+ * that were merged into it. The history of a deleted card is kept for those who may read the audit log.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function listCardHistory(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
+  const ids = await withMerged(ctx.db, id);
   const ofCard: Condition = {
-    sql: '(e.card_id = ?::uuid or e.peer_card_id = ?::uuid)',
-    bindings: [id, id],
+    sql: '(e.card_id = any(?::uuid[]) or e.peer_card_id = any(?::uuid[]))',
+    bindings: [ids, ids],
   };
   const visible = visibleCards(ctx);
   const { rows } = await ctx.db.raw(

@@ -63,9 +63,17 @@ export function withInput(
   };
 }
 
-/** What differs: `description` and `attributes.<key>`; without `before` all that is set, without `after` all that was. */
+/**
+ * What differs: `description`, `attributes.<key>`, and an end that another card has taken over; without `before` all
+ * that is set, without `after` all that was.
+ */
 export function diffRelation(before: StoredRelation | null, after: StoredRelation | null): Changes {
   const changes: Changes = {};
+  if (before && after) {
+    for (const end of ['source_id', 'target_id'] as const) {
+      if (before[end] !== after[end]) changes[end] = { old: before[end], new: after[end] };
+    }
+  }
   const old = before?.description ?? null;
   const next = after?.description ?? null;
   if (old !== next) changes.description = { old, new: next };

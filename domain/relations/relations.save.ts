@@ -46,8 +46,10 @@ export async function saveRelations(
   }
   if (updated.length > 0) {
     await sql.raw(
-      `update relations r set attributes = v.attributes, description = v.description, updated_at = clock_timestamp()
-       from jsonb_to_recordset(?::jsonb) as v(id uuid, attributes jsonb, description text) where r.id = v.id`,
+      `update relations r set source_id = v.source_id, target_id = v.target_id, attributes = v.attributes,
+         description = v.description, updated_at = clock_timestamp()
+       from jsonb_to_recordset(?::jsonb)
+         as v(id uuid, source_id uuid, target_id uuid, attributes jsonb, description text) where r.id = v.id`,
       [JSON.stringify(updated.map(({ after }) => after))],
     );
   }

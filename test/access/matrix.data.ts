@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
+import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
@@ -177,6 +178,7 @@ export const table: Row[] = [
   firstRows,
   accountRows,
   cardBulkRows,
+  cardMergeRows,
   metamodelRows,
   collaborationRows,
   notificationRows,

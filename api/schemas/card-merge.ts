@@ -1,0 +1,114 @@
+import Type from 'typebox';
+import { closed, listAnswer, Nullable, Timestamp, Uuid } from './common.ts';
+
+const MAX_MERGED = 50;
+const Count = Type.Integer({ minimum: 0 });
+const DryRun = Type.Boolean({ default: false, description: 'Answers the same and writes nothing' });
+
+export const CardMergeBody = Type.Object(
+  {
+    survivor_id: Uuid,
+    merged_ids: Type.Array(Uuid, {
+      minItems: 1,
+      maxItems: MAX_MERGED,
+      description: 'Cards of the same type, active or archived, the most trusted first',
+    }),
+    fields: Type.Optional(
+      Type.Record(
+        Type.String({ minLength: 1, maxLength: 200 }),
+        Type.Union([Uuid, Type.Object({ value: Type.Unknown() }, closed)]),
+        {
+          description:
+            'By field (`name`, `subtype`, `alias`, `description`, `external_id`, `parent_id`, `lifecycle`, `attributes.<key>`): the id of the card whose value stays, or `{"value": …}`. Without a choice the survivor keeps what it has and takes what it lacks from the first of the others that has it; its name and parent are its own.',
+        },
+      ),
+    ),
+    dry_run: DryRun,
+  },
+  closed,
+);
+
+const Relation = { id: Uuid, type: Type.String() };
+
+export const CardMergeAnswer = Type.Object(
+  {
+    merge_id: Nullable(Uuid),
+    dry_run: Type.Boolean(),
+    survivor: Type.Ref('Card#'),
+    merged_card_ids: Type.Array(Uuid),
+    moved: Type.Record(Type.String(), Count, {
+      description: 'How many things the survivor was given, by kind: `child`, `relation`, `tag`, `comment` …',
+    }),
+    folded_relations: Type.Array(Type.Object({ ...Relation, kept_id: Uuid }, closed), {
+      description:
+        'Relations to a card to which the survivor has one of the type already, which takes over what it lacked',
+    }),
+    dropped_relations: Type.Array(Type.Object(Relation, closed), {
+      description: 'Relations between the merged cards themselves',
+    }),
+    dropped_tags: Type.Array(
+      Type.Object({ id: Uuid, name: Type.String(), group_name: Type.String() }, closed),
+      { description: 'Tags of groups of which a card has one at most, where the survivor has another' },
+    ),
+  },
+  { $id: 'CardMergeAnswer', ...closed },
+);
+
+export const UndoMergeBody = Type.Unsafe<{ dry_run?: boolean; force?: boolean } | null | undefined>({
+  ...Type.Object(
+    {
+      dry_run: Type.Optional(DryRun),
+      force: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Leaves what has changed since the merge as it is, and brings back the rest',
+        }),
+      ),
+    },
+    closed,
+  ),
+  type: ['object', 'null'],
+});
+
+export const UndoMergeAnswer = Type.Object(
+  {
+    merge_id: Uuid,
+    dry_run: Type.Boolean(),
+    survivor: Type.Ref('Card#'),
+    restored_card_ids: Type.Array(Uuid),
+    conflicts: Type.Array(
+      Type.Object(
+        {
+          entity: Type.String(),
+          id: Uuid,
+          field: Nullable(Type.String()),
+          code: Type.String(),
+          message: Type.String(),
+        },
+        closed,
+      ),
+      { description: 'What was left as it is; empty without `force`' },
+    ),
+  },
+  { $id: 'UndoMergeAnswer', ...closed },
+);
+
+const members = {
+  id: Uuid,
+  card_type: Type.String(),
+  survivor_id: Uuid,
+  survivor_name: Nullable(Type.String({ description: 'Null when the card is gone' })),
+  merged: Type.Array(
+    Type.Object({ id: Uuid, name: Type.String(), external_id: Nullable(Type.String()) }, closed),
+  ),
+  created_by: Nullable(Uuid),
+  created_by_name: Nullable(Type.String()),
+  created_at: Timestamp,
+  undone_by: Nullable(Uuid),
+  undone_by_name: Nullable(Type.String()),
+  undone_at: Nullable(Timestamp),
+};
+
+export const CardMergeSchema = Type.Object(members, { $id: 'CardMerge', ...closed });
+export const CardMergeItem = Type.Partial(Type.Object(members), { $id: 'CardMergeItem', ...closed });
+export const CardMergeList = listAnswer(Type.Ref('CardMergeItem#'));

@@ -1,0 +1,63 @@
+import {
+  type StakeholderRow,
+  stakeholderEvent,
+} from '../../collaboration/stakeholders/stakeholders.events.ts';
+import type { EventDraft } from '../../events/events.types.ts';
+import type { StoredRow } from '../../events/row-changes.ts';
+import type { CardType } from '../../metamodel/metamodel.compile.ts';
+
+/** Rows of one table that hang on a card, and move to another by a change of one column. */
+export interface CardReference {
+  /** What an event calls such a row. */
+  entity: string;
+  /** Has an `id`. */
+  table: string;
+  column: string;
+  /** Where a card can have only one row of its kind. */
+  once?: {
+    /** The columns in which two such rows agree. */
+    by: string[];
+    /**
+     * The event of a row that was left out since there is one of its kind (`gone`), or brought back; `user` is the
+     * display name of the user whom it names.
+     */
+    event(
+      card: { id: string; name: string },
+      type: CardType,
+      row: StoredRow,
+      user: string,
+      gone: boolean,
+    ): EventDraft;
+  };
+}
+
+/**
+ * Every table whose rows move with a merged card. A table that refers to cards and stands neither here nor in
+ * {@link ownWays} would lose its rows: a test looks for such.
+ */
+export const cardReferences: CardReference[] = [
+  {
+    entity: 'stakeholder',
+    table: 'stakeholders',
+    column: 'card_id',
+    once: {
+      by: ['user_id', 'role'],
+      event: (card, type, row, user, gone) => {
+        const stored = row as StakeholderRow;
+        return stakeholderEvent(card, type, user, gone ? stored : null, gone ? null : stored);
+      },
+    },
+  },
+  { entity: 'comment', table: 'comments', column: 'card_id' },
+  { entity: 'todo', table: 'todos', column: 'card_id' },
+  { entity: 'document', table: 'documents', column: 'card_id' },
+  { entity: 'file', table: 'file_attachments', column: 'card_id' },
+];
+
+/** Columns that refer to cards and are merged in ways of their own, as `table.column`. */
+export const ownWays: ReadonlySet<string> = new Set([
+  'cards.parent_id',
+  'relations.source_id',
+  'relations.target_id',
+  'card_tags.card_id',
+]);

@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { duplicates, inventory, merge, unit } from './merge.fixture.ts';
+import { appoint, card, eventsOf, idle, make, NOBODY, refused, relate, withRole } from './write.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+const read = async (id: string) => (await admin.get(card(id))).body;
+
+describe('POST /cards/merge', () => {
+  it('gives the survivor all that the other has, and tells every write', async () => {
+    const d = await duplicates(t, admin);
+    const dry = await idle(t, () => merge(admin, d.survivor.id, [d.other.id], { dry_run: true }));
+    const { answer, events } = await eventsOf(t, () =>
+      merge(admin, d.survivor.id, [d.other.id.toUpperCase()]),
+    );
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toMatchObject({
+      dry_run: false,
+      merged_card_ids: [d.other.id],
+      moved: { child: 0, relation: 1, tag: 1, stakeholder: 0, comment: 2, todo: 1, document: 1, file: 0 },
+      folded_relations: [{ id: d.folded.id, type: 'relAppToITC', kept_id: d.kept.id }],
+      dropped_relations: [],
+      dropped_tags: [{ id: d.tags.second }],
+    });
+    const plain = ({ survivor, merge_id: _, dry_run: __, ...rest }: typeof dry.body) => ({
+      ...rest,
+      survivor: { ...survivor, updated_at: '' },
+    });
+    expect(plain(dry.body)).toEqual(plain(answer.body));
+    expect(dry.body.merge_id).toBeNull();
+
+    const after = await read(d.survivor.id);
+    expect(after).toEqual(answer.body.survivor);
+    expect(after).toMatchObject({
+      name: d.survivor.name,
+      external_id: d.survivor.external_id,
+      alias: 'Lent',
+      description: 'What the survivor lacks',
+      lifecycle: { active: '2020-01-01' },
+      attributes: { timeModel: 'invest', businessCriticality: 'missionCritical', costTotalAnnual: 7 },
+    });
+    expect(after.lifecycle).not.toHaveProperty('endOfLife');
+    expect(after.data_quality).toBeGreaterThan(d.survivor.data_quality);
+    expect(after.tags.map(({ id }: { id: string }) => id).sort()).toEqual(
+      [d.tags.first, d.tags.third].sort(),
+    );
+    expect(after.stakeholders).toHaveLength(1);
+    const relations = (await admin.get(`/api/v1/relations?card_id=${d.survivor.id}`)).body.items;
+    expect(relations.map(({ id }: { id: string }) => id).sort()).toEqual([d.kept.id, d.moved.id].sort());
+    expect((await admin.get(`/api/v1/relations/${d.kept.id}`)).body.description).toBe('Only here');
+    expect((await admin.get(card(d.survivor.id, '/comments'))).body.total).toBe(2);
+
+    const kinds = events.map(({ event_type }) => event_type).sort();
+    expect(kinds).toEqual([
+      ...Array(4).fill('attachment.moved'),
+      'card.deleted',
+      'card.merged',
+      'card.updated',
+      'relation.deleted',
+      'relation.updated',
+      'relation.updated',
+      'stakeholder.removed',
+      'tag.added',
+    ]);
+    const moved = events.find(({ relation_id }) => relation_id === d.moved.id)!;
+    expect(moved).toMatchObject({ card_id: d.survivor.id, peer_card_id: d.own.id });
+    expect(moved.data.changes).toEqual({ source_id: { old: d.other.id, new: d.survivor.id } });
+    const deleted = events.find(({ event_type }) => event_type === 'card.deleted')!;
+    expect(deleted.data).toMatchObject({ merged_into: d.survivor.id, merge_id: answer.body.merge_id });
+    expect(events.at(-1)!.data).toMatchObject({
+      merge_id: answer.body.merge_id,
+      merged_cards: [{ id: d.other.id, name: d.other.name }],
+    });
+  });
+
+  it('leads reads of the old id to the survivor, refuses writes, and shows both histories', async () => {
+    const [survivor, middle, first] = [
+      await make(admin),
+      await make(admin),
+      await make(admin, { alias: 'F' }),
+    ];
+    await merge(admin, middle.id, [first.id]);
+    await merge(admin, survivor.id, [middle.id]);
+    for (const [old, rest] of [
+      [first.id, ''],
+      [middle.id, ''],
+      [first.id.toUpperCase(), '/hierarchy?page=1'],
+      [first.id, '/comments'],
+    ]) {
+      const answer = await admin.get(card(old!, rest));
+      expect(answer.status).toBe(308);
+      expect(answer.headers.location).toBe(card(survivor.id, rest));
+      expect(answer.headers['cache-control']).toBe('no-store');
+      expect(answer.body).toMatchObject({ code: 'merged', survivor_id: survivor.id });
+    }
+    for (const act of [
+      () => admin.patch(card(first.id), { alias: 'X' }),
+      () => admin.delete(card(first.id)),
+      () => admin.post(card(first.id, '/archive')),
+      () => admin.post(card(first.id, '/comments'), { content: 'X' }),
+    ]) {
+      expect(await refused(t, act)).toMatchObject({
+        status: 409,
+        code: 'merged_card',
+        body: { survivor_id: survivor.id },
+      });
+    }
+    const history = (await admin.get(card(survivor.id, '/history'))).body.items;
+    expect(history.map(({ event_type }: { event_type: string }) => event_type)).toEqual([
+      'card.merged',
+      'card.updated',
+      'card.deleted',
+      'card.merged',
+      'card.updated',
+      'card.deleted',
+      'card.created',
+      'card.created',
+      'card.created',
+    ]);
+    // who does not see the survivor is told nothing of it
+    const participant = await withRole(t, 'merge-nobody', []);
+    expect((await participant.get(card(first.id))).status).toBe(403);
+    await admin.delete(card(survivor.id));
+    expect((await admin.get(card(first.id))).status).toBe(404);
+  });
+
+  it('takes values by choice, and checks them', async () => {
+    const [a, b, c] = [
+      await make(admin, { alias: 'A', attributes: { timeModel: 'invest' } }),
+      await make(admin, { alias: 'B', attributes: { timeModel: 'migrate' }, external_id: 'CHOICE' }),
+      await make(admin, { alias: 'C', lifecycle: { plan: '2020-01-01' } }),
+    ];
+    const bad: [Record<string, unknown>, string][] = [
+      [{ nope: b.id }, 'fields.nope'],
+      [{ status: { value: 'ARCHIVED' } }, 'fields.status'],
+      [{ alias: NOBODY }, 'fields.alias'],
+      [{ alias: { value: 5 } }, 'fields.alias'],
+      [{ name: { value: null } }, 'fields.name'],
+      [{ 'attributes.timeModel': { value: 'nope' } }, 'fields.attributes.timeModel'],
+      [{ 'attributes.nope': { value: 1 } }, 'fields.attributes.nope'],
+      [{ lifecycle: { value: { active: '2020-02-30' } } }, 'fields.lifecycle.active'],
+      [{ parent_id: { value: 'x' } }, 'fields.parent_id'],
+    ];
+    for (const [fields, field] of bad) {
+      const refusal = await refused(t, () => merge(admin, a.id, [b.id, c.id], { fields }));
+      expect([refusal.status, refusal.fields]).toEqual([422, [field]]);
+    }
+    const fields = {
+      name: b.id,
+      alias: { value: 'Chosen' },
+      'attributes.timeModel': b.id,
+      'attributes.businessCriticality': { value: 'missionCritical' },
+      lifecycle: { value: { active: '2021-01-01' } },
+    };
+    const answer = await merge(admin, a.id, [b.id, c.id], { fields });
+    expect(answer.body.survivor).toMatchObject({
+      name: b.name,
+      alias: 'Chosen',
+      external_id: 'CHOICE',
+      lifecycle: { active: '2021-01-01' },
+      attributes: { timeModel: 'migrate', businessCriticality: 'missionCritical' },
+    });
+  });
+
+  it('moves children, with levels, whichever card lies above', async () => {
+    const top = await make(admin, { ...unit, name: 'Merge top' });
+    const left = await make(admin, { ...unit, name: 'Left', parent_id: top.id });
+    const right = await make(admin, { ...unit, name: 'Right', parent_id: top.id });
+    const child = await make(admin, { ...unit, name: 'Child', parent_id: right.id });
+    const leaf = await make(admin, { ...unit, name: 'Leaf', parent_id: child.id });
+    // the merged card is the parent of the survivor, whose other children follow
+    await merge(admin, left.id, [top.id]);
+    expect(await read(left.id)).toMatchObject({ parent_id: null, attributes: { capabilityLevel: 'L1' } });
+    expect(await read(right.id)).toMatchObject({ parent_id: left.id, attributes: { capabilityLevel: 'L2' } });
+    // the survivor lies two below: what lies between moves up
+    await merge(admin, leaf.id, [right.id]);
+    expect(await read(child.id)).toMatchObject({ parent_id: left.id, attributes: { capabilityLevel: 'L2' } });
+    expect(await read(leaf.id)).toMatchObject({ parent_id: child.id, attributes: { capabilityLevel: 'L3' } });
+    const fields = { parent_id: { value: leaf.id } };
+    const other = await make(admin, { ...unit, name: 'Other', parent_id: leaf.id });
+    expect(await refused(t, () => merge(admin, child.id, [other.id], { fields }))).toMatchObject({
+      status: 422,
+      code: 'parent_cycle',
+    });
+    const twin = await make(admin, { ...unit, name: 'Twin' });
+    await make(admin, { ...unit, name: 'CHILD', parent_id: twin.id });
+    expect(await refused(t, () => merge(admin, left.id, [twin.id]))).toMatchObject({
+      status: 409,
+      code: 'sibling_name_taken',
+      body: { existing_id: child.id },
+    });
+  });
+
+  it('drops relations between the cards, and refuses more than a type allows', async () => {
+    await t.services.db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
+    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    const [a, b] = [await make(admin), await make(admin)];
+    const [own, others] = [
+      await make(admin, { type: 'Organization' }),
+      await make(admin, { type: 'Organization' }),
+    ];
+    const held = await relate(admin, 'relOrgToApp', own.id, a.id);
+    await relate(admin, 'relOrgToApp', others.id, b.id);
+    expect(await refused(t, () => merge(admin, a.id, [b.id]))).toMatchObject({
+      status: 409,
+      code: 'cardinality_exceeded',
+      body: { existing_id: held.id },
+    });
+    const [successor] = await t.services
+      .db('relation_types')
+      .whereRaw('source_type_key = target_type_key')
+      .where({ is_hidden: false })
+      .select('key', 'source_type_key');
+    const type = successor.source_type_key;
+    const [x, y] = [await make(admin, { type }), await make(admin, { type })];
+    const between = await relate(admin, successor.key, x.id, y.id);
+    const answer = await merge(admin, x.id, [y.id]);
+    expect(answer.body.dropped_relations).toEqual([{ id: between.id, type: successor.key }]);
+  });
+
+  it('asks for the rights to edit and archive on each card, and cuts costs', async () => {
+    const [a, b] = [await make(admin), await make(admin, { attributes: { costTotalAnnual: 4711 } })];
+    const editor = await withRole(t, 'merge-editor', ['inventory.view', 'inventory.edit']);
+    expect(await refused(t, () => merge(editor, a.id, [b.id]))).toMatchObject({
+      status: 403,
+      body: { permission: 'inventory.archive' },
+    });
+    const keeper = await withRole(t, 'merge-keeper', ['inventory.view']);
+    await appoint(t, a.id, keeper, 'responsible');
+    expect(await refused(t, () => merge(keeper, a.id, [b.id]))).toMatchObject({
+      status: 403,
+      body: { permission: 'inventory.edit', card_ids: [b.id] },
+    });
+    const blind = await withRole(t, 'merge-blind', ['inventory.view', 'inventory.edit', 'inventory.archive']);
+    const fields = { 'attributes.costTotalAnnual': b.id };
+    expect(await refused(t, () => merge(blind, a.id, [b.id], { fields }))).toMatchObject({
+      status: 403,
+      body: { permission: 'costs.view' },
+    });
+    const answer = await merge(blind, a.id, [b.id]);
+    expect([answer.status, answer.text.includes('4711')]).toEqual([200, false]);
+    expect((await read(a.id)).attributes.costTotalAnnual).toBe(4711);
+  });
+
+  it('refuses what cannot be merged', async () => {
+    const [a, part, gone] = [
+      await make(admin),
+      await make(admin, { type: 'ITComponent' }),
+      await make(admin),
+    ];
+    await admin.post(card(gone.id, '/archive'));
+    const cases: [string, string[], number, string][] = [
+      [a.id, [a.id.toUpperCase()], 422, 'validation_failed'],
+      [a.id, [part.id], 422, 'validation_failed'],
+      [a.id, [NOBODY], 404, 'not_found'],
+      [NOBODY, [a.id], 404, 'not_found'],
+      [gone.id, [a.id], 409, 'wrong_state'],
+      [a.id, [], 422, 'validation_failed'],
+      [a.id, ['x'], 422, 'validation_failed'],
+    ];
+    for (const [survivor, merged, status, code] of cases) {
+      expect(await refused(t, () => merge(admin, survivor, merged))).toMatchObject({ status, code });
+    }
+    // an archived duplicate can be merged away
+    expect((await merge(admin, a.id, [gone.id])).status).toBe(200);
+  });
+
+  it('lets one of several merges of the same cards through', async () => {
+    const [a, b, c] = [await make(admin), await make(admin), await make(admin)];
+    const before = await inventory(t);
+    const answers = await Promise.all([
+      merge(admin, a.id, [b.id]),
+      merge(admin, b.id, [a.id]),
+      merge(admin, c.id, [a.id]),
+      merge(admin, b.id, [c.id]),
+    ]);
+    for (const { status } of answers) expect([200, 404]).toContain(status);
+    const merged = answers.filter(({ status }) => status === 200).length;
+    const after = await inventory(t);
+    expect((after.cards as unknown[]).length).toBe((before.cards as unknown[]).length - merged);
+  });
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { duplicates, inventory, merge, undo, unit } from './merge.fixture.ts';
+import { card, eventsOf, idle, make, NOBODY, refused, relate } from './write.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+const read = async (id: string) => (await admin.get(card(id))).body;
+
+describe('POST /cards/merges/{id}/undo', () => {
+  it('brings back everything exactly, with events that tell it', async () => {
+    const d = await duplicates(t, admin);
+    await admin.post(card(d.survivor.id, '/approval-status?action=approve'));
+    await admin.post(card(d.other.id, '/approval-status?action=approve'));
+    const before = await inventory(t);
+    const { body } = await merge(admin, d.survivor.id, [d.other.id]);
+    expect((await read(d.survivor.id)).approval_status).toBe('BROKEN');
+    const dry = await idle(t, () => undo(admin, body.merge_id, { dry_run: true }));
+    const { answer, events } = await eventsOf(t, () => undo(admin, body.merge_id));
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toMatchObject({
+      merge_id: body.merge_id,
+      dry_run: false,
+      restored_card_ids: [d.other.id],
+      conflicts: [],
+    });
+    expect(dry.body.restored_card_ids).toEqual(answer.body.restored_card_ids);
+    expect(await inventory(t)).toEqual(before);
+    expect(await read(d.other.id)).toMatchObject({ id: d.other.id, created_at: d.other.created_at });
+    expect(events.map(({ event_type }) => event_type).sort()).toEqual([
+      ...Array(4).fill('attachment.moved'),
+      'card.created',
+      'card.unmerged',
+      'card.updated',
+      'relation.created',
+      'relation.updated',
+      'relation.updated',
+      'stakeholder.added',
+      'tag.added',
+      'tag.added',
+      'tag.removed',
+    ]);
+    expect(await refused(t, () => undo(admin, body.merge_id))).toMatchObject({
+      status: 409,
+      code: 'wrong_state',
+    });
+  });
+
+  it('brings back a hierarchy', async () => {
+    const top = await make(admin, { ...unit, name: 'Undo top', attributes: { capabilityLevel: 'Macro' } });
+    const left = await make(admin, { ...unit, name: 'Undo left', parent_id: top.id });
+    const right = await make(admin, { ...unit, name: 'Undo right', parent_id: top.id });
+    const child = await make(admin, { ...unit, name: 'Undo child', parent_id: right.id });
+    await make(admin, { ...unit, name: 'Undo leaf', parent_id: child.id });
+    for (const [survivor, ...merged] of [
+      [left.id, top.id],
+      [child.id, right.id, top.id],
+      [left.id, right.id, child.id],
+    ] as [string, ...string[]][]) {
+      const before = await inventory(t);
+      const answer = await merge(admin, survivor, merged);
+      expect(answer.status, answer.text).toBe(200);
+      expect((await undo(admin, answer.body.merge_id)).status).toBe(200);
+      expect(await inventory(t)).toEqual(before);
+    }
+  });
+
+  it('keeps what was written since elsewhere, and refuses with a list where the merge was overwritten', async () => {
+    const d = await duplicates(t, admin);
+    const { body } = await merge(admin, d.survivor.id, [d.other.id]);
+    const later = await admin.post(card(d.survivor.id, '/comments'), { content: 'Since then' });
+    await admin.patch(card(d.survivor.id), {
+      attributes: { timeModel: 'tolerate' },
+      name: `${d.survivor.name} 2`,
+    });
+    expect((await undo(admin, body.merge_id, { dry_run: true })).status).toBe(200);
+
+    await admin.patch(card(d.survivor.id), { alias: 'Mine now' });
+    await admin.delete(`/api/v1/relations/${d.moved.id}`);
+    const comments = (await admin.get(card(d.survivor.id, '/comments'))).body.items;
+    const todo = (await admin.get(card(d.survivor.id, '/todos'))).body.items[0];
+    await admin.delete(`/api/v1/todos/${todo.id}`);
+    const refusal = await refused(t, () => undo(admin, body.merge_id));
+    expect(refusal).toMatchObject({ status: 409, code: 'merge_conflict' });
+    const found = refusal.body.conflicts.map((one: { entity: string; field: string; code: string }) => [
+      one.entity,
+      one.field,
+      one.code,
+    ]);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        ['card', 'alias', 'changed'],
+        ['relation', null, 'missing'],
+      ]),
+    );
+    const forced = await undo(admin, body.merge_id, { force: true });
+    expect(forced.status, forced.text).toBe(200);
+    expect(forced.body.conflicts).toEqual(refusal.body.conflicts);
+    expect(await read(d.survivor.id)).toMatchObject({
+      name: `${d.survivor.name} 2`,
+      alias: 'Mine now',
+      description: null,
+      attributes: { timeModel: 'tolerate' },
+    });
+    expect((await read(d.survivor.id)).attributes).not.toHaveProperty('businessCriticality');
+    expect(await read(d.other.id)).toMatchObject({ alias: 'Lent', external_id: d.other.external_id });
+    const left = (await admin.get(card(d.survivor.id, '/comments'))).body.items;
+    expect(left.map(({ id }: { id: string }) => id)).toContain(later.body.id);
+    expect(comments.length).toBeGreaterThan(left.length);
+  });
+
+  it('refuses when keys were taken, or the survivor is gone', async () => {
+    const [a, b] = [await make(admin), await make(admin, { external_id: 'TAKEN-SINCE' })];
+    const { body } = await merge(admin, a.id, [b.id]);
+    await admin.patch(card(a.id), { external_id: null });
+    const taker = await make(admin, { external_id: 'TAKEN-SINCE' });
+    const refusal = await refused(t, () => undo(admin, body.merge_id, { force: true }));
+    expect(refusal).toMatchObject({ status: 409, code: 'merge_conflict' });
+    expect(refusal.body.conflicts.at(-1)).toMatchObject({
+      code: 'external_id_taken',
+      message: expect.stringContaining(taker.id),
+    });
+
+    const [c, d] = [await make(admin), await make(admin)];
+    const first = await merge(admin, c.id, [d.id]);
+    const second = await merge(admin, a.id, [c.id]);
+    expect(await refused(t, () => undo(admin, first.body.merge_id))).toMatchObject({
+      code: 'merge_conflict',
+    });
+    expect((await undo(admin, second.body.merge_id)).status).toBe(200);
+    expect((await undo(admin, first.body.merge_id)).status).toBe(200);
+    expect((await read(d.id)).name).toBe(d.name);
+  });
+
+  it('is for those who may merge, and knows its merges', async () => {
+    const [a, b] = [await make(admin), await make(admin)];
+    const { body } = await merge(admin, a.id, [b.id]);
+    const viewer = await t.as('viewer');
+    expect(await refused(t, () => undo(viewer, body.merge_id))).toMatchObject({ status: 403 });
+    expect((await undo(admin, NOBODY)).status).toBe(404);
+    expect((await undo(admin, 'x')).status).toBe(422);
+    expect((await undo(admin, body.merge_id, { nope: true })).status).toBe(422);
+  });
+});
+
+describe('GET /cards/merges', () => {
+  it('lists merges, by card too, and reads one', async () => {
+    const [a, b] = [await make(admin), await make(admin, { external_id: 'LISTED' })];
+    await relate(admin, 'relAppToITC', b.id, (await make(admin, { type: 'ITComponent' })).id);
+    const { body } = await merge(admin, a.id, [b.id]);
+    const viewer = await t.as('viewer');
+    const expected = {
+      id: body.merge_id,
+      card_type: 'Application',
+      survivor_id: a.id,
+      survivor_name: a.name,
+      merged: [{ id: b.id, name: b.name, external_id: 'LISTED' }],
+      created_by: admin.userId,
+      created_by_name: 'admin',
+      created_at: expect.any(String),
+      undone_by: null,
+      undone_by_name: null,
+      undone_at: null,
+    };
+    for (const id of [a.id, b.id]) {
+      const list = await viewer.get(`/api/v1/cards/merges?card_id=${id}`);
+      expect(list.body).toMatchObject({ total: 1, items: [expected] });
+    }
+    const walked = await viewer.get('/api/v1/cards/merges?cursor=&page_size=1&fields=id');
+    expect(walked.body.items).toEqual([{ id: body.merge_id }]);
+    expect((await viewer.get(`/api/v1/cards/merges/${body.merge_id}`)).body).toEqual(expected);
+    await undo(admin, body.merge_id);
+    const undone = await viewer.get(`/api/v1/cards/merges/${body.merge_id}`);
+    expect(undone.body).toMatchObject({ undone_by: admin.userId, undone_at: expect.any(String) });
+    expect((await viewer.get(`/api/v1/cards/merges/${NOBODY}`)).status).toBe(404);
+    const nobody = await t.services
+      .db('roles')
+      .insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
+    expect(nobody).toBeDefined();
+    expect((await (await t.as('nothing')).get('/api/v1/cards/merges')).status).toBe(403);
+  });
+});
