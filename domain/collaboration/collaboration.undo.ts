@@ -1,15 +1,12 @@
 import type { UndoSpec } from '../batches/undo.types.ts';
+import { commentUndo } from './comments/comments.undo.ts';
 import { fileUndo } from './files/files.undo.ts';
 import { stakeholderUndo } from './stakeholders/stakeholders.undo.ts';
 
-/** What people attach to cards: plain rows, but for stakeholders, whom a score follows, and files with their contents. */
+/** What people attach to cards; plain rows where nothing else hangs on them. */
 export const collaborationUndo: UndoSpec[] = [
   stakeholderUndo,
-  {
-    entity: 'comment',
-    table: 'comments',
-    events: { created: ['comment.created'], updated: ['comment.updated'], deleted: ['comment.deleted'] },
-  },
+  commentUndo,
   {
     entity: 'todo',
     table: 'todos',

@@ -8,7 +8,7 @@ export async function up(knex: Knex): Promise<void> {
       card_id uuid not null references cards (id) on delete cascade,
       user_id uuid not null,
       -- deferred, so that a thread may be brought back in any order
-      parent_id uuid references comments (id) on delete cascade deferrable initially deferred,
+      parent_id uuid references comments (id) deferrable initially deferred,
       -- the comment that began the thread: its own id there
       thread_id uuid not null,
       -- 0 begins a thread

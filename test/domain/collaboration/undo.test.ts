@@ -159,6 +159,19 @@ it('a deletion that cannot be undone says why', async () => {
   );
   expect(await undoAfter(position)).toEqual(['content_purged']);
 
+  const comments = `/api/v1/cards/${app.id}/comments`;
+  const asked = await ok(admin.post(comments, { content: 'asked' }), 201);
+  const asking = await t.services
+    .db('events')
+    .where({ event_type: 'comment.created' })
+    .orderBy('position', 'desc')
+    .first();
+  await ok(admin.post(comments, { content: 'answered', parent_id: asked.id }), 201);
+  const comment = undoSpecs.find(({ entity }) => entity === 'comment')!;
+  const by = await t.ctx(systemCaller);
+  const kept = await command(by, (work) => comment.undo!(work, by, { ...asking, id: asked.id }));
+  expect(kept?.code).toBe('has_replies');
+
   position = await newest();
   await ok(admin.delete(`/api/v1/stakeholders/${made.stakeholder.id}`), 204);
   const removal = await t.services.db('events').where('position', '>', position).first();
