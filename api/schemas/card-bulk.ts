@@ -16,7 +16,10 @@ const DryRun = Type.Boolean({ default: false, description: 'Answers the same and
 const Count = Type.Integer({ minimum: 0 });
 const IdList = (description: string) => Type.Array(Uuid, { description });
 const RowIndex = Type.Integer({ description: "The caller's own number, given back with the result" });
-const oneOf = <T extends string>(...values: T[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const oneOf = <T extends string>(...values: T[]) => {
+  const literals = values.map((value) => Type.Literal(value));
+  return literals.length === 1 ? literals[0]! : Type.Union(literals);
+};
 
 export const CardBulkPatchBody = Type.Object(
   { ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun },

@@ -90,7 +90,7 @@ export function registerTokenRoutes(app: App): void {
 
   operation(app, {
     method: 'GET',
-    url: '/api/v1/users/:id/tokens',
+    url: '/api/v1/accounts/:id/tokens',
     id: 'listUserTokens',
     tag,
     summary: 'List the tokens of a user or service account',
@@ -104,7 +104,7 @@ export function registerTokenRoutes(app: App): void {
 
   operation(app, {
     method: 'POST',
-    url: '/api/v1/users/:id/tokens',
+    url: '/api/v1/accounts/:id/tokens',
     id: 'createUserToken',
     tag,
     summary: 'Make a token for a service account, or for a user',
@@ -122,7 +122,7 @@ export function registerTokenRoutes(app: App): void {
 
   operation(app, {
     method: 'DELETE',
-    url: '/api/v1/users/:id/tokens/:token_id',
+    url: '/api/v1/accounts/:id/tokens/:token_id',
     id: 'revokeUserToken',
     tag,
     summary: 'Revoke a token of a user or service account, at once',

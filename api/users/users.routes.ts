@@ -114,7 +114,7 @@ export function registerUserRoutes(app: App): void {
 
   operation(app, {
     method: 'GET',
-    url: '/api/v1/users/:id/personal-data',
+    url: '/api/v1/accounts/:id/personal-data',
     id: 'readPersonalData',
     tag,
     summary: 'Read all that is kept of a person, the own data or with admin.users',

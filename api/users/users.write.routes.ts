@@ -203,7 +203,7 @@ export function registerUserWriteRoutes(app: App): void {
 
   operation(app, {
     method: 'DELETE',
-    url: '/api/v1/users/:id/two-factor',
+    url: '/api/v1/accounts/:id/two-factor',
     id: 'resetTwoFactor',
     tag,
     summary: 'Remove the second factor of a user who has lost it',
@@ -220,7 +220,7 @@ export function registerUserWriteRoutes(app: App): void {
 
   operation(app, {
     method: 'POST',
-    url: '/api/v1/users/:id/erase',
+    url: '/api/v1/accounts/:id/erase',
     id: 'eraseUser',
     tag,
     summary: 'Erase a person: replace name and address for good, as a job',
@@ -244,7 +244,7 @@ export function registerUserWriteRoutes(app: App): void {
     tag,
     summary: 'Create an account for a program',
     description:
-      'It has no password; its tokens are made under `/users/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
+      'It has no password; its tokens are made under `/accounts/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
     permission: 'admin.users',
     body: Type.Object(
       {

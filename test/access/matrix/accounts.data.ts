@@ -53,7 +53,7 @@ async function inForce(w: World, role: Role): Promise<string> {
 
 async function apiToken(w: World, role: Role, userId?: string): Promise<string> {
   if (role === 'anonymous') return randomUUID();
-  const url = userId ? `/api/v1/users/${userId}/tokens` : '/api/v1/tokens';
+  const url = userId ? `/api/v1/accounts/${userId}/tokens` : '/api/v1/tokens';
   const client = await w.client(userId ? 'admin' : role);
   return (await client.post(url, { name: 'T' })).body.id;
 }
@@ -106,7 +106,7 @@ export const accountRows: Row[] = [
   row('POST /api/v1/auth/two-factor/disable', '+ + + + + + 0', async (w, role) => ({
     body: { password, code: await inForce(w, role) },
   })),
-  row('DELETE /api/v1/users/{id}/two-factor', '+ - - - - - 0', async (w) => {
+  row('DELETE /api/v1/accounts/{id}/two-factor', '+ - - - - - 0', async (w) => {
     const id = await w.user();
     await w.t.services.db('two_factor').insert({ user_id: id });
     return { path: { id } };
@@ -117,12 +117,12 @@ export const accountRows: Row[] = [
   row('DELETE /api/v1/tokens/{id}', '+ + + + + + 0', async (w, role) => ({
     path: { id: await apiToken(w, role) },
   })),
-  row('GET /api/v1/users/{id}/tokens', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
-  row('POST /api/v1/users/{id}/tokens', '+ - - - - - 0', async (w) => ({
+  row('GET /api/v1/accounts/{id}/tokens', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
+  row('POST /api/v1/accounts/{id}/tokens', '+ - - - - - 0', async (w) => ({
     path: { id: await w.user() },
     body: { name: 'Theirs' },
   })),
-  row('DELETE /api/v1/users/{id}/tokens/{token_id}', '+ - - - - - 0', async (w, role) => {
+  row('DELETE /api/v1/accounts/{id}/tokens/{token_id}', '+ - - - - - 0', async (w, role) => {
     const id = await w.user();
     return { path: { id, token_id: await apiToken(w, role, id) } };
   }),
@@ -148,10 +148,10 @@ export const accountRows: Row[] = [
     return { body: { ids: [id] } };
   }),
   row('DELETE /api/v1/users/{id}', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
-  row('GET /api/v1/users/{id}/personal-data', '+ - - - - - 0', async (w) => ({
+  row('GET /api/v1/accounts/{id}/personal-data', '+ - - - - - 0', async (w) => ({
     path: { id: await w.user() },
   })),
-  row('POST /api/v1/users/{id}/erase', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
+  row('POST /api/v1/accounts/{id}/erase', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
   row('GET /api/v1/service-accounts', '+ - - - - - 0'),
   row('POST /api/v1/service-accounts', '+ - - - - - 0', () => ({
     body: { display_name: 'Robot', role: 'viewer' },

@@ -139,19 +139,19 @@ describe('taking it away', () => {
   it('is done by an administrator for who has lost it, and ends the logins', async () => {
     const { who, token } = await enrolled();
     const admin = await t.as('admin');
-    const reset = `/api/v1/users/${who.id}/two-factor`;
+    const reset = `/api/v1/accounts/${who.id}/two-factor`;
     expect((await admin.delete(reset)).status).toBe(204);
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
     expect((await loginAs(t, who)).status).toBe(200);
     expect((await admin.delete(reset)).body.code).toBe('wrong_state');
-    const own = await admin.delete(`/api/v1/users/${admin.userId}/two-factor`);
+    const own = await admin.delete(`/api/v1/accounts/${admin.userId}/two-factor`);
     expect([own.status, own.body.code]).toEqual([409, 'conflict']);
-    expect((await admin.delete('/api/v1/users/00000000-0000-4000-8000-000000000000/two-factor')).status).toBe(
-      404,
-    );
+    expect(
+      (await admin.delete('/api/v1/accounts/00000000-0000-4000-8000-000000000000/two-factor')).status,
+    ).toBe(404);
     const manager = await t.as(await roleWith(t, 'admin.users'));
     const stronger = await enrolled();
-    expect((await manager.delete(`/api/v1/users/${stronger.who.id}/two-factor`)).status).toBe(403);
+    expect((await manager.delete(`/api/v1/accounts/${stronger.who.id}/two-factor`)).status).toBe(403);
   });
 });
 

@@ -144,7 +144,7 @@ describe('own tokens', () => {
     const token = bearer((await make(admin)).token);
     const attempts = [
       t.anonymous.post('/api/v1/tokens', { name: 'Another' }, token),
-      t.anonymous.post(`/api/v1/users/${member.userId}/tokens`, { name: 'Another' }, token),
+      t.anonymous.post(`/api/v1/accounts/${member.userId}/tokens`, { name: 'Another' }, token),
       t.anonymous.patch(`/api/v1/users/${admin.userId}`, { password: 'another quiet horse' }, token),
       t.anonymous.patch(`/api/v1/users/${member.userId}`, { password: 'another quiet horse' }, token),
       t.anonymous.post(
@@ -232,7 +232,7 @@ describe('tokens of others', () => {
   it('are made, listed and revoked by administrators', async () => {
     const account = await admin.post('/api/v1/service-accounts', { display_name: 'Robot', role: 'viewer' });
     expect(account.body).toMatchObject({ owner_id: admin.userId, token_count: 0, last_used_at: null });
-    const url = `/api/v1/users/${account.body.id}/tokens`;
+    const url = `/api/v1/accounts/${account.body.id}/tokens`;
     const made = await make(admin, {}, url);
     const me = await t.anonymous.get('/api/v1/auth/me', bearer(made.token));
     expect(me.body).toMatchObject({ id: account.body.id, role: 'viewer', display_name: 'Robot' });
@@ -245,13 +245,13 @@ describe('tokens of others', () => {
     expect((await admin.delete(`${url}/${made.id}`)).status).toBe(204);
     expect((await admin.delete(`${url}/${made.id}`)).status).toBe(404);
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(made.token))).status).toBe(401);
-    expect((await admin.get(`/api/v1/users/${missing}/tokens`)).status).toBe(404);
-    expect((await admin.post(`/api/v1/users/${missing}/tokens`, { name: 'N' })).status).toBe(404);
+    expect((await admin.get(`/api/v1/accounts/${missing}/tokens`)).status).toBe(404);
+    expect((await admin.post(`/api/v1/accounts/${missing}/tokens`, { name: 'N' })).status).toBe(404);
   });
 
   it('need every permission that the account holds', async () => {
     const manager = await t.as(await roleWith(t, 'admin.users', 'inventory.view'));
-    const refused = await manager.post(`/api/v1/users/${admin.userId}/tokens`, { name: 'Coup' });
+    const refused = await manager.post(`/api/v1/accounts/${admin.userId}/tokens`, { name: 'Coup' });
     expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
     const account = await manager.post('/api/v1/service-accounts', { display_name: 'R', role: 'admin' });
     expect(account.status).toBe(403);

@@ -41,7 +41,7 @@ async function everything(): Promise<string> {
 }
 
 async function erase(id: string) {
-  const started = await admin.post(`/api/v1/users/${id}/erase`);
+  const started = await admin.post(`/api/v1/accounts/${id}/erase`);
   expect([started.status, started.headers.location]).toEqual([202, `/api/v1/jobs/${started.body.job_id}`]);
   return await untilStatus(t.services, started.body.job_id, 'succeeded');
 }
@@ -148,7 +148,7 @@ describe('erasure', () => {
     expect(found).not.toContain('gone@estate.example');
     expect(found).not.toContain('Gone Girl');
     const active = await person(t);
-    await admin.post(`/api/v1/users/${active.id}/erase`);
+    await admin.post(`/api/v1/accounts/${active.id}/erase`);
     expect((await admin.get(`/api/v1/users/${active.id}`)).body.is_active).toBe(false);
   });
 
@@ -174,9 +174,11 @@ describe('erasure', () => {
   });
 
   it('is refused for oneself and the unknown', async () => {
-    const own = await admin.post(`/api/v1/users/${admin.userId}/erase`);
+    const own = await admin.post(`/api/v1/accounts/${admin.userId}/erase`);
     expect([own.status, own.body.code]).toEqual([409, 'conflict']);
-    expect((await admin.post('/api/v1/users/00000000-0000-4000-8000-000000000000/erase')).status).toBe(404);
-    expect((await admin.post('/api/v1/users/nobody/erase')).status).toBe(422);
+    expect((await admin.post('/api/v1/accounts/00000000-0000-4000-8000-000000000000/erase')).status).toBe(
+      404,
+    );
+    expect((await admin.post('/api/v1/accounts/nobody/erase')).status).toBe(422);
   });
 });

@@ -204,7 +204,7 @@ describe('personal data', () => {
     const who = await person(t);
     const token = bearer((await loginAs(t, who)).body.access_token);
     await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
-    const url = `/api/v1/users/${who.id}/personal-data`;
+    const url = `/api/v1/accounts/${who.id}/personal-data`;
     const own = await t.anonymous.get(url, token);
     expect(own.body).toMatchObject({
       account: { id: who.id, email: who.email },
@@ -215,7 +215,7 @@ describe('personal data', () => {
     expect(own.text).not.toMatch(/scrypt|hash/);
     expect((await admin.get(url)).body.account.id).toBe(who.id);
     expect(await refusal(inviter.get(url))).toEqual([403, 'admin.users']);
-    expect((await admin.get(`/api/v1/users/${missing}/personal-data`)).status).toBe(404);
+    expect((await admin.get(`/api/v1/accounts/${missing}/personal-data`)).status).toBe(404);
   });
 });
 
@@ -265,7 +265,7 @@ describe('the last administrator', () => {
         (by, whom) => by.patch(`/api/v1/users/${whom.userId}`, { is_active: false }),
         (by, whom) => by.delete(`/api/v1/users/${whom.userId}`),
         (by, whom) => by.patch('/api/v1/users/bulk', { ids: [whom.userId], updates: { is_active: false } }),
-        (by, whom) => by.post(`/api/v1/users/${whom.userId}/erase`),
+        (by, whom) => by.post(`/api/v1/accounts/${whom.userId}/erase`),
       ];
       await Promise.all([ways[round]!(a, b), ways[(round + 1) % 5]!(b, a)]);
       const [left] = await db('users').where({ role: 'admin', is_active: true }).count('* as n');
