@@ -59,6 +59,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     id: 'listMyCardEvents',
     tag,
     summary: 'List what happened to the cards that I follow, newest first',
+    description: 'Those on which I hold a role, and those that I have starred.',
     permission: 'login',
     query: listQuery(['position'], 'position', {}),
     answers: { 200: { description: 'Events', schema: listAnswer(Type.Ref('FollowedEvent#')) } },

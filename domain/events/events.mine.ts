@@ -7,12 +7,14 @@ import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.t
 import { unguarded } from './events.guarded.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
 
-/** The ids of the cards that a user follows, as a query: those on which the user holds a role. */
+/** The ids of the cards that a user follows, as a query: those on which the user holds a role, and starred ones. */
 function followed(userId: string): string {
-  return `select f.card_id from stakeholders f where f.user_id = ${textLiteral(userId)}::uuid`;
+  const user = `${textLiteral(userId)}::uuid`;
+  return `select f.card_id from stakeholders f where f.user_id = ${user}
+          union all select f.card_id from favorites f where f.user_id = ${user}`;
 }
 
-/** The events of the cards that the caller follows and sees, newest first; of a relation at either end. */
+/** The events of the cards that the caller follows or has starred, and sees, newest first; of a relation at either end. */
 export async function listMyCardEvents(ctx: Ctx, params: ListParams): Promise<JsonText> {
   const mine = `any (array(${followed(ctx.caller.userId!)}))`;
   const spec: ListSpec = {

@@ -42,6 +42,9 @@ it('tells what happened to the cards on which one holds a role, at either end of
   expect(items[2]).toMatchObject({ card_name: app.name, user_display_name: 'admin' });
   // a role on the card shows its costs
   expect(items[2].data.changes).toHaveProperty(['attributes.costTotalAnnual']);
+  await viewer.post(`/api/v1/favorites/${other.id}`);
+  expect((await mine(viewer)).items.map(({ card_id }: Row) => card_id)).toContain(other.id);
+  await viewer.delete(`/api/v1/favorites/${other.id}`);
   const first = await mine(viewer, 'cursor=&page_size=2&fields=event_type');
   expect(first.items).toEqual([{ event_type: 'relation.created' }, { event_type: 'relation.created' }]);
   expect(
