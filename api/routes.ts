@@ -1,6 +1,7 @@
 import type { Services } from '../domain/services.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
+import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
 import { registerTwoFactorRoutes } from './auth/auth.two-factor.routes.ts';
 import { registerBatchRoutes } from './batches/batches.routes.ts';
 import { registerCardBulkRoutes } from './cards/cards.bulk.routes.ts';
@@ -48,6 +49,7 @@ export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
   registerPasswordRoutes,
   registerTwoFactorRoutes,
+  registerSsoRoutes,
   registerMetamodelRoutes,
   registerCardTypeRoutes,
   registerRelationTypeRoutes,

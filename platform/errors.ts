@@ -55,6 +55,8 @@ export const errorCodes = {
   session_required: { status: 403, title: 'A login of your own is needed' },
   sibling_name_taken: { status: 409, title: 'A sibling has this name' },
   single_tag: { status: 409, title: 'The group allows one tag' },
+  sso_refused: { status: 403, title: 'The account at the provider is not let in' },
+  sso_required: { status: 403, title: 'People log in through the provider' },
   system_role: { status: 403, title: 'The role belongs to the system' },
   tag_in_use: { status: 409, title: 'Tags of cards would not fit' },
   thread_full: { status: 409, title: 'The thread is full' },

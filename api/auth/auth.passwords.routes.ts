@@ -57,7 +57,7 @@ export function registerPasswordRoutes(app: App): void {
     body: newPassword,
     bodyExample: newPasswordExample,
     answers: tokenAnswer,
-    errors: ['not_found', 'too_many_requests'],
+    errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) =>
       issue(await setInvitedPassword(ctx, { ...body, address: request.ip })),
   });
@@ -72,7 +72,7 @@ export function registerPasswordRoutes(app: App): void {
     permission: 'public',
     body: Type.Object({ email: Type.String({ minLength: 1, maxLength: 320 }) }, closed),
     answers: doneAnswer,
-    errors: ['too_many_requests'],
+    errors: ['sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       await requestPasswordReset(ctx, { ...body, address: request.ip });
       return { ok: true };
@@ -104,7 +104,7 @@ export function registerPasswordRoutes(app: App): void {
     body: newPassword,
     bodyExample: newPasswordExample,
     answers: doneAnswer,
-    errors: ['not_found', 'too_many_requests'],
+    errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       await resetPassword(ctx, { ...body, address: request.ip });
       return { ok: true };

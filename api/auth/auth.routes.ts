@@ -68,7 +68,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     ),
     bodyExample: { email: 'ada@example.org', password: 'four random words here' },
     answers: tokenAnswer,
-    errors: ['invalid_credentials', 'too_many_requests', 'two_factor_required'],
+    errors: ['invalid_credentials', 'sso_required', 'too_many_requests', 'two_factor_required'],
     handler: async ({ ctx, body, request }) =>
       issue(await login(ctx, secrets, { ...body, address: request.ip })),
   });

@@ -97,7 +97,7 @@ export const ssoMembers = {
   client_id: line(200),
   client_secret: secret,
   tenant_id: line(200, 'For `microsoft`: the id or domain of the tenant, or `organizations`'),
-  domain: line(253, 'For `okta`: the organisation’s domain; for `google`: the only domain that may log in'),
+  domain: line(253, 'For `okta`: the organisation’s domain; else the only domain whose people may log in'),
   issuer_url: line(500, 'For `oidc`: the issuer, whose discovery document names the endpoints'),
   authorization_endpoint: address,
   token_endpoint: address,
@@ -113,6 +113,10 @@ export const ssoMembers = {
     },
   ),
   group_claim: line(100, 'The claim that names the groups'),
+  redirect_uris: Type.Array(Type.String({ maxLength: 1000 }), {
+    maxItems: 20,
+    description: 'Addresses that people may come back to, besides those below `app_base_url`',
+  }),
 };
 
 export const aiMembers = {

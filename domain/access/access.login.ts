@@ -5,6 +5,7 @@ import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { readSetting } from '../settings/settings.read.ts';
 import { throttle } from './access.throttle.ts';
+import { refuseWithSso } from './sso/sso.required.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
 /** Wrong passwords or codes in a row that lock an account, and for how long. */
@@ -39,7 +40,8 @@ type Outcome = TokenSubject | 'refused' | 'code_needed';
 /**
  * Checks a password, and the code of a second factor where the account has one. Wrong, locked and unknown answer alike.
  * @throws EstateError `invalid_credentials`; `two_factor_required` when the password is right and the code is missing or
- * wrong; `too_many_requests` beyond the throttle.
+ * wrong; `sso_required` where people log in through a provider, but for an administrator who was reset in the last hour;
+ * `too_many_requests` beyond the throttle.
  */
 export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Promise<TokenSubject> {
   await throttle(ctx.db, 'login', [`address ${input.address}`, `account ${input.email}`]);
@@ -47,7 +49,15 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
     .db('users as u')
     .join('roles as r', 'r.key', 'u.role')
     .whereRaw('lower(u.email) = lower(?)', [input.email])
-    .first('u.id', 'u.password_hash', 'u.is_active', 'u.kind', 'r.is_archived');
+    .first(
+      'u.id',
+      'u.password_hash',
+      'u.is_active',
+      'u.kind',
+      'r.is_archived',
+      ctx.db.raw('u.password_login_until > now() as was_reset'),
+    );
+  if (!user?.was_reset) await refuseWithSso(ctx.db);
   decoy ??= hashPassword('no account has this password');
   const fits = await verifyPassword(input.password, user?.password_hash ?? (await decoy));
   const usable = user?.password_hash && user.is_active && user.kind === 'person' && !user.is_archived;

@@ -11,12 +11,13 @@ import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
 import { holderOfToken, issueMailedToken, type MailedPurpose, unknownToken } from './one-time-tokens.ts';
 import { storePassword } from './passwords.store.ts';
+import { refuseWithSso } from './sso/sso.required.ts';
 import { lockUsers, type UserRow } from './users.store.ts';
 
 /**
  * Asks for a mail with which a forgotten password is replaced. Whether there is such an account is only looked up by
  * the job, so neither the answer nor its time tells.
- * @throws EstateError `too_many_requests`.
+ * @throws EstateError `sso_required`, `too_many_requests`.
  */
 export async function requestPasswordReset(
   ctx: Ctx,
@@ -24,6 +25,7 @@ export async function requestPasswordReset(
 ): Promise<void> {
   const { email, address } = input;
   await throttle(ctx.db, 'password', [`address ${address}`, `account ${email}`]);
+  await refuseWithSso(ctx.db);
   await command(ctx, async (work) => {
     await enqueueJob(ctx, work, passwordResetJob, { email });
     work.emit({ event_type: 'auth.password_reset_requested', data: { email, address } });
@@ -92,6 +94,7 @@ async function useMailedToken<T>(
   after: (sql: Ctx['db'], user: UserRow) => Promise<T>,
 ): Promise<T> {
   await throttle(ctx.db, 'setup', [`address ${input.address}`]);
+  await refuseWithSso(ctx.db);
   const holder = await holderOfToken(ctx.db, purpose, input.token);
   requireGoodPassword(input.password, holder.email);
   const hash = await hashPassword(input.password);

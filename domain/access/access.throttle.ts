@@ -2,7 +2,7 @@ import type { Db } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
 /** Hits allowed in one minute, counted by network address and by account name each. */
-export const throttleLimits = { login: 10, register: 5, password: 5, setup: 5 } as const;
+export const throttleLimits = { login: 10, register: 5, password: 5, setup: 5, sso: 20 } as const;
 
 export type Throttled = keyof typeof throttleLimits;
 

@@ -37,6 +37,10 @@ export async function resetAdministrator(
     await sql('recovery_codes').where({ user_id: user.id }).delete();
     if (!user.is_active) await updateUser(work, user, { is_active: true });
     await storePassword(work, user, passwordHash, 'admin:reset');
+    // the way in when the provider of single sign-on is away, or was set up wrongly
+    await sql('users')
+      .where({ id: user.id })
+      .update({ password_login_until: sql.raw(`now() + interval '1 hour'`) });
     return user.email;
   });
 }

@@ -28,6 +28,7 @@ const UNTOLD = [
   'failed_login_attempts',
   'locked_until',
   'last_login',
+  'password_login_until',
 ];
 
 /** What a user's row became, as events tell it. */

@@ -64,6 +64,7 @@ export const eventTypes = {
   'auth.ticket_created': 'audit',
   'auth.password_changed': 'audit',
   'auth.password_reset_requested': 'audit',
+  'auth.identity_linked': 'audit',
   'auth.impersonation_started': 'audit',
   'auth.impersonation_stopped': 'audit',
   'auth.two_factor_begun': 'audit',

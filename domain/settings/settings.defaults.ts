@@ -66,6 +66,8 @@ export const settingDefaults = {
     /** Groups of the provider, each with the role that its members get; the first that fits wins. */
     group_roles: [] as { group: string; role: string }[],
     group_claim: 'groups',
+    /** Addresses besides those below the application's own that the provider may send people back to. */
+    redirect_uris: [] as string[],
   },
   ai: {
     enabled: false,

@@ -122,6 +122,11 @@ function checkSso(sso: SettingValues['sso'], { roles }: SettingSurroundings): Fi
     ...sso.group_roles.flatMap(({ role }, index) =>
       unless(roles.has(role), `group_roles.${index}.role`, 'unknown_role', 'is no role of the workspace'),
     ),
+    ...sso.redirect_uris.flatMap((uri, index) =>
+      uri === ''
+        ? [fault(`redirect_uris.${index}`, 'required', 'must not be empty')]
+        : webAddress(`redirect_uris.${index}`, uri),
+    ),
     ...missing('client_id'),
     ...(sso.provider === 'microsoft' ? missing('tenant_id') : []),
     ...(sso.provider === 'okta' ? missing('domain') : []),

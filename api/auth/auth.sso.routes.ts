@@ -1,0 +1,116 @@
+import Type from 'typebox';
+import type { Services } from '../../domain/services.ts';
+import { ssoConfigured } from '../../domain/settings/settings.views.ts';
+import { finishSso, startSso } from '../../integrations/sso/sso.flow.ts';
+import { knownAuthorizationEndpoint } from '../../integrations/sso/sso.issuer.ts';
+import { operation } from '../operation.ts';
+import { closed } from '../schemas/common.ts';
+import { settingsOf } from '../settings/settings.routes.ts';
+import type { App } from '../types.ts';
+import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
+
+const tag = 'Authentication';
+const RedirectUri = Type.String({ format: 'uri', maxLength: 1000 });
+const redirectUri = 'https://estate.example/login';
+
+/** Login through a provider by OpenID Connect. */
+export function registerSsoRoutes(app: App, services: Services): void {
+  const issue = tokenIssuer(app);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/auth/sso/config',
+    id: 'readSsoConfig',
+    tag,
+    summary: 'Read how people log in, and whether they may register',
+    permission: 'public',
+    answers: {
+      200: {
+        description: 'With the members of the provider where single sign-on is on',
+        schema: Type.Object(
+          {
+            enabled: Type.Boolean(),
+            registration_enabled: Type.Boolean(),
+            provider: Type.Optional(Type.String()),
+            client_id: Type.Optional(Type.String()),
+            authorization_endpoint: Type.Optional(
+              Type.String({ description: 'Empty where only the provider’s discovery document names it' }),
+            ),
+            tenant_id: Type.Optional(Type.String()),
+          },
+          closed,
+        ),
+      },
+    },
+    handler: async ({ request }) => {
+      const settings = await settingsOf(services, request);
+      const { sso, registration_enabled } = settings.values;
+      const enabled = ssoConfigured(settings);
+      return {
+        enabled,
+        registration_enabled: registration_enabled && !sso.enabled,
+        ...(enabled
+          ? {
+              provider: sso.provider,
+              client_id: sso.client_id,
+              authorization_endpoint: knownAuthorizationEndpoint(sso),
+              tenant_id: sso.tenant_id,
+            }
+          : {}),
+      };
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/sso/start',
+    id: 'startSso',
+    tag,
+    summary: 'Begin a login through the provider',
+    description:
+      'The client keeps `state`, sends the browser to `authorization_url`, and takes an answer only when it comes back with the same `state`. The service keeps nonce and PKCE verifier.',
+    permission: 'public',
+    body: Type.Object({ redirect_uri: RedirectUri }, closed),
+    bodyExample: { redirect_uri: redirectUri },
+    answers: {
+      200: {
+        description: 'Where the person logs in',
+        schema: Type.Object(
+          {
+            authorization_url: Type.String(),
+            state: Type.String(),
+            expires_in: Type.Integer({ description: 'Seconds within which the login has to be finished' }),
+          },
+          closed,
+        ),
+      },
+    },
+    errors: ['too_many_requests', 'upstream_failed', 'wrong_state'],
+    handler: ({ ctx, body, request }) => startSso(services, ctx, { ...body, address: request.ip }),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/sso/callback',
+    id: 'finishSso',
+    tag,
+    summary: 'Finish a login through the provider',
+    description:
+      'Takes what the provider has added to the redirect address: `code`, `state`, and `iss` where it sends one. The first login of somebody makes the account.',
+    permission: 'public',
+    body: Type.Object(
+      {
+        code: Type.String({ minLength: 1, maxLength: 4000 }),
+        state: Type.String({ minLength: 1, maxLength: 500 }),
+        redirect_uri: RedirectUri,
+        iss: Type.Optional(Type.String({ maxLength: 1000 })),
+      },
+      closed,
+    ),
+    bodyExample: { code: 'SplxlOBeZQQYbYS6WxSbIA', state: 'af0ifjsldkj', redirect_uri: redirectUri },
+    answers: tokenAnswer,
+    errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, body, request }) =>
+      issue(await finishSso(services, ctx, { ...body, address: request.ip })),
+  });
+}

@@ -1,0 +1,151 @@
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { command, type Work } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import type { TokenSubject } from '../access.login.ts';
+import { administratorLeft, lockAdministrators } from '../administrators.ts';
+import { isAdministrator } from '../users.delete.ts';
+import { insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
+import { roleOfGroups } from './sso.roles.ts';
+
+/** Who has logged in at the provider, as its checked answer tells. */
+export interface ProviderIdentity {
+  issuer: string;
+  subject: string;
+  /** Undefined where the provider does not vouch for it. */
+  email: string | undefined;
+  displayName: string | undefined;
+  /** Undefined where the provider tells none. */
+  groups: string[] | undefined;
+  /** Whether somebody whom nobody has invited gets an account. */
+  mayJoin: boolean;
+}
+
+/** One first login at a time, so that two of one person do not make two accounts. */
+const FIRST_LOGIN_LOCK = 7203016;
+
+/**
+ * Logs in whom the provider has named. An account is found by the provider's subject; by its address only when it waits
+ * for a first login. Where groups give roles, the role follows them at every login.
+ * @throws EstateError `sso_refused` for accounts that are deactivated, of somebody else's, or not invited.
+ */
+export async function loginByProvider(
+  ctx: Ctx,
+  identity: ProviderIdentity,
+  address: string,
+): Promise<TokenSubject> {
+  const outcome = await command<TokenSubject | string>(ctx, async (work) => {
+    const { sql, emit } = work;
+    await lockAdministrators(sql);
+    const found = (await linkedUser(sql, identity)) ?? (await firstLogin(work, identity, address));
+    const reason = typeof found === 'string' ? found : await refusalOf(sql, found);
+    const account = { email: identity.email ?? null, address, provider: identity.issuer };
+    if (typeof found === 'string' || reason !== undefined) {
+      emit({
+        event_type: 'auth.login_failed',
+        ...(typeof found === 'string' ? {} : { user_id: found.id }),
+        data: { ...account, reason },
+      });
+      return reason!;
+    }
+    const role = await followGroups(work, found, identity);
+    await sql('users')
+      .where({ id: found.id })
+      .update({ failed_login_attempts: 0, locked_until: null, last_login: sql.fn.now() });
+    emit({ event_type: 'auth.login', user_id: found.id, data: { ...account, email: found.email } });
+    const tokenVersion = found.token_version + (role === found.role ? 0 : 1);
+    return { userId: found.id, role, tokenVersion };
+  });
+  if (typeof outcome === 'string') throw new EstateError('sso_refused', refusals[outcome as Refusal]);
+  return outcome;
+}
+
+/** Why somebody whom the provider knows is not let in. */
+const refusals = {
+  inactive: 'The account is deactivated; ask an administrator.',
+  unverified: 'The provider does not vouch for an e-mail address of the account.',
+  not_invited: 'Nobody has invited this account; ask an administrator.',
+  taken:
+    'There is an account with this e-mail address that logs in otherwise; an administrator can open it for single sign-on.',
+};
+type Refusal = keyof typeof refusals;
+
+async function linkedUser(sql: Sql, { issuer, subject }: ProviderIdentity): Promise<UserRow | undefined> {
+  const identity = await sql('sso_identities').where({ issuer, subject }).first('user_id');
+  return identity && (await lockUsers(sql, [identity.user_id])).get(identity.user_id);
+}
+
+/** The account that waits for the person, or a new one. @returns it, or why there is none. */
+async function firstLogin(
+  work: Work,
+  identity: ProviderIdentity,
+  address: string,
+): Promise<UserRow | Refusal> {
+  const { sql } = work;
+  await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_LOGIN_LOCK]);
+  // another first login of the same person may have ended meanwhile
+  const linked = await linkedUser(sql, identity);
+  if (linked) return linked;
+  if (identity.email === undefined) return 'unverified';
+  const waiting = await userOfEmail(sql, identity);
+  if (waiting === 'taken') return waiting;
+  if (!waiting && !identity.mayJoin) return 'not_invited';
+  const user = waiting ? await openAccount(work, waiting) : await join(work, identity, address);
+  await sql('sso_identities').insert({
+    issuer: identity.issuer,
+    subject: identity.subject,
+    user_id: user.id,
+  });
+  work.emit({
+    event_type: 'auth.identity_linked',
+    user_id: user.id,
+    data: { id: user.id, issuer: identity.issuer, subject: identity.subject },
+  });
+  return user;
+}
+
+/** The account with the address, where it waits for a first login through this provider. */
+async function userOfEmail(sql: Sql, identity: ProviderIdentity): Promise<UserRow | 'taken' | undefined> {
+  const row = await sql('users').whereRaw('lower(email) = lower(?)', [identity.email!]).first('id');
+  const user = row && (await lockUsers(sql, [row.id])).get(row.id);
+  if (!user) return undefined;
+  const invited = user.invited_at !== null && user.password_hash === null;
+  const linked = await sql('sso_identities')
+    .where({ user_id: user.id, issuer: identity.issuer })
+    .first('subject');
+  const waits = user.kind === 'person' && (user.auth_provider === 'sso' || invited) && !linked;
+  return waits ? user : 'taken';
+}
+
+async function openAccount(work: Work, user: UserRow): Promise<UserRow> {
+  if (user.auth_provider === 'sso' && user.invited_at === null) return user;
+  await work.sql('one_time_tokens').where({ user_id: user.id }).delete();
+  await updateUser(work, user, { auth_provider: 'sso', invited_at: null });
+  return (await lockUsers(work.sql, [user.id])).get(user.id)!;
+}
+
+async function join(work: Work, identity: ProviderIdentity, address: string): Promise<UserRow> {
+  const fallback = await work.sql('roles').where({ is_default: true }).first('key');
+  const role = (await roleOfGroups(work.sql, identity.groups)) ?? fallback.key;
+  const email = identity.email!;
+  const [user] = await insertUsers(
+    work,
+    [{ email, display_name: identity.displayName ?? email, role, auth_provider: 'sso' }],
+    { event_type: 'auth.registered', data: { role, address } },
+  );
+  return user!;
+}
+
+async function refusalOf(sql: Sql, user: UserRow): Promise<Refusal | undefined> {
+  const role = await sql('roles').where({ key: user.role }).first('is_archived');
+  return user.is_active && !role.is_archived ? undefined : 'inactive';
+}
+
+/** Gives the role that the groups give; the last administrator keeps his. @returns the role. */
+async function followGroups(work: Work, user: UserRow, { groups }: ProviderIdentity): Promise<string> {
+  const role = await roleOfGroups(work.sql, groups);
+  if (role === undefined || role === user.role) return user.role;
+  if (isAdministrator(user) && !(await administratorLeft(work.sql, [user.id]))) return user.role;
+  await updateUser(work, user, { role }, { revokes: true });
+  return role;
+}

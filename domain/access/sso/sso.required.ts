@@ -1,0 +1,19 @@
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { readSetting } from '../../settings/settings.read.ts';
+
+/** Whether people log in through a provider alone. */
+export async function ssoRequired(sql: Sql): Promise<boolean> {
+  const sso = await readSetting(sql, 'sso');
+  return sso.enabled && sso.client_id !== '';
+}
+
+/** @throws EstateError `sso_required` where people log in through a provider. */
+export async function refuseWithSso(sql: Sql): Promise<void> {
+  if (await ssoRequired(sql)) {
+    throw new EstateError(
+      'sso_required',
+      'People log in through the provider here; passwords are not taken.',
+    );
+  }
+}

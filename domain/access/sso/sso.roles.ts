@@ -1,0 +1,17 @@
+import type { Sql } from '../../../platform/database.ts';
+import { readSetting } from '../../settings/settings.read.ts';
+
+/**
+ * The role that a person's groups give by the settings: that of the first group in their list, the default role for who
+ * is in none of them.
+ * @returns undefined where the settings name no groups or the provider tells none: then roles are given by hand.
+ */
+export async function roleOfGroups(sql: Sql, groups: string[] | undefined): Promise<string | undefined> {
+  const { group_roles } = await readSetting(sql, 'sso');
+  if (group_roles.length === 0 || groups === undefined) return undefined;
+  const roles = await sql('roles').where({ is_archived: false }).select('key', 'is_default');
+  const usable = new Set(roles.map(({ key }) => key));
+  const held = new Set(groups);
+  const given = group_roles.find(({ group, role }) => held.has(group) && usable.has(role));
+  return given?.role ?? roles.find(({ is_default }) => is_default)?.key;
+}

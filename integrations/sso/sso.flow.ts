@@ -1,0 +1,121 @@
+import type { IDToken } from 'openid-client';
+import type { TokenSubject } from '../../domain/access/access.login.ts';
+import { throttle } from '../../domain/access/access.throttle.ts';
+import { HANDSHAKE_SECONDS, keepHandshake, takeHandshake } from '../../domain/access/sso/sso.handshakes.ts';
+import { loginByProvider, type ProviderIdentity } from '../../domain/access/sso/sso.login.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { Services } from '../../domain/services.ts';
+import type { SettingValues } from '../../domain/settings/settings.defaults.ts';
+import { readSetting } from '../../domain/settings/settings.read.ts';
+import { readSecret } from '../../domain/settings/settings.secrets.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
+import { isShared, requiredDomain } from './sso.issuer.ts';
+import {
+  beginAtProvider,
+  finishAtProvider,
+  type Handshake,
+  type ProviderAccess,
+  type Redirected,
+} from './sso.provider.ts';
+
+type SsoSettings = SettingValues['sso'];
+
+/** What a client needs to send somebody to the provider. */
+export interface BegunLogin {
+  authorization_url: string;
+  state: string;
+  /** Seconds within which the login has to be finished. */
+  expires_in: number;
+}
+
+/**
+ * Begins a login at the provider.
+ * @throws EstateError `wrong_state` where single sign-on is off, `validation_failed` for a redirect address that is not
+ * the application's, `upstream_failed`, `too_many_requests`.
+ */
+export async function startSso(
+  services: Services,
+  ctx: Ctx,
+  input: { redirect_uri: string; address: string },
+): Promise<BegunLogin> {
+  await throttle(ctx.db, 'sso', [`address ${input.address}`]);
+  const access = await providerAccess(services);
+  await requireOwnAddress(ctx, access.sso, input.redirect_uri);
+  const { url, state, handshake } = await beginAtProvider(access, input.redirect_uri);
+  await keepHandshake(ctx.db, services.secrets, state, handshake);
+  return { authorization_url: url, state, expires_in: HANDSHAKE_SECONDS };
+}
+
+/**
+ * Finishes a login at the provider, once for each state.
+ * @throws EstateError `invalid_credentials`, `sso_refused`, `wrong_state`, `upstream_failed`, `too_many_requests`.
+ */
+export async function finishSso(
+  services: Services,
+  ctx: Ctx,
+  input: Redirected & { redirect_uri: string; address: string },
+): Promise<TokenSubject> {
+  await throttle(ctx.db, 'sso', [`address ${input.address}`]);
+  const access = await providerAccess(services);
+  const handshake = await takeHandshake<Handshake>(ctx.db, services.secrets, input.state);
+  if (handshake?.redirect_uri !== input.redirect_uri) {
+    throw new EstateError('invalid_credentials', 'No such login was begun, or not lately; begin it again.');
+  }
+  const claims = await finishAtProvider(access, handshake, input);
+  return await loginByProvider(ctx, identityOf(access.sso, claims), input.address);
+}
+
+async function providerAccess({ db, secrets, outbound }: Services): Promise<ProviderAccess> {
+  const sso = await readSetting(db, 'sso');
+  if (!sso.enabled || sso.client_id === '') {
+    throw new EstateError('wrong_state', 'Single sign-on is switched off.');
+  }
+  return { outbound, sso, clientSecret: await readSecret(db, secrets, 'sso') };
+}
+
+/** Codes are sent to the application alone: an address below its own, or one of those named in the settings. */
+async function requireOwnAddress(ctx: Ctx, sso: SsoSettings, redirectUri: string): Promise<void> {
+  const { app_base_url: base } = await readSetting(ctx.db, 'email');
+  if (sso.redirect_uris.includes(redirectUri)) return;
+  if (base !== '' && isBelow(redirectUri, base)) return;
+  throw invalidField('redirect_uri', 'not_registered', 'is no address of the application');
+}
+
+function isBelow(address: string, base: string): boolean {
+  const url = URL.parse(address);
+  const root = URL.parse(base);
+  if (!url || !root || url.origin !== root.origin || url.username !== '' || url.hash !== '') return false;
+  return `${url.pathname}/`.startsWith(root.pathname.endsWith('/') ? root.pathname : `${root.pathname}/`);
+}
+
+function identityOf(sso: SsoSettings, claims: IDToken): ProviderIdentity {
+  const email = typeof claims.email === 'string' ? claims.email : undefined;
+  const domain = requiredDomain(sso).toLowerCase();
+  const outside =
+    sso.provider === 'google' ? claims.hd !== domain : !email?.toLowerCase().endsWith(`@${domain}`);
+  if (domain !== '' && outside) {
+    throw new EstateError('sso_refused', 'The account is not of the domain that may log in here.');
+  }
+  return {
+    issuer: claims.iss,
+    subject: claims.sub,
+    email: email !== undefined && isVouchedFor(sso, claims) ? email : undefined,
+    displayName:
+      typeof claims.name === 'string' && claims.name.trim() ? claims.name.trim().slice(0, 200) : undefined,
+    groups: groupsOf(claims[sso.group_claim]),
+    mayJoin: !isShared(sso),
+  };
+}
+
+/** Microsoft tells nothing of addresses; those of a tenant of one's own are given by its administrators. */
+function isVouchedFor(sso: SsoSettings, claims: IDToken): boolean {
+  if (sso.provider === 'microsoft' && claims.email_verified === undefined) {
+    return !isShared(sso) || claims.xms_edov === true || claims.xms_edov === '1' || claims.xms_edov === 1;
+  }
+  return claims.email_verified === true;
+}
+
+function groupsOf(claim: unknown): string[] | undefined {
+  if (typeof claim === 'string') return [claim];
+  return Array.isArray(claim) ? claim.filter((group) => typeof group === 'string') : undefined;
+}

@@ -1,0 +1,44 @@
+import type { SettingValues } from '../../domain/settings/settings.defaults.ts';
+
+type SsoSettings = SettingValues['sso'];
+
+/** Names under which Microsoft lets in the accounts of any organisation, or of anybody. */
+const SHARED_TENANTS = ['organizations', 'common', 'consumers'];
+
+/** Where the provider's discovery document is looked for. */
+export function issuerOf(sso: SsoSettings): string {
+  switch (sso.provider) {
+    case 'microsoft':
+      return `https://login.microsoftonline.com/${sso.tenant_id}/v2.0`;
+    case 'google':
+      return 'https://accounts.google.com';
+    case 'okta':
+      return `https://${sso.domain}`;
+    case 'oidc':
+      return sso.issuer_url;
+  }
+}
+
+/** Where people are sent to log in, as far as it is known without asking the provider; else empty. */
+export function knownAuthorizationEndpoint(sso: SsoSettings): string {
+  if (sso.authorization_endpoint !== '') return sso.authorization_endpoint;
+  switch (sso.provider) {
+    case 'microsoft':
+      return `https://login.microsoftonline.com/${sso.tenant_id}/oauth2/v2.0/authorize`;
+    case 'google':
+      return 'https://accounts.google.com/o/oauth2/v2/auth';
+    case 'okta':
+      return `https://${sso.domain}/oauth2/v1/authorize`;
+    case 'oidc':
+      return '';
+  }
+}
+
+/** Whether the provider has accounts of people who do not belong to the organisation. */
+export function isShared(sso: SsoSettings): boolean {
+  if (sso.provider === 'google') return sso.domain === '';
+  return sso.provider === 'microsoft' && SHARED_TENANTS.includes(sso.tenant_id.toLowerCase());
+}
+
+/** The domain that people's addresses have to be of; empty: any. Okta's setting names its own server instead. */
+export const requiredDomain = (sso: SsoSettings): string => (sso.provider === 'okta' ? '' : sso.domain);
