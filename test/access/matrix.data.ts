@@ -8,6 +8,7 @@ import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
 import { tagRows } from './matrix/tags.data.ts';
+import { ssoRows } from './matrix/sso.data.ts';
 import { webhookRows } from './matrix/webhooks.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
@@ -184,6 +185,7 @@ export const table: Row[] = [
   notificationRows,
   settingRows,
   tagRows,
+  ssoRows,
   webhookRows,
   batchRows,
 ].flat();

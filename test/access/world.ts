@@ -42,7 +42,8 @@ export interface World {
 }
 
 export async function createWorld(): Promise<World> {
-  const t = await createTestApp();
+  // the table brings a provider of single sign-on of its own
+  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
   const { db } = t.services;
   await db('roles').insert([
     {

@@ -99,7 +99,8 @@ async function firstLogin(
   work.emit({
     event_type: 'auth.identity_linked',
     user_id: user.id,
-    data: { id: user.id, issuer: identity.issuer, subject: identity.subject },
+    // the subject names a person for good, and events outlast accounts
+    data: { id: user.id, issuer: identity.issuer },
   });
   return user;
 }

@@ -1,0 +1,283 @@
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
+import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+import {
+  lyingProvider,
+  type ProviderPerson,
+  REDIRECT,
+  startProvider,
+  type TestProvider,
+  useProvider,
+} from '../../support/oidc.ts';
+
+let t: TestApp;
+let provider: TestProvider;
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  provider = await startProvider();
+  await t.as('admin');
+});
+beforeEach(async () => {
+  await unthrottled(t);
+  await useProvider(t, provider);
+});
+afterAll(async () => {
+  await provider.close();
+  await t.close();
+});
+
+const url = '/api/v1/auth/sso';
+const start = () => t.anonymous.post(`${url}/start`, { redirect_uri: REDIRECT });
+const callback = (answer: object) =>
+  t.anonymous.post(`${url}/callback`, { ...answer, redirect_uri: REDIRECT });
+
+/** Somebody at the provider. @returns the subject. */
+function known(values: ProviderPerson = {}): string {
+  const subject = randomUUID();
+  provider.people.set(subject, {
+    email: `${subject}@estate.example`,
+    email_verified: true,
+    name: 'Ada Lovelace',
+    ...values,
+  });
+  return subject;
+}
+
+async function login(subject: string) {
+  const begun = await start();
+  expect(begun.status).toBe(200);
+  return await callback(await provider.login(begun.body.authorization_url, subject));
+}
+
+const me = async (token: string) => (await t.anonymous.get('/api/v1/auth/me', bearer(token))).body;
+
+describe('a login through the provider', () => {
+  it('makes the account at the first time, and finds it by the subject later', async () => {
+    const subject = known();
+    const first = await login(subject);
+    expect(first.status).toBe(200);
+    const account = await me(first.body.access_token);
+    expect(account).toMatchObject({
+      email: `${subject}@estate.example`,
+      display_name: 'Ada Lovelace',
+      role: 'member',
+    });
+    provider.people.set(subject, { email: 'other@estate.example', email_verified: false });
+    const second = await login(subject);
+    expect((await me(second.body.access_token)).id).toBe(account.id);
+    const linked = (await eventsOf(t, 'auth.identity_linked')).at(-1);
+    expect(linked).toMatchObject({ user_id: account.id, data: { issuer: provider.issuer } });
+    expect((await eventsOf(t, 'auth.login')).at(-1)).toMatchObject({
+      user_id: account.id,
+      data: { provider: provider.issuer },
+    });
+    const row = await t.services.db('users').where({ id: account.id }).first();
+    expect([row.auth_provider, row.password_hash]).toEqual(['sso', null]);
+  });
+
+  it('sends the challenge, a nonce and the state, and keeps the verifier to itself', async () => {
+    const { body } = await start();
+    const { searchParams } = new URL(body.authorization_url);
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    expect(searchParams.get('state')).toBe(body.state);
+    expect(searchParams.get('nonce')).toMatch(/^[\w-]{43}$/);
+    const kept = await t.services.db('one_time_tokens').where({ purpose: 'sso-login' });
+    expect(JSON.stringify(kept)).not.toContain(body.state);
+    expect(JSON.stringify(kept)).not.toContain('verifier');
+  });
+
+  it('takes an answer once', async () => {
+    const begun = await start();
+    const answer = await provider.login(begun.body.authorization_url, known());
+    expect((await callback(answer)).status).toBe(200);
+    expect((await callback(answer)).body.code).toBe('invalid_credentials');
+  });
+
+  it('refuses the code of another login, which the nonce and the verifier do not fit', async () => {
+    const [one, other] = [await start(), await start()];
+    const answer = await provider.login(one.body.authorization_url, known());
+    const mixed = await callback({ ...answer, state: other.body.state });
+    expect([mixed.status, mixed.body.code]).toEqual([401, 'invalid_credentials']);
+  });
+
+  it('refuses unknown and old states, other issuers, and codes of nobody', async () => {
+    expect((await callback({ code: 'x', state: 'unknown' })).status).toBe(401);
+    const late = await start();
+    const answer = await provider.login(late.body.authorization_url, known());
+    await t.services
+      .db('one_time_tokens')
+      .where({ purpose: 'sso-login' })
+      .update({ expires_at: new Date(0) });
+    expect((await callback(answer)).status).toBe(401);
+    const begun = await start();
+    const real = await provider.login(begun.body.authorization_url, known());
+    expect((await callback({ ...real, iss: 'https://other.example' })).status).toBe(401);
+    const again = await start();
+    const iss = provider.issuer;
+    expect((await callback({ code: 'made-up', state: again.body.state, iss })).status).toBe(401);
+  });
+
+  it('refuses addresses that are not the application’s', async () => {
+    for (const redirect_uri of ['https://evil.example/login', `${REDIRECT}/../x`, 'javascript:alert(1)']) {
+      const answer = await t.anonymous.post(`${url}/start`, { redirect_uri });
+      expect([answer.status, answer.body.errors?.[0].field]).toEqual([422, 'redirect_uri']);
+    }
+    expect((await t.anonymous.post(`${url}/callback`, { code: 'x', redirect_uri: REDIRECT })).status).toBe(
+      422,
+    );
+  });
+
+  it('goes on when the provider signs with another key', async () => {
+    const subject = known();
+    expect((await login(subject)).status).toBe(200);
+    provider.rotate();
+    expect((await login(subject)).status).toBe(200);
+  });
+});
+
+describe('who is let in', () => {
+  it('links an account that waits for it, and no other with the same address', async () => {
+    const waiting = await person(t, { auth_provider: 'sso', password_hash: null, role: 'viewer' });
+    const answer = await login(known({ email: waiting.email.toUpperCase() }));
+    expect(await me(answer.body.access_token)).toMatchObject({ id: waiting.id, role: 'viewer' });
+    const again = await login(known({ email: waiting.email }));
+    expect([again.status, again.body.code]).toEqual([403, 'sso_refused']);
+    const local = await person(t);
+    expect((await login(known({ email: local.email }))).body.code).toBe('sso_refused');
+    expect(await t.services.db('sso_identities').where({ user_id: local.id })).toEqual([]);
+    expect((await eventsOf(t, 'auth.login_failed')).at(-1)?.data).toMatchObject({ reason: 'taken' });
+  });
+
+  it('lets in nobody whose address the provider does not vouch for', async () => {
+    const waiting = await person(t, { auth_provider: 'sso', password_hash: null });
+    for (const email_verified of [false, undefined]) {
+      const subject = known({
+        email: waiting.email,
+        ...(email_verified === false ? { email_verified } : {}),
+      });
+      if (email_verified === undefined) delete provider.people.get(subject)!.email_verified;
+      expect((await login(subject)).body.code).toBe('sso_refused');
+    }
+  });
+
+  it('keeps out the deactivated, and whoever is of another domain', async () => {
+    const subject = known();
+    const { id } = await me((await login(subject)).body.access_token);
+    await t.services.db('users').where({ id }).update({ is_active: false });
+    expect((await login(subject)).body.code).toBe('sso_refused');
+    await useProvider(t, provider, { domain: 'other.example' });
+    expect((await login(known())).body.code).toBe('sso_refused');
+    expect((await login(known({ email: `${randomUUID()}@evil-other.example` }))).body.code).toBe(
+      'sso_refused',
+    );
+    await useProvider(t, provider, { domain: '' });
+  });
+});
+
+describe('roles by groups', () => {
+  it('follow the groups at every login, the first in the settings’ list', async () => {
+    const group_roles = [
+      { group: 'architects', role: 'admin' },
+      { group: 'readers', role: 'viewer' },
+    ];
+    await useProvider(t, provider, { group_roles });
+    const subject = known({ groups: ['readers', 'architects'] });
+    const admin = await login(subject);
+    expect((await me(admin.body.access_token)).role).toBe('admin');
+    provider.people.get(subject)!.groups = ['readers'];
+    const viewer = await login(subject);
+    expect((await me(viewer.body.access_token)).role).toBe('viewer');
+    // what was logged in as administrator has ended
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(admin.body.access_token))).status).toBe(401);
+    provider.people.get(subject)!.groups = [];
+    expect((await me((await login(subject)).body.access_token)).role).toBe('member');
+  });
+});
+
+describe('an ID token', () => {
+  const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const old = Math.floor(Date.now() / 1000) - 3600;
+
+  it.each<[string, object, KeyObject?]>([
+    ['another nonce', { nonce: 'another' }],
+    ['no nonce', { nonce: undefined }],
+    ['another audience', { aud: 'another' }],
+    ['another issuer', { iss: 'https://other.example' }],
+    ['an end that has passed', { iat: old, exp: old + 60 }],
+    ['another’s signature', {}, stranger],
+  ])('with %s is refused', async (_, claims, signer) => {
+    const begun = await start();
+    const nonce = new URL(begun.body.authorization_url).searchParams.get('nonce');
+    const vouched = { nonce, email: 'liar@estate.example', email_verified: true };
+    provider.replace(lyingProvider(provider.issuer, { ...vouched, ...claims }, signer));
+    const answer = await callback({ code: 'any', state: begun.body.state });
+    provider.rotate();
+    expect([answer.status, answer.body.code]).toEqual([401, 'invalid_credentials']);
+  });
+
+  it('that is right in all of this logs in', async () => {
+    const begun = await start();
+    const nonce = new URL(begun.body.authorization_url).searchParams.get('nonce');
+    const claims = { nonce, email: 'honest@estate.example', email_verified: true };
+    provider.replace(lyingProvider(provider.issuer, claims));
+    const answer = await callback({ code: 'any', state: begun.body.state });
+    provider.rotate();
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('a provider that is not well', () => {
+  it('is told as such, and brings nothing down', async () => {
+    const begun = await start();
+    const answer = await provider.login(begun.body.authorization_url, known());
+    provider.replace((_request, response) => response.writeHead(500).end('oops'));
+    for (const bad of [await start(), await callback(answer)]) {
+      expect([bad.status, bad.body.code]).toEqual([502, 'upstream_failed']);
+      expect(bad.text).not.toContain('127.0.0.1');
+    }
+    provider.replace((_request, response) => response.end('{"issuer": "https://other.example"}'));
+    expect((await start()).body.code).toBe('upstream_failed');
+    provider.replace(() => undefined);
+    expect((await start()).body.code).toBe('upstream_failed');
+    provider.rotate();
+    expect((await start()).status).toBe(200);
+  });
+});
+
+describe('passwords, where people log in through the provider', () => {
+  it('are refused, but for an administrator who was just reset', async () => {
+    const somebody = await person(t);
+    expect((await loginAs(t, somebody)).body.code).toBe('sso_required');
+    const forgot = await t.anonymous.post('/api/v1/auth/forgot-password', { email: somebody.email });
+    expect([forgot.status, forgot.body.code]).toEqual([403, 'sso_required']);
+    const reset = await t.anonymous.post('/api/v1/auth/reset-password', { token: 'x', password });
+    expect(reset.body.code).toBe('sso_required');
+    const admin = await person(t, { role: 'admin' });
+    await resetAdministrator(await t.ctx(), admin.email, password);
+    expect((await loginAs(t, admin)).status).toBe(200);
+    await t.services
+      .db('users')
+      .where({ id: admin.id })
+      .update({ password_login_until: new Date(0) });
+    expect((await loginAs(t, admin)).body.code).toBe('sso_required');
+  });
+
+  it('are taken, and the provider is not asked, once it is switched off', async () => {
+    expect((await t.anonymous.get(`${url}/config`)).body).toMatchObject({
+      enabled: true,
+      registration_enabled: false,
+      provider: 'oidc',
+      client_id: 'estate',
+    });
+    await useProvider(t, provider, { enabled: false });
+    expect((await t.anonymous.get(`${url}/config`)).body).toEqual({
+      enabled: false,
+      registration_enabled: true,
+    });
+    expect((await loginAs(t, await person(t))).status).toBe(200);
+    expect((await start()).body.code).toBe('wrong_state');
+    expect((await callback({ code: 'x', state: 'y' })).body.code).toBe('wrong_state');
+  });
+});
