@@ -38,6 +38,7 @@ import { registerTokenRoutes } from './tokens/tokens.routes.ts';
 import type { App } from './types.ts';
 import { registerUserRoutes } from './users/users.routes.ts';
 import { registerUserWriteRoutes } from './users/users.write.routes.ts';
+import { registerBookmarkRoutes } from './views/bookmarks.routes.ts';
 import { registerFavoriteRoutes } from './views/favorites.routes.ts';
 import { registerWebhookRoutes } from './webhooks/webhooks.routes.ts';
 
@@ -62,6 +63,7 @@ export const routeGroups: RouteGroup[] = [
   registerRelationRoutes,
   registerTagRoutes,
   registerFavoriteRoutes,
+  registerBookmarkRoutes,
   registerStakeholderRoutes,
   registerCommentRoutes,
   registerTodoRoutes,

@@ -10,6 +10,7 @@ export const tags = [
   { name: 'Links and files', description: 'What is attached to a card' },
   { name: 'Tags', description: 'Tag groups, their tags, and which cards have them' },
   { name: 'Favorites', description: 'Cards that one has starred' },
+  { name: 'Bookmarks', description: 'Saved views of the inventory, shared with others and read as OData' },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },

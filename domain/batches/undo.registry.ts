@@ -5,6 +5,7 @@ import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import { settingUndo } from '../settings/settings.undo.ts';
 import { tagUndo } from '../tags/tags.undo.ts';
+import { bookmarkUndo } from '../views/bookmarks.events.ts';
 import { favoriteUndo } from '../views/favorites.ts';
 import type { UndoSpec } from './undo.types.ts';
 
@@ -19,4 +20,5 @@ export const undoSpecs: UndoSpec[] = [
   settingUndo,
   tagUndo,
   favoriteUndo,
+  bookmarkUndo,
 ].flat();

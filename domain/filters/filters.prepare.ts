@@ -16,7 +16,11 @@ import type { FilterNode } from './filters.types.ts';
  */
 export async function prepareFilter(ctx: Ctx, text: string): Promise<Condition | undefined> {
   const parsed = parseFilter(text);
-  if (!parsed) return undefined;
+  return parsed ? await prepareNode(ctx, parsed) : undefined;
+}
+
+/** The same for a filter that is made by code, not written as text. */
+export async function prepareNode(ctx: Ctx, parsed: FilterNode): Promise<Condition> {
   const tagGroups: FilterTagGroup[] = namesTags(parsed)
     ? await ctx.db('tag_groups').select('id', 'name')
     : [];

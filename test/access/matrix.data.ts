@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
+import { bookmarkRows } from './matrix/bookmarks.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
@@ -186,6 +187,7 @@ export const table: Row[] = [
   settingRows,
   tagRows,
   ssoRows,
+  bookmarkRows,
   webhookRows,
   batchRows,
 ].flat();

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+});
+afterAll(() => t.close());
+
+const url = '/api/v1/bookmarks';
+const made = async (client: TestClient, body: object = {}) => {
+  const answer = await client.post(url, { name: `View ${randomUUID()}`, ...body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+};
+const card = async (more: object = {}) => {
+  const body = { type: 'Application', name: `Card ${randomUUID()}`, ...more };
+  const answer = await admin.post('/api/v1/cards', body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id as string;
+};
+const ids = (answer: { body: { items: { id: string }[] } }) => answer.body.items.map(({ id }) => id);
+const told = async (client: TestClient, id: string) =>
+  (
+    await client.get(`/api/v1/changes?event_type=bookmark.created,bookmark.updated,bookmark.deleted`)
+  ).body.items
+    .filter((event: { data: { id: string } }) => event.data.id === id)
+    .map((event: { event_type: string }) => event.event_type);
+
+describe('a saved view', () => {
+  it('is made, changed and deleted, told to its owner alone', async () => {
+    const view = await made(member, { sort: { field: 'name' }, columns: ['name'] });
+    expect(view).toMatchObject({ is_owner: true, visibility: 'private', sort: { direction: 'asc' } });
+    const one = `${url}/${view.id}`;
+    expect((await member.patch(one, { name: 'Mine', columns: null })).body.name).toBe('Mine');
+    expect((await member.patch(one, { name: 'x' }, { 'if-match': '"old"' })).status).toBe(412);
+    expect(ids(await admin.get(`${url}?page_size=200`))).not.toContain(view.id);
+    expect((await admin.patch(one, { name: 'x' })).status).toBe(404);
+    expect((await admin.delete(one)).status).toBe(404);
+    expect((await member.delete(one)).status).toBe(204);
+    expect((await member.delete(one)).status).toBe(404);
+    expect(await told(member, view.id)).toEqual(['bookmark.created', 'bookmark.updated', 'bookmark.deleted']);
+    expect(await told(admin, view.id)).toEqual([]);
+  });
+
+  it('is shared for reading or for editing', async () => {
+    const shared_with = [{ user_id: viewer.userId, can_edit: true }, { user_id: admin.userId }];
+    const view = await made(member, { visibility: 'shared', shared_with });
+    const one = `${url}/${view.id}`;
+    expect(ids(await viewer.get(`${url}?filter=shared`))).toEqual([view.id]);
+    expect((await admin.patch(one, { name: 'x' })).status).toBe(403);
+    const edited = await viewer.patch(one, { name: 'Edited' });
+    expect(edited.body).toMatchObject({ name: 'Edited', can_edit: true, is_owner: false });
+    expect(edited.body.shared_with).toHaveLength(1);
+    expect((await viewer.patch(one, { visibility: 'private' })).status).toBe(403);
+    expect((await viewer.delete(one)).status).toBe(403);
+    await member.patch(one, { visibility: 'private' });
+    expect((await viewer.patch(one, { name: 'x' })).status).toBe(404);
+    expect((await viewer.post(url, { name: 'x', visibility: 'public' })).body.permission).toBe(
+      'bookmarks.share',
+    );
+  });
+
+  it('is the only default of its type', async () => {
+    const first = await made(member, { card_type: 'Provider', is_default: true });
+    const second = await made(member, { card_type: 'Provider', is_default: true });
+    const other = await made(member, { card_type: 'Application', is_default: true });
+    const { items } = (await member.get(`${url}?filter=my&page_size=200`)).body;
+    const defaults = items.filter((item: { is_default: boolean }) => item.is_default);
+    expect(ids({ body: { items: defaults } }).sort()).toEqual([second.id, other.id].sort());
+    expect(await told(member, first.id)).toEqual(['bookmark.created', 'bookmark.updated']);
+  });
+
+  it('is refused where it does not fit the metamodel', async () => {
+    const refused = async (body: object) => {
+      const answer = await member.post(url, { name: 'x', ...body });
+      return [answer.status, answer.body.errors?.[0].field];
+    };
+    expect(await refused({ card_type: 'Nothing' })).toEqual([422, 'card_type']);
+    expect(await refused({ filters: { types: ['Nothing'] } })).toEqual([422, 'filters.types.0']);
+    expect(await refused({ filters: { tagIds: [randomUUID()] } })).toEqual([422, 'filters.tagIds.0']);
+    expect(await refused({ filters: { attributes: { nothing: 1 } } })).toEqual([
+      422,
+      'filters.attributes.nothing',
+    ]);
+    expect(await refused({ filters: { relations: { nothing: true } } })).toEqual([
+      422,
+      'filters.relations.nothing',
+    ]);
+    expect(await refused({ visibility: 'shared', shared_with: [{ user_id: randomUUID() }] })).toEqual([
+      422,
+      'shared_with.0.user_id',
+    ]);
+    const costs = { filters: { attributes: { costTotalAnnual: 5 } } };
+    expect((await viewer.post(url, { name: 'x', ...costs })).body.permission).toBe('costs.view');
+  });
+});
+
+describe('the feed of a view', () => {
+  const feed = async (filters: object, query = '') => {
+    const view = await made(member, { filters, odata_enabled: true, visibility: 'public' });
+    const answer = await viewer.get(`${view.odata_url}${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body;
+  };
+  const found = async (filters: object) =>
+    (await feed({ types: ['Application'], ...filters }, '?page_size=10000')).value.map(
+      ({ id }: { id: string }) => id,
+    );
+
+  it('holds the active cards that every filter selects, without costs for those who may not see them', async () => {
+    const one = await card({
+      attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 7 },
+      lifecycle: { active: '2020-01-01', endOfLife: '2999-01-01' },
+    });
+    const two = await card();
+    const component = await card({ type: 'ITComponent' });
+    const relation = { type: 'relAppToITC', source_id: one, target_id: component };
+    expect((await admin.post('/api/v1/relations', relation)).status).toBe(201);
+    const group = await admin.post('/api/v1/tag-groups', { name: randomUUID() });
+    const tag = await admin.post(`/api/v1/tag-groups/${group.body.id}/tags`, { name: 'T' });
+    await admin.post(`/api/v1/cards/${one}/tags`, [tag.body.id]);
+    const selecting = [
+      { attributes: { businessCriticality: 'missionCritical' } },
+      { attributes: { businessCriticality: ['missionCritical'] } },
+      { lifecyclePhases: ['active'] },
+      { relations: { relAppToITC: [component] } },
+      { relations: { relAppToITC: true } },
+      { tagIds: [tag.body.id] },
+    ];
+    for (const filters of selecting) {
+      const selected = await found(filters);
+      expect([filters, selected.includes(one), selected.includes(two)]).toEqual([filters, true, false]);
+    }
+    expect(await found({ lifecyclePhases: ['endOfLife'] })).not.toContain(one);
+    expect(await found({ attributes: { businessCriticality: null } })).toContain(two);
+    expect(await found({ approvalStatuses: ['DRAFT'], dataQualityMin: 0 })).toContain(two);
+    const { value } = await feed({ tagIds: [tag.body.id] });
+    expect(value[0].attributes).toEqual({ businessCriticality: 'missionCritical' });
+    await admin.post(`/api/v1/cards/${one}/archive`);
+    expect(await found({ tagIds: [tag.body.id] })).toEqual([]);
+  });
+
+  it('finds by words, and goes on by pages', async () => {
+    const word = `w${randomUUID().slice(0, 8)}`;
+    for (const n of [1, 2, 3]) await card({ name: `${word} ${n}` });
+    const first = await feed({ search: word }, '?page_size=2');
+    expect([first['@odata.count'], first.value.length]).toEqual([3, 2]);
+    const last = await viewer.get(first['@odata.nextLink']);
+    expect([last.body.value.length, last.body['@odata.nextLink']]).toEqual([1, undefined]);
+  });
+
+  it('is there for those who see the view, once it is opened', async () => {
+    const view = await made(member, { visibility: 'private' });
+    expect((await member.get(`${url}/${view.id}/odata`)).status).toBe(403);
+    expect((await viewer.get(`${url}/${view.id}/odata`)).status).toBe(404);
+    expect((await viewer.get(`${url}/${view.id}/odata?page_size=10001`)).status).toBe(422);
+    expect((await viewer.post(url, { name: 'x', odata_enabled: true })).body.permission).toBe(
+      'bookmarks.odata',
+    );
+  });
+});
