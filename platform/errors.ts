@@ -52,6 +52,8 @@ export const errorCodes = {
   registration_closed: { status: 403, title: 'Self-registration is closed' },
   relation_types_present: { status: 409, title: 'Relation types join the type' },
   role_in_use: { status: 409, title: 'Somebody holds the stakeholder role' },
+  rollback_conflicts: { status: 409, title: 'Later writes are in the way' },
+  rollback_unsupported: { status: 409, title: 'The batch holds what cannot be undone' },
   session_required: { status: 403, title: 'A login of your own is needed' },
   sibling_name_taken: { status: 409, title: 'A sibling has this name' },
   single_tag: { status: 409, title: 'The group allows one tag' },

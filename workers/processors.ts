@@ -1,5 +1,6 @@
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
+import { batchRollbackProcessor } from './batch-rollback.ts';
 import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
@@ -22,4 +23,5 @@ export const processors: JobProcessor[] = [
   todosDueProcessor,
   eraseUserProcessor,
   archivePurgeProcessor,
+  batchRollbackProcessor,
 ];

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { commitBatch, openBatch } from '../../domain/batches/batches.commands.ts';
 import { batchText, listBatchEvents, listBatches } from '../../domain/batches/batches.queries.ts';
+import { startRollback } from '../../domain/batches/batches.rollback.start.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/batches.ts';
@@ -16,6 +17,7 @@ export function registerBatchRoutes(app: App): void {
   app.addSchema(schemas.MutationBatchSchema);
   app.addSchema(schemas.MutationBatchItemSchema);
   app.addSchema(schemas.MutationBatchEventSchema);
+  app.addSchema(schemas.MutationBatchRollbackSchema);
 
   operation(app, {
     method: 'POST',
@@ -129,5 +131,33 @@ export function registerBatchRoutes(app: App): void {
     },
     errors: ['wrong_state'],
     handler: async ({ ctx, params, body, reply }) => sendJson(reply, await commitBatch(ctx, params.id, body)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${url}/:id/rollback`,
+    id: 'rollBackMutationBatch',
+    tag,
+    summary: 'Undo a closed batch as a whole, or tell what that would do',
+    description:
+      'A dry run unless `dry_run` is false. Accounts, tokens, roles, secrets and what left the house cannot be undone: a batch that holds such is refused. Objects that later batches have changed are conflicts, unless `force` leaves what was changed. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report.',
+    permission: 'admin.events',
+    params: IdParams,
+    body: schemas.MutationBatchRollbackBody,
+    bodyExample: { dry_run: false },
+    answers: {
+      200: {
+        description: 'What was, or would be, done',
+        schema: Type.Ref('MutationBatchRollback#'),
+        example: schemas.rollbackExample,
+      },
+      202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') },
+    },
+    errors: ['wrong_state', 'rollback_conflicts', 'rollback_unsupported'],
+    handler: async ({ ctx, params, body, reply }) => {
+      const outcome = await startRollback(ctx, params.id, body);
+      if ('report' in outcome) return sendJson(reply, outcome.report);
+      return reply.code(202).header('location', outcome.job.links.self).send(outcome.job);
+    },
   });
 }

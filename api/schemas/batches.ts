@@ -68,3 +68,88 @@ export const batchExample = {
   rolled_back_by: null,
   rolled_back_at: null,
 };
+
+export const MutationBatchRollbackBody = Type.Object(
+  {
+    dry_run: Type.Boolean({ default: true, description: 'Only tell what would be done' }),
+    force: Type.Boolean({
+      default: false,
+      description: 'Leave what later batches have changed as it is, and undo the rest',
+    }),
+  },
+  closed,
+);
+
+const Conflict = Type.Object(
+  {
+    entity: Type.String(),
+    id: Type.String(),
+    card_id: Nullable(Uuid),
+    batch_id: Nullable(Uuid),
+    event_type: Type.String(),
+    position: Position,
+  },
+  { ...closed, description: 'The last later write to an object of the batch' },
+);
+
+export const MutationBatchRollbackSchema = Type.Object(
+  {
+    batch: Type.Ref('MutationBatch#'),
+    operations: Type.Array(
+      Type.Object(
+        {
+          event_id: Uuid,
+          op: Type.String({ examples: ['restore_card_fields'] }),
+          id: Type.String(),
+          card_id: Nullable(Uuid),
+          fields: OpenObject,
+        },
+        closed,
+      ),
+      { description: 'What is undone, newest first; the first thousand' },
+    ),
+    unsupported_events: Type.Array(
+      Type.Object({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }, closed),
+      { description: 'What cannot be undone, for which the whole is refused' },
+    ),
+    conflicts: Type.Array(Conflict),
+    left: Type.Array(
+      Type.Object(
+        {
+          event_id: Uuid,
+          event_type: Type.String(),
+          id: Type.String(),
+          card_id: Nullable(Uuid),
+          code: Type.String(),
+          message: Type.String(),
+          fields: Type.Optional(Type.Array(Type.String())),
+        },
+        closed,
+      ),
+      { description: 'What stays as it is in spite of `force`' },
+    ),
+    counts: Type.Object({ undone: Type.Integer(), left: Type.Integer() }, closed),
+    event_count: Type.Integer({ minimum: 0 }),
+    dry_run: Type.Boolean(),
+  },
+  { $id: 'MutationBatchRollback', ...closed },
+);
+
+export const rollbackExample = {
+  batch: batchExample,
+  operations: [
+    {
+      event_id: '01980000-0000-7000-8000-000000000005',
+      op: 'restore_card_fields',
+      id: '01980000-0000-7000-8000-000000000006',
+      card_id: '01980000-0000-7000-8000-000000000006',
+      fields: { name: 'Billing' },
+    },
+  ],
+  unsupported_events: [],
+  conflicts: [],
+  left: [],
+  counts: { undone: 1, left: 0 },
+  event_count: 1,
+  dry_run: true,
+};

@@ -70,7 +70,8 @@ export async function deleteAll(
   return plan;
 }
 
-async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): Promise<void> {
+/** Deletes all relations of cards that leave. */
+export async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): Promise<void> {
   const { rows } = await work.sql.raw(
     `select r.id, r.type, r.source_id, r.target_id, r.attributes, r.description,
        s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
@@ -107,13 +108,23 @@ export async function deleteRows(
     [ids],
   );
   const tags = new Map(rows.map((row: { id: string; tags: unknown[] }) => [row.id, row.tags]));
-  await work.sql.raw('delete from cards where id = any(?::uuid[])', [ids]);
+  const { rows: gone } = await work.sql.raw(
+    'delete from cards where id = any(?::uuid[]) returning id, created_by, to_json(created_at) as created_at',
+    [ids],
+  );
+  const made = new Map<string, { created_at: string; created_by: string | null }>(
+    gone.map(({ id, ...facts }: { id: string; created_at: string; created_by: string | null }) => [
+      id,
+      facts,
+    ]),
+  );
   for (const card of cards) {
     const type = typeOf(work.metamodel, card);
     const changes = diffCard(card, null);
     if (tags.has(card.id)) changes.tags = { old: tags.get(card.id), new: null };
-    const event = cardEvent('card.deleted', type, card, changes);
-    work.emit({ ...event, data: { ...event.data, ...about } });
+    const { archive_batch_id } = card;
+    const more = { ...made.get(card.id), ...(archive_batch_id ? { archive_batch_id } : {}) };
+    work.emit(cardEvent('card.deleted', type, card, changes, { ...more, ...about }));
     work.raise(cardsTopic(type.key));
   }
 }

@@ -51,9 +51,11 @@ export async function saveCards(work: Work, ctx: Ctx, writes: CardWrite[]): Prom
   const update = (sql: Knex.Transaction) => updateRows(sql, ctx, after);
   if (changed.some((write) => mayClash(write.changes))) await guardUnique(work.sql, after, update);
   else await update(work.sql);
-  for (const { after: card, changes, event } of changed) {
+  for (const { before, after: card, changes, event } of changed) {
     const type = typeOf(work.metamodel, card);
-    work.emit(cardEvent(event ?? 'card.updated', type, card, changes));
+    const archived = changes.status && (card.archive_batch_id ?? before.archive_batch_id);
+    const more = archived ? { archive_batch_id: archived } : {};
+    work.emit(cardEvent(event ?? 'card.updated', type, card, changes, more));
     work.raise(cardsTopic(type.key));
   }
   return changed;

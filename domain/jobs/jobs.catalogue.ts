@@ -1,5 +1,6 @@
 import type { JobDefinition } from './jobs.define.ts';
 import { archivePurgeJob } from './kinds/archive-purge.ts';
+import { batchRollbackJob } from './kinds/batch-rollback.ts';
 import { eraseUserJob } from './kinds/erase-user.ts';
 import { exportJob } from './kinds/export.ts';
 import { housekeepingJob } from './kinds/housekeeping.ts';
@@ -22,6 +23,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   todosDueJob,
   eraseUserJob,
   archivePurgeJob,
+  batchRollbackJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -20,6 +20,7 @@ export function relationEvent(
   ends: { source: NamedEnd; target: NamedEnd },
   before: StoredRelation | null,
   after: StoredRelation | null,
+  more: Record<string, unknown> = {},
 ): EventDraft {
   const { id } = (after ?? before)!;
   const { source, target } = ends;
@@ -45,6 +46,7 @@ export function relationEvent(
       target_id: target.id,
       target_name: target.name,
       target_type: target.type,
+      ...more,
       changes,
     },
   };

@@ -30,10 +30,14 @@ export async function saveRelations(
   const updated = writes.flatMap(({ before, after }) =>
     before && after && Object.keys(diffRelation(before, after)).length > 0 ? [{ before, after }] : [],
   );
+  // when and by whom a deleted relation was made is told for undoing
+  const made = new Map<string, Record<string, unknown>>();
   if (deleted.length > 0) {
-    await sql.raw('delete from relations where id = any(?::uuid[])', [
-      deleted.map((relation) => relation.id),
-    ]);
+    const { rows } = await sql.raw(
+      'delete from relations where id = any(?::uuid[]) returning id, created_by, to_json(created_at) as created_at',
+      [deleted.map((relation) => relation.id)],
+    );
+    for (const { id, ...facts } of rows) made.set(id, facts);
   }
   if (created.length > 0) {
     await sql.raw(
@@ -63,7 +67,7 @@ export async function saveRelations(
     const { type: key, source_id, target_id } = (after ?? before)!;
     const type = metamodel.relationTypes.get(key)!;
     const between = { source: ends.get(source_id)!, target: ends.get(target_id)! };
-    work.emit(relationEvent(type, between, before, after));
+    work.emit(relationEvent(type, between, before, after, made.get((after ?? before)!.id)));
     work.raise(relationsTopic(key));
   }
   await rescoreEnds(work, ctx, [...deleted, ...created], options.leaving);

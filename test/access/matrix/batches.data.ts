@@ -9,6 +9,13 @@ async function batchOf(w: World, role: Role) {
   return { path: { id: body.id as string } };
 }
 
+async function closedBatch(w: World, role: Role) {
+  const { path } = await batchOf(w, role);
+  const opener = await w.client(role === 'anonymous' ? 'admin' : role);
+  await opener.post(`${url}/${path.id}/commit`, {});
+  return { path };
+}
+
 export const batchRows: Row[] = [
   // operation                                                A B M V I P 0
   row(`POST ${url}`, '+ + + + + + 0', () => ({ body: { tool_name: 'Test' } })),
@@ -18,5 +25,9 @@ export const batchRows: Row[] = [
   })),
   row(`GET ${url}`, '+ - - - - - 0'),
   row(`GET ${url}/{id}`, '+ - - - - - 0', batchOf),
+  row(`POST ${url}/{id}/rollback`, '+ - - - - - 0', async (w, role) => ({
+    ...(await closedBatch(w, role)),
+    body: { dry_run: false },
+  })),
   row(`GET ${url}/{id}/events`, '+ - - - - - 0', batchOf),
 ];

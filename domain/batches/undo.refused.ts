@@ -1,0 +1,49 @@
+import type { EventType } from '../events/events.types.ts';
+import { undoSpecs } from './undo.registry.ts';
+import type { UndoSpec } from './undo.types.ts';
+
+/** Kinds of events that leave nothing to undo: files that went out, and jobs whose writes have batches of their own. */
+export const harmlessEvents: readonly EventType[] = [
+  'export.started',
+  'export.streamed',
+  'file.downloaded',
+  'import.started',
+];
+
+/** First parts of the events that are never in a batch. */
+export const outsideBatches = ['auth', 'mutation_batch'] as const;
+
+/** What cannot be undone, by the first part of the event type or all of it, and why. */
+export const refusedEvents: Record<string, string> = {
+  user: 'Accounts are administered by hand.',
+  api_token: 'Tokens are not kept and cannot come back.',
+  role: 'Roles are administered by hand.',
+  'settings.secret_changed': 'Secrets are told to nobody, and so cannot come back.',
+  job: 'Jobs run on, or have ended.',
+  schedule: 'Schedules are administered by hand.',
+  webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
+  'notification.created': 'What people were told cannot be taken back.',
+  'notification.updated': 'What people were told cannot be taken back.',
+};
+
+const bySpec = new Map<string, UndoSpec>(
+  undoSpecs.flatMap((spec) =>
+    [spec.events.created, spec.events.updated, spec.events.deleted]
+      .flatMap((types) => types ?? [])
+      .map((type) => [type, spec] as const),
+  ),
+);
+
+/** How an event is undone: `card` and `relation` by sets, others by their spec; undefined when it cannot be. */
+export function undoingOf(type: EventType): 'card' | 'relation' | UndoSpec | undefined {
+  const spec = bySpec.get(type);
+  if (spec) return spec;
+  if (type.startsWith('card.')) return 'card';
+  return type.startsWith('relation.') ? 'relation' : undefined;
+}
+
+/** Why events of this type cannot be undone; undefined where they can, or need not be. */
+export function refusalOf(type: EventType): string | undefined {
+  if (undoingOf(type) || harmlessEvents.includes(type)) return undefined;
+  return refusedEvents[type] ?? refusedEvents[type.split('.')[0]!] ?? 'It cannot be undone.';
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { tablesOf } from '../../support/tables.ts';
+
+const url = '/api/v1/mutation-batches';
+let t: TestApp;
+let admin: TestClient;
+let n = 0;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+type Send = (
+  method: 'post' | 'patch' | 'delete',
+  path: string,
+  body?: unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
+) => Promise<any>;
+
+/** A closed batch of the writes that `act` sends. @returns its id. */
+async function batchOf(act: (send: Send) => Promise<void>): Promise<string> {
+  const { body } = await admin.post(url, { tool_name: 'Test' });
+  await act(async (method, path, content) => {
+    const answer = await admin[method](`/api/v1${path}`, content, { 'x-mutation-batch': body.id });
+    expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300);
+    return answer.body;
+  });
+  expect((await admin.post(`${url}/${body.id}/commit`, {})).status).toBe(200);
+  return body.id;
+}
+const rollBack = (id: string, body: Record<string, unknown> = { dry_run: false }) =>
+  admin.post(`${url}/${id}/rollback`, body);
+const name = () => {
+  n += 1;
+  return `Thing ${n}`;
+};
+const make = async (values: Record<string, unknown> = {}) =>
+  (await admin.post('/api/v1/cards', { type: 'Application', name: name(), ...values })).body;
+
+describe('a rollback', () => {
+  it('brings back cards, relations and all that was attached, and can be rolled back itself', async () => {
+    const parent = await make({ attributes: { costTotalAnnual: 12 } });
+    const child = await make({ parent_id: parent.id });
+    const server = await make({ type: 'ITComponent' });
+    const path = { type: 'relAppToITC', source_id: parent.id, target_id: server.id };
+    expect((await admin.post('/api/v1/relations', { ...path, description: 'runs on' })).status).toBe(201);
+    const held = { user_id: admin.userId, role: 'responsible' };
+    expect((await admin.post(`/api/v1/cards/${parent.id}/stakeholders`, held)).status).toBe(201);
+    expect((await admin.post(`/api/v1/cards/${parent.id}/comments`, { content: 'Old' })).status).toBe(201);
+    const archived = await make();
+    expect((await admin.post(`/api/v1/cards/${archived.id}/archive`, {})).status).toBe(200);
+    const before = await tablesOf(t.services.db);
+
+    const id = await batchOf(async (send) => {
+      const made = await send('post', '/cards', { type: 'Application', name: name(), parent_id: child.id });
+      await send('post', '/relations', { ...path, source_id: made.id });
+      await send('post', `/cards/${made.id}/comments`, { content: 'New' });
+      await send('post', `/cards/${child.id}/todos`, { description: 'Do it' });
+      await send('patch', `/cards/${child.id}`, { name: name(), lifecycle: { active: '2026-01-01' } });
+      await send('post', `/cards/${child.id}/approval-status?action=approve`);
+      await send('delete', `/cards/${parent.id}`, { child_strategy: 'disconnect' });
+      await send('delete', `/cards/${archived.id}`, {});
+      await send('post', `/cards/${server.id}/archive`, {});
+    });
+    const after = await tablesOf(t.services.db);
+    const tried = await rollBack(id, {});
+    expect(tried.body, tried.text).toMatchObject({ dry_run: true, conflicts: [], unsupported_events: [] });
+    expect(await tablesOf(t.services.db)).toEqual(after);
+    const done = await rollBack(id);
+    expect(done.status, done.text).toBe(200);
+    expect(done.body.counts).toEqual(tried.body.counts);
+    expect(done.body.counts).toEqual({ undone: done.body.event_count, left: 0 });
+    expect(await tablesOf(t.services.db)).toEqual(before);
+
+    expect((await rollBack(id)).body.code).toBe('wrong_state');
+    const again = await rollBack(done.body.batch.rolled_back_by);
+    expect(again.status, again.text).toBe(200);
+    expect(await tablesOf(t.services.db)).toEqual(after);
+    expect((await admin.get(`${url}/${id}`)).body.rolled_back_by).toBeNull();
+    expect((await rollBack(id)).status).toBe(200);
+    expect(await tablesOf(t.services.db)).toEqual(before);
+  });
+
+  it('is refused for later writes, unless force leaves them', async () => {
+    const card = await make({ alias: 'old', description: 'old' });
+    let made = { id: '' };
+    const id = await batchOf(async (send) => {
+      await send('patch', `/cards/${card.id}`, { alias: 'new', description: 'new' });
+      made = await send('post', '/cards', { type: 'Application', name: name() });
+    });
+    await admin.patch(`/api/v1/cards/${card.id}`, { alias: 'later' });
+    await admin.post(`/api/v1/cards/${made.id}/comments`, { content: 'Later' });
+    const refused = await rollBack(id);
+    expect([refused.status, refused.body.code]).toEqual([409, 'rollback_conflicts']);
+    expect(refused.body.conflicts.map((conflict: { id: string }) => conflict.id).sort()).toEqual(
+      [card.id, made.id].sort(),
+    );
+    const tried = await rollBack(id, {});
+    expect(tried.body.conflicts).toHaveLength(2);
+    const forced = await rollBack(id, { dry_run: false, force: true });
+    expect(forced.body.counts).toEqual({ undone: 1, left: 1 });
+    expect(forced.body.left.map(({ fields }: { fields?: string[] }) => fields)).toEqual([
+      undefined,
+      ['alias'],
+    ]);
+    const { body } = await admin.get(`/api/v1/cards/${card.id}`);
+    expect(body).toMatchObject({ alias: 'later', description: 'old' });
+    expect((await admin.get(`/api/v1/cards/${made.id}`)).status).toBe(200);
+  });
+
+  it('is refused by name for what cannot be undone, before anything is', async () => {
+    const card = await make({ alias: 'old' });
+    const id = await batchOf(async (send) => {
+      await send('patch', `/cards/${card.id}`, { alias: 'new' });
+      await send('post', '/tokens', { name: 'Test' });
+    });
+    for (const force of [false, true]) {
+      const refused = await rollBack(id, { dry_run: false, force });
+      expect([refused.status, refused.body.code]).toEqual([409, 'rollback_unsupported']);
+      expect(refused.body.unsupported_events).toMatchObject([{ event_type: 'api_token.created', count: 1 }]);
+    }
+    expect((await rollBack(id, {})).body.unsupported_events).toHaveLength(1);
+    expect((await admin.get(`/api/v1/cards/${card.id}`)).body.alias).toBe('new');
+  });
+
+  it('needs a closed batch that is there', async () => {
+    const { body } = await admin.post(url, { tool_name: 'Open' });
+    expect((await rollBack(body.id)).body.code).toBe('wrong_state');
+    expect((await rollBack('00000000-0000-4000-8000-000000000000')).status).toBe(404);
+    expect((await rollBack(body.id, { dry_run: 'no' })).status).toBe(422);
+  });
+
+  it('brings back the metamodel with what was stored under it', async () => {
+    const before = await tablesOf(t.services.db);
+    const id = await batchOf(async (send) => {
+      await send('post', '/metamodel/types', { key: 'Gadget', label: 'Gadget' });
+      await send('post', '/cards', { type: 'Gadget', name: name() });
+      await send('post', '/metamodel/principles', { title: 'Reuse' });
+    });
+    const done = await rollBack(id);
+    expect(done.status, done.text).toBe(200);
+    expect(await tablesOf(t.services.db)).toEqual(before);
+    const again = await rollBack(done.body.batch.rolled_back_by);
+    expect(again.status, again.text).toBe(200);
+    expect((await admin.get('/api/v1/metamodel/types/Gadget')).status).toBe(200);
+  });
+});

@@ -1,0 +1,34 @@
+import type { Sql } from '../../platform/database.ts';
+
+/** Tables of what follows, of what is told, and of how work is done: no part of the inventory. */
+const apart = [
+  'events',
+  'feed',
+  'topic_versions',
+  'mutation_batches',
+  'idempotency_keys',
+  'jobs',
+  'list_snapshots',
+  'list_snapshot_chunks',
+  'metamodel_versions',
+  'notifications',
+];
+const left = ['updated_at', 'updated_by', 'version', 'expires_at'];
+
+/** What stands in every table of the inventory, row by row, but for who changed it last and when. */
+export async function tablesOf(db: Sql): Promise<Record<string, unknown[]>> {
+  const { rows: names } = await db.raw(
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> all(?::text[])
+       and tablename !~ 'migration|webhook|throttle|notifier' order by 1`,
+    [apart],
+  );
+  const tables: Record<string, unknown[]> = {};
+  for (const { name } of names) {
+    const { rows } = await db.raw(
+      `select to_jsonb(t) - ?::text[] as row from "${name}" t order by (to_jsonb(t) - ?::text[])::text`,
+      [left, left],
+    );
+    tables[name] = rows.map(({ row }: { row: unknown }) => row);
+  }
+  return tables;
+}

@@ -1,0 +1,17 @@
+import { type RollbackReport, rollBack } from '../domain/batches/batches.rollback.ts';
+import { processes } from '../domain/jobs/jobs.running.ts';
+import { batchRollbackJob } from '../domain/jobs/kinds/batch-rollback.ts';
+
+/** Rolls back a large batch; the job ends with the transaction, so that a run that is cut off has written nothing. */
+export const batchRollbackProcessor = processes(batchRollbackJob, async (job) => {
+  const { batch_id, ...request } = job.payload;
+  const resultOf = ({ operations: _operations, ...result }: RollbackReport) => ({
+    counts: result.counts,
+    result: { ...result },
+  });
+  const report = await rollBack(job.ctx, batch_id, request, {
+    begin: (work) => job.hold(work),
+    end: (work, done) => job.finish(work, resultOf(done)),
+  });
+  return resultOf(report);
+});
