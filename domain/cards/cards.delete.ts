@@ -91,26 +91,17 @@ export async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): 
 }
 
 /**
- * Deletes the rows of cards, with their tags, and tells their last values; nothing else may hang on them any more.
- * `about` are further members of each event's data.
+ * Deletes the rows of cards and tells their last values; nothing may hang on them any more. `about` are further members
+ * of each event's data.
  */
 export async function deleteRows(
   work: Work,
   cards: StoredCard[],
   about: Record<string, unknown> = {},
 ): Promise<void> {
-  const ids = cards.map((card) => card.id);
-  const { rows } = await work.sql.raw(
-    `select k.card_id as id,
-       jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'group_name', g.name) order by g.name, t.name) as tags
-     from card_tags k join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
-     where k.card_id = any(?::uuid[]) group by k.card_id`,
-    [ids],
-  );
-  const tags = new Map(rows.map((row: { id: string; tags: unknown[] }) => [row.id, row.tags]));
   const { rows: gone } = await work.sql.raw(
     'delete from cards where id = any(?::uuid[]) returning id, created_by, to_json(created_at) as created_at',
-    [ids],
+    [cards.map((card) => card.id)],
   );
   const made = new Map<string, { created_at: string; created_by: string | null }>(
     gone.map(({ id, ...facts }: { id: string; created_at: string; created_by: string | null }) => [
@@ -120,11 +111,9 @@ export async function deleteRows(
   );
   for (const card of cards) {
     const type = typeOf(work.metamodel, card);
-    const changes = diffCard(card, null);
-    if (tags.has(card.id)) changes.tags = { old: tags.get(card.id), new: null };
     const { archive_batch_id } = card;
     const more = { ...made.get(card.id), ...(archive_batch_id ? { archive_batch_id } : {}) };
-    work.emit(cardEvent('card.deleted', type, card, changes, { ...more, ...about }));
+    work.emit(cardEvent('card.deleted', type, card, diffCard(card, null), { ...more, ...about }));
     work.raise(cardsTopic(type.key));
   }
 }

@@ -5,10 +5,9 @@ import { requireSeenCard } from '../collaboration/attended.card.ts';
 import { itemText } from '../collaboration/items.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import type { EventDraft } from '../events/events.types.ts';
-import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { favoriteEvent } from './favorites.events.ts';
 
 const favoriteList: ListSpec = {
   name: 'favorites',
@@ -69,16 +68,6 @@ export async function removeFavorite(ctx: Ctx, cardId: string): Promise<void> {
     if (!gone) throw notFound('favorite', cardId);
     work.emit(favoriteEvent(gone.row, null));
   });
-}
-
-/** Nobody else is told what one stars. */
-function favoriteEvent(before: StoredRow | null, after: StoredRow | null): EventDraft {
-  const { id, user_id } = (after ?? before)!;
-  return {
-    event_type: before === null ? 'favorite.created' : 'favorite.deleted',
-    recipient_id: user_id as string,
-    data: { id, changes: rowChanges(before, after) },
-  };
 }
 
 export const favoriteUndo: UndoSpec[] = [

@@ -2,6 +2,8 @@ import type { Work } from '../../command.ts';
 import type { EventDraft } from '../../events/events.types.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { CardType } from '../../metamodel/metamodel.compile.ts';
+import { tagEvent } from '../../tags/tags.events.ts';
+import { deleteTags } from '../../tags/tags.use.ts';
 import type { StoredCard } from '../cards.load.ts';
 import { type CardReference, cardReferences } from './merge.references.ts';
 
@@ -33,20 +35,25 @@ export interface MergedCards {
   merged: StoredCard[];
 }
 
-/** The event of a row that hangs on another card now. */
+/** The event of a row that hangs on another card now; `owner` is whom alone it concerns, null where it is all. */
 export function movedEvent(
   { entity }: CardReference,
   type: CardType,
-  row: { id: string; from: string; to: string },
+  row: { id: string; from: string; to: string; owner: string | null },
 ): EventDraft {
-  const { id, from, to } = row;
+  const { id, from, to, owner } = row;
   return {
     event_type: 'attachment.moved',
+    ...(owner === null ? {} : { scope: 'user' as const, recipient_id: owner }),
     card_id: to,
     card_type: type.key,
     data: { id, entity, changes: { card_id: { old: from, new: to } } },
   };
 }
+
+/** The owner of a row of the table, as SQL. */
+export const ownerOf = ({ table, owner }: CardReference): string =>
+  owner ? `${table}.${owner}` : 'null::uuid';
 
 /** Gives all that hangs on the merged cards to the survivor, two statements a table, with an event for each row. */
 export async function moveAttached(work: Work, cards: MergedCards): Promise<MergedAttachments> {
@@ -59,13 +66,14 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Merg
     if (reference.once) result.removed.push(...(await removeDoubles(work, reference, cards)));
     const { rows } = await sql.raw(
       `with moved as (
-         update ${table} set ${column} = ?::uuid where ${column} = any(?::uuid[]) returning new.id, old.${column} as "from"
+         update ${table} set ${column} = ?::uuid where ${column} = any(?::uuid[]) 
+         returning new.id, old.${column} as "from", ${ownerOf(reference)} as owner
        ) select * from moved order by id`,
       [survivor.id, gone],
     );
-    for (const { id, from } of rows as { id: string; from: string }[]) {
+    for (const { id, from, owner } of rows as { id: string; from: string; owner: string | null }[]) {
       result.moved.push({ table, id, from });
-      emit(movedEvent(reference, type, { id, from, to: survivor.id }));
+      emit(movedEvent(reference, type, { id, from, to: survivor.id, owner }));
     }
   }
   return result;
@@ -117,13 +125,10 @@ export interface MergedTags {
 }
 
 /**
- * Gives the merged cards' tags to the survivor; of a group from which a card has one tag, the survivor's own stays. The
- * merged cards' links go with the cards, whose last event tells them.
+ * Gives the merged cards' tags to the survivor; of a group from which a card has one tag, the survivor's own stays.
  */
-export async function mergeTags(
-  { sql, emit }: Work,
-  { type, survivor, merged }: MergedCards,
-): Promise<MergedTags> {
+export async function mergeTags(work: Work, { survivor, merged }: MergedCards): Promise<MergedTags> {
+  const { sql, emit } = work;
   const order = [survivor.id, ...merged.map((card) => card.id)];
   const { rows } = await sql.raw(
     `select k.card_id, k.tag_id, t.tag_group_id, g.mode, t.name, g.name as group_name
@@ -143,7 +148,7 @@ export async function mergeTags(
         continue;
       }
       result.added.push(id);
-      emit(tagEvent(survivor, type, tag, true));
+      emit(tagEvent(survivor, { id, name, group: group_name }, true));
     }
     tags.add(id);
     groups.add(tag.tag_group_id);
@@ -152,27 +157,9 @@ export async function mergeTags(
     survivor.id,
     result.added,
   ]);
+  await deleteTags(
+    work,
+    merged.map((card) => card.id),
+  );
   return result;
-}
-
-/** The event of a tag that a card was given, or that was taken from it. */
-export function tagEvent(
-  card: { id: string; name: string },
-  type: CardType,
-  { tag_id, name, group_name }: { tag_id: string; name: string; group_name: string },
-  added: boolean,
-): EventDraft {
-  return {
-    event_type: added ? 'tag.added' : 'tag.removed',
-    card_id: card.id,
-    card_type: type.key,
-    data: {
-      id: card.id,
-      type: type.key,
-      name: card.name,
-      tag_name: name,
-      group_name,
-      changes: { tag_id: added ? { old: null, new: tag_id } : { old: tag_id, new: null } },
-    },
-  };
 }

@@ -2,7 +2,7 @@ import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.type
 import type { Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import type { EventType } from '../../events/events.types.ts';
-import { movedEvent } from './merge.attached.ts';
+import { movedEvent, ownerOf } from './merge.attached.ts';
 import { cardReferences } from './merge.references.ts';
 
 const gone = (what: string): UndoRefusal => ({ code: 'missing', message: `The ${what} is no longer there.` });
@@ -14,13 +14,13 @@ async function undoMove(work: Work, _ctx: Ctx, event: UndoneEvent): Promise<Undo
   const card = await work.sql('cards').where({ id: old }).first('type');
   if (!reference || !card) return gone('card');
   const { table, column } = reference;
-  const count = await work
-    .sql(table)
-    .where({ id: event.id, [column]: present })
-    .update({ [column]: old });
-  if (count === 0) return gone(reference.entity);
+  const { rows } = await work.sql.raw(
+    `update ${table} set ${column} = ?::uuid where id = ?::uuid and ${column} = ?::uuid returning ${ownerOf(reference)} as owner`,
+    [old, event.id, present],
+  );
+  if (!rows[0]) return gone(reference.entity);
   const type = work.metamodel.cardTypes.get(card.type)!;
-  work.emit(movedEvent(reference, type, { id: event.id, from: present, to: old }));
+  work.emit(movedEvent(reference, type, { id: event.id, from: present, to: old, owner: rows[0].owner }));
   return null;
 }
 

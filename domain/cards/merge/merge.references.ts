@@ -5,6 +5,7 @@ import {
 import type { EventDraft } from '../../events/events.types.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { CardType } from '../../metamodel/metamodel.compile.ts';
+import { favoriteEvent } from '../../views/favorites.events.ts';
 
 /** Rows of one table that hang on a card, and move to another by a change of one column. */
 export interface CardReference {
@@ -13,6 +14,8 @@ export interface CardReference {
   /** Has an `id`. */
   table: string;
   column: string;
+  /** Whom alone such a row concerns: nobody else is told of it. */
+  owner?: 'user_id';
   /** Where a card can have only one row of its kind. */
   once?: {
     /** The columns in which two such rows agree. */
@@ -52,6 +55,16 @@ export const cardReferences: CardReference[] = [
   { entity: 'todo', table: 'todos', column: 'card_id' },
   { entity: 'document', table: 'documents', column: 'card_id' },
   { entity: 'file', table: 'file_attachments', column: 'card_id' },
+  {
+    entity: 'favorite',
+    table: 'favorites',
+    column: 'card_id',
+    owner: 'user_id',
+    once: {
+      by: ['user_id'],
+      event: (_card, _type, row, _user, gone) => favoriteEvent(gone ? row : null, gone ? null : row),
+    },
+  },
 ];
 
 /** Columns that refer to cards and are merged in ways of their own, as `table.column`. */

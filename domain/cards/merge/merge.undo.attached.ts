@@ -1,6 +1,7 @@
 import { sqlState } from '../../../platform/database.ts';
 import { insertRow } from '../../events/stored-rows.ts';
-import { movedEvent, tagEvent } from './merge.attached.ts';
+import { tagEvent } from '../../tags/tags.events.ts';
+import { movedEvent, ownerOf } from './merge.attached.ts';
 import { changed, missing } from './merge.conflicts.ts';
 import { type CardReference, cardReferences } from './merge.references.ts';
 import type { Undoing } from './merge.undo.types.ts';
@@ -9,6 +10,13 @@ import type { Undoing } from './merge.undo.types.ts';
 export async function bringBackAttached(undoing: Undoing): Promise<void> {
   for (const reference of cardReferences) await moveBack(undoing, reference);
   for (const reference of cardReferences) await insertBack(undoing, reference);
+}
+
+interface MoveOutcome {
+  id: string;
+  moved: boolean;
+  present: boolean;
+  owner: string | null;
 }
 
 async function moveBack(undoing: Undoing, reference: CardReference): Promise<void> {
@@ -21,19 +29,18 @@ async function moveBack(undoing: Undoing, reference: CardReference): Promise<voi
        select * from jsonb_to_recordset(?::jsonb) as v(id uuid, "from" uuid)
      ), moved as (
        update ${table} set ${column} = wanted."from" from wanted
-       where ${table}.id = wanted.id and ${table}.${column} = ?::uuid returning ${table}.id
+       where ${table}.id = wanted.id and ${table}.${column} = ?::uuid returning ${table}.id, ${ownerOf(reference)} as owner
      )
-     select wanted.id, moved.id is not null as moved, exists (select from ${table} t where t.id = wanted.id) as present
+     select wanted.id, moved.id is not null as moved, moved.owner, exists (select from ${table} t where t.id = wanted.id) as present
      from wanted left join moved on moved.id = wanted.id`,
     [JSON.stringify(wanted), survivorId],
   );
   const type = work.metamodel.cardTypes.get(String(journal.cards[0]!.type))!;
-  const outcomes = new Map<string, { moved: boolean; present: boolean }>(
-    rows.map((row: { id: string; moved: boolean; present: boolean }) => [row.id, row]),
-  );
+  const outcomes = new Map<string, MoveOutcome>(rows.map((row: MoveOutcome) => [row.id, row]));
   for (const { id, from } of wanted) {
     const outcome = outcomes.get(id)!;
-    if (outcome.moved) work.emit(movedEvent(reference, type, { id, from: survivorId, to: from }));
+    const { owner } = outcome;
+    if (outcome.moved) work.emit(movedEvent(reference, type, { id, from: survivorId, to: from, owner }));
     else conflict(outcome.present ? changed(entity, id, null) : missing(entity, id));
   }
 }
@@ -55,20 +62,24 @@ async function insertBack({ work, journal, conflict }: Undoing, reference: CardR
   }
 }
 
+interface NamedTag {
+  id: string;
+  name: string;
+  group: string;
+}
+
 /** Gives the merged cards their tags back, and takes from the survivor those that it was given. */
 export async function bringBackTags({ work, journal, survivorId, conflict }: Undoing): Promise<void> {
-  const { sql, emit, metamodel } = work;
+  const { sql, emit } = work;
   const wanted = journal.cards.flatMap((card) =>
     card.tag_ids.map((tag_id) => ({ card_id: String(card.id), tag_id })),
   );
   const { rows: known } = await sql.raw(
-    `select t.id as tag_id, t.name, g.name as group_name from tags t join tag_groups g on g.id = t.tag_group_id
+    `select t.id, t.name, g.name as "group" from tags t join tag_groups g on g.id = t.tag_group_id
      where t.id = any(?::uuid[])`,
     [[...journal.tags, ...wanted.map(({ tag_id }) => tag_id)]],
   );
-  const tags = new Map<string, { tag_id: string; name: string; group_name: string }>(
-    known.map((tag: { tag_id: string; name: string; group_name: string }) => [tag.tag_id, tag]),
-  );
+  const tags = new Map<string, NamedTag>(known.map((tag: NamedTag) => [tag.id, tag]));
   const present = wanted.filter(({ card_id, tag_id }) => {
     if (tags.has(tag_id)) return true;
     conflict(missing('tag', tag_id, `the tag of the card ${card_id} was deleted after the merge`));
@@ -82,8 +93,7 @@ export async function bringBackTags({ work, journal, survivorId, conflict }: Und
   const byId = new Map(journal.cards.map((card) => [String(card.id), card]));
   for (const { card_id, tag_id } of present) {
     const { type, name } = byId.get(card_id)!;
-    const cardType = metamodel.cardTypes.get(String(type))!;
-    emit(tagEvent({ id: card_id, name: String(name) }, cardType, tags.get(tag_id)!, true));
+    emit(tagEvent({ id: card_id, type: String(type), name: String(name) }, tags.get(tag_id)!, true));
   }
   // a tag that was taken from the survivor meanwhile is gone already
   const { rows: taken } = await sql.raw(
@@ -92,6 +102,6 @@ export async function bringBackTags({ work, journal, survivorId, conflict }: Und
   );
   const survivor = await sql('cards').where({ id: survivorId }).first('id', 'name', 'type');
   for (const { tag_id } of taken as { tag_id: string }[]) {
-    emit(tagEvent(survivor, metamodel.cardTypes.get(survivor.type)!, tags.get(tag_id)!, false));
+    emit(tagEvent(survivor, tags.get(tag_id)!, false));
   }
 }

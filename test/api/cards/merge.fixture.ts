@@ -28,6 +28,7 @@ export async function inventory(t: TestApp): Promise<Record<string, unknown>> {
     ['todos', 'id'],
     ['documents', 'id'],
     ['file_attachments', 'id'],
+    ['favorites', 'id'],
     ['card_redirects', 'card_id'],
   ] as const) {
     state[table] = (await t.services.db.raw(sorted(table, order))).rows[0].rows;
@@ -49,6 +50,7 @@ export async function furnish(admin: TestClient, id: string): Promise<void> {
     parent_id: answers[0]!.body.id,
   });
   expect(reply.status).toBe(201);
+  expect((await admin.post(`/api/v1/favorites/${id}`)).status).toBeLessThan(300);
 }
 
 /** A tag of a group of its own. */
@@ -88,6 +90,8 @@ export async function duplicates(t: TestApp, admin: TestClient) {
   const moved = await relate(admin, 'relAppToITC', other.id, own.id);
   await furnish(admin, survivor.id);
   await furnish(admin, other.id);
+  const viewer = await t.as('viewer');
+  expect((await viewer.post(`/api/v1/favorites/${other.id}`)).status).toBeLessThan(300);
   const [first, second] = await makeTag(t, 'single', [`a${survivor.id}`, `b${survivor.id}`]);
   const [third] = await makeTag(t, 'multi', [`c${survivor.id}`]);
   await t.services.db('card_tags').insert([

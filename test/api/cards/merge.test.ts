@@ -24,7 +24,17 @@ describe('POST /cards/merge', () => {
     expect(answer.body).toMatchObject({
       dry_run: false,
       merged_card_ids: [d.other.id],
-      moved: { child: 0, relation: 1, tag: 1, stakeholder: 0, comment: 2, todo: 1, document: 1, file: 0 },
+      moved: {
+        child: 0,
+        relation: 1,
+        tag: 1,
+        stakeholder: 0,
+        comment: 2,
+        todo: 1,
+        document: 1,
+        file: 0,
+        favorite: 1,
+      },
       folded_relations: [{ id: d.folded.id, type: 'relAppToITC', kept_id: d.kept.id }],
       dropped_relations: [],
       dropped_tags: [{ id: d.tags.second }],
@@ -59,21 +69,27 @@ describe('POST /cards/merge', () => {
 
     const kinds = events.map(({ event_type }) => event_type).sort();
     expect(kinds).toEqual([
-      ...Array(4).fill('attachment.moved'),
+      ...Array(5).fill('attachment.moved'),
       'card.deleted',
       'card.merged',
       'card.updated',
+      'favorite.deleted',
       'relation.deleted',
       'relation.updated',
       'relation.updated',
       'stakeholder.removed',
       'tag.added',
+      'tag.removed',
+      'tag.removed',
     ]);
     const moved = events.find(({ relation_id }) => relation_id === d.moved.id)!;
     expect(moved).toMatchObject({ card_id: d.survivor.id, peer_card_id: d.own.id });
     expect(moved.data.changes).toEqual({ source_id: { old: d.other.id, new: d.survivor.id } });
     const deleted = events.find(({ event_type }) => event_type === 'card.deleted')!;
     expect(deleted.data).toMatchObject({ merged_into: d.survivor.id, merge_id: answer.body.merge_id });
+    // what one stars is told to nobody else
+    const starred = events.find(({ data }) => data.entity === 'favorite');
+    expect(starred).toMatchObject({ scope: 'user', recipient_id: (await t.as('viewer')).userId });
     expect(events.at(-1)!.data).toMatchObject({
       merge_id: answer.body.merge_id,
       merged_cards: [{ id: d.other.id, name: d.other.name }],

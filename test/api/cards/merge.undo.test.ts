@@ -34,10 +34,11 @@ describe('POST /cards/merges/{id}/undo', () => {
     expect(await inventory(t)).toEqual(before);
     expect(await read(d.other.id)).toMatchObject({ id: d.other.id, created_at: d.other.created_at });
     expect(events.map(({ event_type }) => event_type).sort()).toEqual([
-      ...Array(4).fill('attachment.moved'),
+      ...Array(5).fill('attachment.moved'),
       'card.created',
       'card.unmerged',
       'card.updated',
+      'favorite.created',
       'relation.created',
       'relation.updated',
       'relation.updated',
