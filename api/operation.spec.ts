@@ -109,7 +109,8 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   if (spec.params || spec.query || spec.body) codes.add('validation_failed');
   if (spec.params) codes.add('not_found');
   // the id of a card that was merged: see the plugin of problems
-  if (/\/cards\/:id\b|\/:card_id\b/.test(spec.url)) codes.add(spec.method === 'GET' ? 'merged' : 'merged_card');
+  if (/\/cards\/:id\b|\/:card_id\b/.test(spec.url))
+    codes.add(spec.method === 'GET' ? 'merged' : 'merged_card');
   if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');
   if (spec.body || spec.consumes) {
     codes.add('bad_body').add('unsupported_media_type').add('payload_too_large');
