@@ -10,11 +10,13 @@ import type { Context, LandscapeLoad, Scenario } from './harness/scenario.ts';
 import { type Service, startService } from './harness/service.ts';
 import { prepareWorkspace } from './harness/workspace.ts';
 import { type LandscapeFiles, writeLandscape } from './landscape/csv.ts';
+import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
 import { dashboardComputed } from './scenarios/dashboard-computed.ts';
 import { exportCsv } from './scenarios/export-csv.ts';
 import { exportXlsx } from './scenarios/export-xlsx.ts';
+import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { list } from './scenarios/list.ts';
@@ -28,11 +30,13 @@ const scenarios: Scenario[] = [
   list,
   card,
   search,
+  filter,
   exportCsv,
   exportXlsx,
   dashboardComputed,
   dashboardCached,
   stream,
+  bulkUpdate,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

@@ -66,7 +66,8 @@ async function run({ service, client, loadLandscape, log }: Context): Promise<Ro
     const start = performance.now();
     const answer = await service.api.patch<{ updated: number }>('/cards/bulk', { ids, updates });
     values.push(performance.now() - start);
-    if (answer.updated !== ids.length) throw new Error(`${answer.updated} of ${ids.length} cards were updated`);
+    if (answer.updated !== ids.length)
+      throw new Error(`${answer.updated} of ${ids.length} cards were updated`);
     await reset(client, ids);
     floors.push(await measureFloor(client, ids, newest[0].position));
   }
