@@ -3,9 +3,10 @@ import Type from 'typebox';
 import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { startExport } from '../../reports/extraction/exports.start.ts';
-import { streamCsv } from '../../reports/extraction/exports.stream.ts';
+import { streamCsv, streamJson } from '../../reports/extraction/exports.stream.ts';
 import { operation } from '../operation.ts';
 import { closed } from '../schemas/common.ts';
+import { ExportedCard } from '../schemas/exports.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Imports and exports';
@@ -56,6 +57,45 @@ export function registerExportRoutes(app: App, services: Services): void {
       const started = await streamCsv(services, ctx, query, out);
       reply
         .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', `attachment; filename="${started.name}"`)
+        .header('cache-control', 'no-store')
+        .header('x-position', started.position);
+      return reply.send(out);
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/cards/export/json',
+    id: 'streamCardsJson',
+    tag,
+    summary: 'Download cards as one JSON array at once',
+    description:
+      'Cards of up to 20 types, active and archived, for slides and tools; `filter` narrows them. `owner` is the first responsible person, `provider_names` are the related providers; both as far as the caller may see them. `X-Position` is the place in the change feed that they include.',
+    permission: 'inventory.export',
+    permissionNote: 'and relations.view or stakeholders.view for what is included',
+    query: Type.Object(
+      {
+        types: Type.String({
+          minLength: 1,
+          maxLength: 2000,
+          description: 'Card types, comma-separated; at most 20',
+        }),
+        filter: Type.String({ default: '', maxLength: 4000 }),
+        include_relations: Type.Boolean({
+          default: false,
+          description: 'Adds `relations` to active cards, as seen from the card',
+        }),
+        include_stakeholders: Type.Boolean({ default: false, description: 'Adds `stakeholders`' }),
+      },
+      closed,
+    ),
+    answers: { 200: { description: 'Cards', schema: Type.Array(ExportedCard) } },
+    handler: async ({ ctx, query, reply }) => {
+      const out = new PassThrough();
+      const started = await streamJson(services, ctx, query, out);
+      reply
+        .header('content-type', 'application/json; charset=utf-8')
         .header('content-disposition', `attachment; filename="${started.name}"`)
         .header('cache-control', 'no-store')
         .header('x-position', started.position);

@@ -36,32 +36,35 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
   // most callers see every card, which costs no join
   const restriction = visible === undefined || visible.sql === 'true' ? undefined : visible;
 
-  function node(item: CheckedNode, negated: boolean): Fragment {
-    if (item.kind === 'not') return node(item.item, !negated);
+  function node(item: CheckedNode, negated: boolean, types: CardTypes): Fragment {
+    if (item.kind === 'not') return node(item.item, !negated, types);
     if (item.kind !== 'condition') {
       // negation goes down to the conditions, where indexes can still serve what is not negated
       const word = negated === (item.kind === 'and') ? 'or' : 'and';
+      const narrowed = item.kind === 'and' && !negated ? narrow(types, item.items) : types;
       return combine(
         word,
-        item.items.map((part) => node(part, negated)),
+        item.items.map((part) => node(part, negated, narrowed)),
       );
     }
     if (item.steps.length === 0) return turned(onCard('c', item), item.negated !== negated);
-    return turned(onRelations('c', item, 0), negated);
+    return turned(onRelations('c', item, 0, types), negated);
   }
 
   /** Asks for a relation of the condition's step that fits what follows. */
-  function onRelations(card: string, condition: CheckedCondition, depth: number): Fragment {
+  function onRelations(card: string, condition: CheckedCondition, depth: number, types: CardTypes): Fragment {
     const step = condition.steps[depth]!;
     const isLast = depth === condition.steps.length - 1;
-    const ends = step.other ? [step.other] : (['source', 'target'] as const);
+    const either = step.other ? [step.other] : (['source', 'target'] as const);
+    // asking about one end lets the database join, which asking about one or the other does not
+    const ends = either.filter((other) => !types || types.has(step.ends[opposite(other)]));
     const isFound = combine(
       'or',
       ends.map((other) => {
         aliases += 1;
         const relation = `r${aliases}`;
         const otherCard = `c${aliases}`;
-        const own = other === 'source' ? 'target' : 'source';
+        const own = opposite(other);
         const conditions = [
           sql`${raw(relation)}.type = ${step.type}`,
           raw(`${relation}.${own}_id = ${card}.id`),
@@ -71,7 +74,8 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
             sql`exists (select from cards c where c.id = ${raw(relation)}.${raw(other)}_id and (${restriction}))`,
           );
         }
-        if (!isLast) conditions.push(onRelations(otherCard, condition, depth + 1));
+        if (!isLast)
+          conditions.push(onRelations(otherCard, condition, depth + 1, new Set([step.ends[other]])));
         else if (condition.target) {
           const fragment =
             step.about === 'card' ? onCard(otherCard, condition) : onRelation(relation, condition);
@@ -174,8 +178,26 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
     return total(sql`exists (select from stakeholders s where ${combine('and', conditions)})`);
   }
 
-  const { sql: text, bindings } = node(root, false);
+  const { sql: text, bindings } = node(root, false, undefined);
   return { sql: text, bindings };
+}
+
+/** The types that a card may have; undefined for any. */
+type CardTypes = ReadonlySet<string> | undefined;
+
+const opposite = (end: 'source' | 'target') => (end === 'source' ? 'target' : 'source');
+
+/** The types that a card may have for which all of the items hold. */
+function narrow(types: CardTypes, items: CheckedNode[]): CardTypes {
+  let narrowed = types;
+  for (const item of items) {
+    if (item.kind !== 'condition' || item.steps.length > 0 || item.negated || item.tests === 'present')
+      continue;
+    if (item.target?.kind !== 'column' || item.target.column !== 'type') continue;
+    const named = new Set(item.tests.flatMap((test) => (test.kind === 'key' ? test.values : [])));
+    narrowed = narrowed ? new Set([...narrowed].filter((type) => named.has(type))) : named;
+  }
+  return narrowed;
 }
 
 const turned = (fragment: Fragment, negated: boolean): Fragment => (negated ? negate(fragment) : fragment);

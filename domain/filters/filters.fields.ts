@@ -36,6 +36,8 @@ export type FilterTarget =
 /** A step from a card to its relations of one type. */
 export interface RelationStep {
   type: string;
+  /** The card types that it joins. */
+  ends: { source: string; target: string };
   /** The end at which the other card stands; absent: either. */
   other?: 'source' | 'target';
   /** Whether what follows is said of the other card or of the relation. */
@@ -69,7 +71,8 @@ export function resolveField(path: FilterWord[], schema: FilterSchema): FilterFi
       throw filterError('filter_limit', `more than ${FILTER_HOPS} relations in a row`, root.position);
     }
     const type = lookUp('relation type', root, name, schema.relations);
-    const step: RelationStep = { type: name!.text, about: 'relation' };
+    const ends = { source: type.source, target: type.target };
+    const step: RelationStep = { type: name!.text, ends, about: 'relation' };
     steps.push(step);
     switch (part?.text) {
       case undefined:

@@ -1,8 +1,14 @@
 import type { Knex } from 'knex';
 
-/** Merges of cards: what each did, so that it can be undone, and where the ids of merged cards lead. */
+/**
+ * Merges of cards: what each did, so that it can be undone, and where the ids of merged cards lead. And the index by which
+ * filters find cards with a value of an attribute.
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    -- its list of what is still to be merged in stays short, since every filter reads it as a whole
+    create index cards_attributes on cards using gin (attributes jsonb_path_ops) with (gin_pending_list_limit = 512);
+
     create table card_merges (
       id uuid primary key default uuidv7(),
       -- not references: both outlive the cards

@@ -3,9 +3,11 @@ import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
-import { withSnapshot } from '../../platform/snapshot.ts';
+import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
+import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
 import { extractionTables, planExtraction, snapshotPosition } from './extraction.plan.ts';
 import { exportName, writeTables } from './extraction.write.ts';
+import { pump } from './writers/pump.ts';
 
 export interface CsvQuery {
   /** Comma-separated card types. */
@@ -51,12 +53,45 @@ export async function streamCsv(
   await command(ctx, async ({ emit }) => {
     emit({ event_type: 'export.streamed', data: { types, filter: query.filter, profile: query.profile } });
   });
+  return await stream(services, exportName(request, new Date()), out, async (snapshot) => {
+    const tables = await extractionTables(snapshot, ctx, plan);
+    return () => writeTables('csv', tables, out, { neutralise: query.neutralise });
+  });
+}
+
+/**
+ * The same for cards as one JSON array.
+ * @throws EstateError as {@link planJson}, before anything is written.
+ */
+export async function streamJson(
+  services: Services,
+  ctx: Ctx,
+  query: JsonQuery,
+  out: Writable,
+): Promise<StartedStream> {
+  const plan = await planJson(ctx, query);
+  await command(ctx, async ({ emit }) => {
+    emit({ event_type: 'export.streamed', data: { format: 'json', ...query } });
+  });
+  const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
+  return await stream(services, name, out, async (snapshot) => {
+    return () => pump(jsonChunks(snapshot, ctx, plan), out, undefined);
+  });
+}
+
+/** Writes into `out` from one snapshot what `prepare` answers to write, and answers as soon as that begins. */
+async function stream(
+  services: Services,
+  name: string,
+  out: Writable,
+  prepare: (snapshot: Snapshot) => Promise<() => Promise<void>>,
+): Promise<StartedStream> {
   return await new Promise<StartedStream>((resolve, reject) => {
     withSnapshot(services.db, async (snapshot) => {
       const position = await snapshotPosition(snapshot);
-      const tables = await extractionTables(snapshot, ctx, plan);
-      resolve({ name: exportName(request, new Date()), position });
-      await writeTables('csv', tables, out, { neutralise: query.neutralise });
+      const write = await prepare(snapshot);
+      resolve({ name, position });
+      await write();
     }).catch((error: unknown) => {
       // answered before the rows flow, noticed as a broken download after
       reject(error);

@@ -22,8 +22,8 @@ const members = {
   description: 'r.description',
 } as const;
 
-/** The attributes of the relation that the caller may see: costs by permission, or by a role on either end. */
-function attributesOf(ctx: Ctx): { sql: string; bindings: unknown[] } {
+/** The attributes of the relation `r` that the caller may see: costs by permission, or by a role on either end. */
+export function visibleRelationAttributes(ctx: Ctx): { sql: string; bindings: unknown[] } {
   if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
   const costs = Object.fromEntries(
     [...ctx.metamodel.relationTypes.values()]
@@ -45,7 +45,7 @@ export async function relationTable(
   selection: CardSelection,
   columns: Column[],
 ): Promise<Table> {
-  const attributes = attributesOf(ctx);
+  const attributes = visibleRelationAttributes(ctx);
   const cards = selectedCards(ctx, selection);
   const from = `relations r
     join cards s on s.id = r.source_id join cards t on t.id = r.target_id

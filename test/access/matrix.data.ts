@@ -128,6 +128,7 @@ const firstRows: Row[] = [
   })),
   row('POST /api/v1/exports', '+ + + + - - 0', () => ({ body: { format: 'csv', kind: 'cards' } })),
   row('GET /api/v1/cards/export/csv', '+ + + + - - 0'),
+  row('GET /api/v1/cards/export/json', '+ + + + - - 0', () => ({ query: 'types=Application' })),
 
   // jobs of somebody else: only administrators see that there are any
   row('GET /api/v1/jobs', '+ + + + + + 0'),

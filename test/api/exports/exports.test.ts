@@ -90,3 +90,71 @@ describe('GET /cards/export/csv', () => {
     expect((await viewer.get('/api/v1/cards/export/csv?type=Nothing')).status).toBe(422);
   });
 });
+
+describe('GET /cards/export/json', () => {
+  it('streams cards of the types with what was asked for, and cuts what the caller may not see', async () => {
+    const member = await t.as('member');
+    const made = async (body: object) => (await member.post('/api/v1/cards', body)).body;
+    const app = await made({
+      type: 'Application',
+      name: 'Exported',
+      attributes: { costTotalAnnual: 777001 },
+    });
+    const provider = await made({ type: 'Provider', name: 'Acme' });
+    const related = await member.post('/api/v1/relations', {
+      type: 'relProviderToApp',
+      source_id: provider.id,
+      target_id: app.id,
+    });
+    expect(related.status).toBe(201);
+    await member.post(`/api/v1/cards/${app.id}/stakeholders`, {
+      user_id: member.userId,
+      role: 'responsible',
+    });
+    const url = '/api/v1/cards/export/json?types=Application';
+    const answer = await member.get(`${url},Provider&include_relations=true&include_stakeholders=true`);
+    expect(answer.status).toBe(200);
+    expect(Number(answer.headers['x-position'])).toBeGreaterThan(0);
+    const found = answer.body.find(({ id }: { id: string }) => id === app.id);
+    expect(found).toMatchObject({
+      name: 'Exported',
+      attributes: { costTotalAnnual: 777001 },
+      owner: 'member',
+      owner_email: member.email,
+      provider_names: ['Acme'],
+      stakeholders: [{ user_id: member.userId, role: 'responsible' }],
+      relations: [
+        {
+          id: related.body.id,
+          type: 'relProviderToApp',
+          direction: 'incoming',
+          peer_id: provider.id,
+          peer_name: 'Acme',
+        },
+      ],
+    });
+    const viewer = await t.as('viewer');
+    const filtered = await viewer.get(`${url}&filter=${encodeURIComponent('name = Exported')}`);
+    expect(filtered.body).toHaveLength(1);
+    expect(filtered.body[0]).not.toHaveProperty('relations');
+    expect(filtered.text).not.toContain('777001');
+    expect((await viewer.get(`${url}&filter=${encodeURIComponent('name = Nothing')}`)).body).toEqual([]);
+
+    await t.services.db('roles').insert({
+      key: 'json-exporter',
+      label: 'Exporter',
+      permissions: { 'inventory.view': true, 'inventory.export': true },
+    });
+    const exporter = await t.as('json-exporter');
+    const plain = (await exporter.get(url)).body.find(({ id }: { id: string }) => id === app.id);
+    expect(plain).toMatchObject({ owner: null, owner_email: null, provider_names: [] });
+    for (const part of ['relations', 'stakeholders']) {
+      const refused = await exporter.get(`${url}&include_${part}=true`);
+      expect([refused.status, refused.body.permission]).toEqual([403, `${part}.view`]);
+    }
+    for (const types of ['Nothing', ',', Array.from({ length: 21 }, (_, n) => `T${n}`).join()]) {
+      expect((await member.get(`/api/v1/cards/export/json?types=${types}`)).status).toBe(422);
+    }
+    expect((await member.get('/api/v1/cards/export/json')).status).toBe(422);
+  });
+});

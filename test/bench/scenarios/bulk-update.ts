@@ -12,7 +12,7 @@ const list = (ids: string[]) => `array['${ids.join("','")}']::uuid[]`;
 /** Gives cards back their values past the service, and PostgreSQL the dead rows, so that each round starts alike. */
 async function reset(client: pg.Client, ids: string[]): Promise<void> {
   await client.query(
-    `update cards set attributes = attributes - 'riskScore', description = 'As it was' where id = any(${list(ids)})`,
+    `update cards set attributes = attributes - 'numberOfUsers', description = 'As it was' where id = any(${list(ids)})`,
   );
   await client.query('vacuum analyze cards');
 }
@@ -33,7 +33,7 @@ async function measureFloor(client: pg.Client, ids: string[], position: string):
     client,
     `update cards c set description = v.description, attributes = v.attributes, data_quality = v.data_quality,
        approval_status = v.approval_status, updated_by = null, updated_at = clock_timestamp()
-     from (select id, 'Floor' as description, attributes || '{"riskScore": 7}' as attributes,
+     from (select id, 'Floor' as description, attributes || '{"numberOfUsers": 7}' as attributes,
              data_quality, approval_status from cards where id = any(${list(ids)})) v
      where v.id = c.id`,
   );
@@ -62,7 +62,7 @@ async function run({ service, client, loadLandscape, log }: Context): Promise<Ro
   for (let round = 0; round < ROUNDS; round += 1) {
     await reset(client, ids);
     const { rows: newest } = await client.query('select max(position) as position from events');
-    const updates = { description: `Round ${round}`, attributes: { riskScore: 7 } };
+    const updates = { description: `Round ${round}`, attributes: { numberOfUsers: 7 } };
     const start = performance.now();
     const answer = await service.api.patch<{ updated: number }>('/cards/bulk', { ids, updates });
     values.push(performance.now() - start);

@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { CardStatus, Lifecycle } from './cards.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+
+const Text = Nullable(Type.String());
+
+/** A card as the JSON export shows it. */
+export const ExportedCard = Type.Object(
+  {
+    id: Uuid,
+    type: Type.String(),
+    subtype: Text,
+    name: Type.String(),
+    description: Text,
+    lifecycle: Nullable(Lifecycle),
+    attributes: OpenObject,
+    status: CardStatus,
+    data_quality: Type.Number(),
+    updated_at: Timestamp,
+    tags: Type.Array(Type.Object({ name: Type.String(), color: Text, group_name: Type.String() }, closed)),
+    owner: Text,
+    owner_email: Text,
+    provider_names: Type.Array(Type.String()),
+    relations: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            id: Uuid,
+            type: Type.String(),
+            direction: Type.Union([Type.Literal('outgoing'), Type.Literal('incoming')]),
+            peer_id: Uuid,
+            peer_type: Type.String(),
+            peer_name: Type.String(),
+            attributes: OpenObject,
+            description: Text,
+          },
+          closed,
+        ),
+      ),
+    ),
+    stakeholders: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { user_id: Uuid, display_name: Type.String(), email: Type.String(), role: Type.String() },
+          closed,
+        ),
+      ),
+    ),
+  },
+  closed,
+);
