@@ -2,33 +2,50 @@ import { type Row, under } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
 import { percentile } from '../harness/stats.ts';
 
-const ROUNDS = 20;
+const criticalities = ['missionCritical', 'businessCritical', 'businessOperational', 'administrativeService'];
+const models = ['tolerate', 'invest', 'migrate', 'eliminate'];
+const related = 'relation.relAppToITC is not empty';
 
-/** Filters over two attributes and a relation; each is asked anew, so that no kept order answers it. */
-const filters: Record<string, (round: number) => string> = {
-  'one option, one number': (round) =>
-    `type = Application and attributes.businessCriticality = missionCritical and attributes.numberOfUsers > ${1000 + round} and relation.relAppToITC is not empty`,
+/** Filters over two attributes and a relation, each different, so that no kept order answers one of them. */
+const filters: Record<string, string[]> = {
+  'two options': criticalities.flatMap((criticality) =>
+    models.map(
+      (model) =>
+        `type = Application and attributes.businessCriticality = ${criticality} and attributes.timeModel = ${model} and ${related}`,
+    ),
+  ),
+  'an option and a number': criticalities.flatMap((criticality) =>
+    [5_000, 8_000, 11_000, 14_000].map(
+      (users) =>
+        `type = Application and attributes.businessCriticality = ${criticality} and attributes.numberOfUsers > ${users} and ${related}`,
+    ),
+  ),
 };
 
 async function run({ service, unit, loadLandscape, log }: Context): Promise<Row[]> {
   await loadLandscape();
   const floor = await unit();
+  const ask = async (filter: string) => {
+    const query = new URLSearchParams({ filter, page_size: '50' });
+    return await service.api.get<{ total: number }>(`/cards?${query}`);
+  };
+  // as any service in use has done: connections and their prepared queries are there
+  await ask(`${related} and attributes.numberOfUsers > 20000`);
   const rows: Row[] = [];
-  for (const [name, filterOf] of Object.entries(filters)) {
+  for (const [name, texts] of Object.entries(filters)) {
     const times: number[] = [];
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const query = new URLSearchParams({ filter: filterOf(round), page_size: '50' });
+    let found = 0;
+    for (const text of texts) {
       const start = performance.now();
-      const { total } = await service.api.get<{ total: number }>(`/cards?${query}`);
-      // the first one makes the connection's prepared queries
-      if (round > 0) times.push(performance.now() - start);
-      else log(`filter by ${name}: ${total} cards`);
+      found += (await ask(text)).total;
+      times.push(performance.now() - start);
     }
+    log(`filter by ${name}: ${Math.round(found / texts.length)} cards on average`);
     const value = percentile(times, 0.5);
-    rows.push(under({ figure: `filter by ${name}, p50`, value, unit: 'ms', floor }, 0.1));
+    rows.push(under({ figure: `filter by ${name} and a relation, p50`, value, unit: 'ms', floor }, 0.1));
   }
   return rows;
 }
 
-/** How fast the list answers filters over attributes and relations that it has not been asked before. */
+/** How fast the list answers filters over two attributes and a relation that it has not been asked before. */
 export const filter = { name: 'filter', run };
