@@ -2,14 +2,19 @@ import Type from 'typebox';
 import { countCards, createKeptCounts } from '../../domain/cards/cards.counts.ts';
 import { readHierarchy } from '../../domain/cards/cards.hierarchy.ts';
 import { listCardHistory } from '../../domain/cards/cards.history.ts';
-import { createCardListMemory, listCards, listMyCreatedCards } from '../../domain/cards/cards.list.ts';
+import {
+  createCardListMemory,
+  listCards,
+  listMyCreatedCards,
+  listStakeholderCards,
+} from '../../domain/cards/cards.list.ts';
 import { readMyPermissions } from '../../domain/cards/cards.permissions.ts';
 import {
   readArchiveImpact,
   readRelationSummary,
   readRestoreImpact,
 } from '../../domain/cards/cards.read.impact.ts';
-import { listStakeholderCards, readCard } from '../../domain/cards/cards.read.ts';
+import { readCard } from '../../domain/cards/cards.read.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/cards.ts';
@@ -111,9 +116,12 @@ export function registerCardReadRoutes(app: App): void {
     summary: 'List the cards on which I, or the named user, hold a role',
     permission: 'inventory.view',
     permissionNote: 'and stakeholders.view',
-    query: Type.Object({ ...paged, user_id: Type.Optional(Uuid) }, closed),
+    query: listQuery(sorts, 'name, or relevance with `search`', {
+      user_id: Type.Optional(Type.String({ ...Uuid, description: 'The caller where it is left out' })),
+    }),
     answers: { 200: { description: 'Cards with the roles held', schema: Type.Ref('StakeholderCards#') } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listStakeholderCards(ctx, query)),
+    handler: async ({ ctx, query, request, reply }) =>
+      sendJson(reply, await listStakeholderCards(ctx, query, { topics: request.topics, memory })),
   });
 
   operation(app, {

@@ -190,17 +190,6 @@ const RoleRef = Type.Object(
   closed,
 );
 
-export const StakeholderCardsSchema = Type.Object(
-  {
-    items: Type.Array(Type.Ref('Card#')),
-    roles_by_card_id: Type.Record(Type.String(), Type.Array(RoleRef)),
-    total: Count,
-    page: Type.Integer({ minimum: 1 }),
-    page_size: Type.Integer({ minimum: 1 }),
-  },
-  { $id: 'StakeholderCards', ...closed },
-);
-
 export const CardListSchema = Type.Object(
   {
     ...listAnswer(Type.Ref('CardItem#')).properties,
@@ -212,6 +201,16 @@ export const CardListSchema = Type.Object(
     ),
   },
   closed,
+);
+
+export const StakeholderCardsSchema = Type.Object(
+  {
+    ...CardListSchema.properties,
+    roles_by_card_id: Type.Record(Type.String(), Type.Array(RoleRef), {
+      description: 'The roles held on each of the items that show their `id`',
+    }),
+  },
+  { $id: 'StakeholderCards', ...closed },
 );
 
 /** An example of a card. */

@@ -1,4 +1,5 @@
 import { invalidField } from '../../platform/errors.ts';
+import { requirePermission } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { prepareFilter } from '../filters/filters.prepare.ts';
 import { createKept, type Kept } from '../lists/lists.kept.ts';
@@ -94,6 +95,40 @@ export async function listMyCreatedCards(
   const mine: Condition = { sql: 'c.created_by = ?::uuid', bindings: [ctx.caller.userId] };
   const scope: Scope = { types: undefined, wide: false, plain: false };
   return await runCardList(ctx, [mine], scope, params, needs);
+}
+
+/**
+ * The cards, active or archived, on which a user, the caller unless named, holds a stakeholder role; with the roles on
+ * each of the items that show their `id`.
+ * @throws EstateError `forbidden` without `stakeholders.view`.
+ */
+export async function listStakeholderCards(
+  ctx: Ctx,
+  { user_id, ...params }: ListParams & { user_id?: string },
+  needs: CardListNeeds,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'stakeholders.view');
+  const userId = user_id ?? ctx.caller.userId;
+  const held: Condition = {
+    sql: 'c.id in (select m.card_id from stakeholders m where m.user_id = ?::uuid)',
+    bindings: [userId],
+  };
+  const scope: Scope = { types: undefined, wide: false, plain: false };
+  const answer = await runCardList(ctx, [held], scope, params, needs);
+  const { items } = JSON.parse(answer) as { items: { id?: string }[] };
+  const { rows } = await ctx.db.raw(
+    `select c.id, c.type, array_agg(m.role order by m.role) as roles
+     from stakeholders m join cards c on c.id = m.card_id
+     where m.user_id = ?::uuid and m.card_id = any(?::uuid[]) group by c.id`,
+    [userId, items.flatMap(({ id }) => id ?? [])] as never,
+  );
+  const roles: Record<string, unknown[]> = {};
+  for (const row of rows as { id: string; type: string; roles: string[] }[]) {
+    roles[row.id] = (ctx.metamodel.cardTypes.get(row.type)?.stakeholderRoles ?? [])
+      .filter((role) => row.roles.includes(role.key))
+      .map(({ key, label, color, translations }) => ({ key, label, color, translations }));
+  }
+  return `${answer.slice(0, -1)},"roles_by_card_id":${JSON.stringify(roles)}}`;
 }
 
 type Scope = Pick<Asked, 'wide' | 'plain'> & { types: string[] | undefined };

@@ -217,5 +217,8 @@ describe('counts and own cards', () => {
     const held = await maker.get('/api/v1/cards/my-stakeholder');
     expect(held.body.total).toBe(1);
     expect(held.body.roles_by_card_id[id][0].key).toBe('responsible');
+    const walked = await maker.get('/api/v1/cards/my-stakeholder?cursor=&fields=id,name');
+    expect(walked.body.items).toEqual([{ id, name: expect.any(String) }]);
+    expect(walked.body.roles_by_card_id).toEqual(held.body.roles_by_card_id);
   });
 });
