@@ -187,3 +187,31 @@ describe('GET /cards/merges', () => {
     expect((await (await t.as('nothing')).get('/api/v1/cards/merges')).status).toBe(403);
   });
 });
+
+describe('rolling back the batch of a merge', () => {
+  it('comes to the same as undoing it, and so does rolling back the batch of the undoing', async () => {
+    const d = await duplicates(t, admin);
+    const before = await inventory(t);
+    const { body } = await merge(admin, d.survivor.id, [d.other.id]);
+    const merged = await inventory(t);
+    const batchOf = async (event_type: string) =>
+      (await t.services.db('events').where({ event_type }).orderBy('position', 'desc').first('batch_id'))
+        .batch_id as string;
+    const rollBack = (id: string) =>
+      admin.post(`/api/v1/mutation-batches/${id}/rollback`, { dry_run: false });
+    const back = await rollBack(await batchOf('card.merged'));
+    expect(back.status, back.text).toBe(200);
+    expect(await inventory(t)).toEqual(before);
+    expect((await admin.get(card(d.other.id))).status).toBe(200);
+    expect(await refused(t, () => undo(admin, body.merge_id))).toMatchObject({ code: 'wrong_state' });
+
+    const again = await merge(admin, d.survivor.id, [d.other.id]);
+    await undo(admin, again.body.merge_id);
+    const redone = await rollBack(await batchOf('card.unmerged'));
+    expect(redone.status, redone.text).toBe(200);
+    const { card_redirects: _, ...rest } = await inventory(t);
+    const { card_redirects: __, ...expected } = merged;
+    expect(rest).toEqual(expected);
+    expect((await admin.get(card(d.other.id))).status).toBe(308);
+  });
+});

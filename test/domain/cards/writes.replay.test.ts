@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { archiveCards } from '../../../domain/cards/bulk/bulk.archive.ts';
+import { patchCards } from '../../../domain/cards/bulk/bulk.patch.ts';
 import { setApproval } from '../../../domain/cards/cards.approval.ts';
 import { archiveCard } from '../../../domain/cards/cards.archive.ts';
 import { createCard } from '../../../domain/cards/cards.create.ts';
@@ -7,6 +9,8 @@ import { deleteCard } from '../../../domain/cards/cards.delete.ts';
 import { loadCards } from '../../../domain/cards/cards.load.ts';
 import { patchCard } from '../../../domain/cards/cards.patch.ts';
 import { restoreCard } from '../../../domain/cards/cards.restore.ts';
+import { mergeCards } from '../../../domain/cards/merge/merge.command.ts';
+import { undoMerge } from '../../../domain/cards/merge/merge.undo.ts';
 import { dataQuality, qualityFacts } from '../../../domain/cards/rules/quality.ts';
 import { command } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
@@ -150,6 +154,11 @@ const step = fc.record({
     'bulk',
     'patchRelation',
     'unrelate',
+    'patchMany',
+    'archiveMany',
+    'merge',
+    'merge',
+    'unmerge',
   ),
   type: fc.constantFrom('Application', 'BusinessCapability'),
   name,
@@ -171,10 +180,28 @@ async function carryOut(one: Step): Promise<void> {
   const parent_id = parent == null ? parent : (choose(cards, parent)?.id ?? null);
   const body = { ...values, ...(parent_id === undefined ? {} : { parent_id: parent_id as string | null }) };
   const id = choose(cards, one.pick)?.id;
+  const some = cards.filter((_, n) => (n + one.pick) % 3 === 0).map((card) => card.id);
   if (one.kind === 'create') {
     await createCard(ctx, { ...body, type: one.type, name: one.name });
   } else if (id === undefined) {
     return;
+  } else if (one.kind === 'patchMany') {
+    const { name: _, external_id: __, ...rest } = body;
+    if (some.length > 0) await patchCards(ctx, some, rest, false);
+  } else if (one.kind === 'archiveMany') {
+    if (some.length === 0) return;
+    await archiveCards(ctx, { card_ids: some, child_strategy: one.strategy ?? null, dry_run: false });
+  } else if (one.kind === 'merge') {
+    const survivor = cards.find((card) => card.id === id)!;
+    const other = choose(
+      cards.filter((card) => card.type === survivor.type && card.id !== id),
+      one.other,
+    );
+    if (!other) return;
+    await mergeCards(ctx, { survivor_id: id, merged_ids: [other.id], dry_run: false });
+  } else if (one.kind === 'unmerge') {
+    const merge = choose(await db('card_merges').whereNull('undone_at').orderBy('id').select('id'), one.pick);
+    if (merge) await undoMerge(ctx, merge.id, { dry_run: false, force: one.related });
   } else if (one.kind === 'patch') await patchCard(ctx, id, body);
   else if (one.kind === 'archive' || one.kind === 'delete') {
     const request = { child_strategy: one.strategy, cascade_all_related: one.related } as never;
@@ -259,5 +286,8 @@ describe('random writes of every kind', () => {
     );
     // a run in which nearly everything is refused would prove nothing
     expect(done).toBeGreaterThan(200);
+    const merges = await t.services.db('card_merges').select('undone_at');
+    expect(merges.length).toBeGreaterThan(10);
+    expect(merges.filter((merge) => merge.undone_at !== null).length).toBeGreaterThan(2);
   });
 });
