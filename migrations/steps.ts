@@ -8,7 +8,6 @@ import * as imports from './steps/0006-imports.ts';
 import * as batches from './steps/0007-batches.ts';
 import * as metamodelAdmin from './steps/0008-metamodel-admin.ts';
 import * as merge from './steps/0009-merge.ts';
-import * as calculations from './steps/0010-calculations.ts';
 import * as collaboration from './steps/0011-collaboration.ts';
 import * as views from './steps/0012-views.ts';
 import * as accounts from './steps/0013-accounts.ts';
@@ -16,7 +15,6 @@ import * as settings from './steps/0014-settings.ts';
 import * as notifications from './steps/0015-notifications.ts';
 import * as sso from './steps/0016-sso.ts';
 import * as webhooks from './steps/0017-webhooks.ts';
-import * as surveys from './steps/0018-surveys.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -29,7 +27,6 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0007-batches', up: batches.up },
   { name: '0008-metamodel-admin', up: metamodelAdmin.up },
   { name: '0009-merge', up: merge.up },
-  { name: '0010-calculations', up: calculations.up },
   { name: '0011-collaboration', up: collaboration.up },
   { name: '0012-views', up: views.up },
   { name: '0013-accounts', up: accounts.up },
@@ -37,5 +34,4 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0015-notifications', up: notifications.up },
   { name: '0016-sso', up: sso.up },
   { name: '0017-webhooks', up: webhooks.up },
-  { name: '0018-surveys', up: surveys.up },
 ];

@@ -61,9 +61,14 @@ export function registerBatchRoutes(app: App): void {
     summary: 'List batches, newest first',
     permission: 'admin.events',
     query: listQuery(['created_at'], 'created_at', {
-      actor_user_id: Type.Optional(Uuid),
-      tool_name: Type.Optional(Type.String({ maxLength: 200 })),
-      origin: Type.Optional(Type.String({ maxLength: 20 })),
+      actor_user_id: Type.Optional(Type.String({ ...Uuid, description: 'Whose they are' })),
+      tool_name: Type.Optional(Type.String({ maxLength: 200, description: 'What wrote them' })),
+      origin: Type.Optional(
+        Type.String({
+          maxLength: 20,
+          description: 'Where the writes came from: api, web, mcp, job or system',
+        }),
+      ),
       since: Moment(),
       until: Moment(),
     }),

@@ -66,7 +66,7 @@ export function registerCardMergeRoutes(app: App): void {
 
   operation(app, {
     method: 'GET',
-    url: '/api/v1/cards/merges',
+    url: '/api/v1/card-merges',
     id: 'listCardMerges',
     tag,
     summary: 'List merges of cards',
@@ -80,7 +80,7 @@ export function registerCardMergeRoutes(app: App): void {
 
   operation(app, {
     method: 'GET',
-    url: '/api/v1/cards/merges/:id',
+    url: '/api/v1/card-merges/:id',
     id: 'readCardMerge',
     tag,
     summary: 'Read one merge',
@@ -92,7 +92,7 @@ export function registerCardMergeRoutes(app: App): void {
 
   operation(app, {
     method: 'POST',
-    url: '/api/v1/cards/merges/:id/undo',
+    url: '/api/v1/card-merges/:id/undo',
     id: 'undoCardMerge',
     tag,
     summary: 'Undo a merge',

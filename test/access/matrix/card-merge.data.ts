@@ -15,9 +15,9 @@ export const cardMergeRows: Row[] = [
   row('POST /api/v1/cards/merge', '+ + + - - - 0', async (w) => ({
     body: { survivor_id: await w.card(), merged_ids: [await w.card()] },
   })),
-  row('GET /api/v1/cards/merges', '+ + + + + - 0'),
-  row('GET /api/v1/cards/merges/{id}', '+ + + + + - 0', async (w) => ({ path: { id: await merged(w) } })),
-  row('POST /api/v1/cards/merges/{id}/undo', '+ + + - - - 0', async (w) => ({
+  row('GET /api/v1/card-merges', '+ + + + + - 0'),
+  row('GET /api/v1/card-merges/{id}', '+ + + + + - 0', async (w) => ({ path: { id: await merged(w) } })),
+  row('POST /api/v1/card-merges/{id}/undo', '+ + + - - - 0', async (w) => ({
     path: { id: await merged(w) },
   })),
 ];

@@ -12,7 +12,7 @@ export const merge = (
 ) => client.post('/api/v1/cards/merge', { survivor_id, merged_ids, ...more });
 
 export const undo = (client: TestClient, id: string, body?: Record<string, unknown>) =>
-  client.post(`/api/v1/cards/merges/${id}/undo`, body);
+  client.post(`/api/v1/card-merges/${id}/undo`, body);
 
 /** Everything that a merge may touch, but for what every write changes: who wrote last, and when. */
 export async function inventory(t: TestApp): Promise<Record<string, unknown>> {

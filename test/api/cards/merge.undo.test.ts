@@ -13,7 +13,7 @@ afterAll(() => t.close());
 
 const read = async (id: string) => (await admin.get(card(id))).body;
 
-describe('POST /cards/merges/{id}/undo', () => {
+describe('POST /card-merges/{id}/undo', () => {
   it('brings back everything exactly, with events that tell it', async () => {
     const d = await duplicates(t, admin);
     await admin.post(card(d.survivor.id, '/approval-status?action=approve'));
@@ -150,7 +150,7 @@ describe('POST /cards/merges/{id}/undo', () => {
   });
 });
 
-describe('GET /cards/merges', () => {
+describe('GET /card-merges', () => {
   it('lists merges, by card too, and reads one', async () => {
     const [a, b] = [await make(admin), await make(admin, { external_id: 'LISTED' })];
     await relate(admin, 'relAppToITC', b.id, (await make(admin, { type: 'ITComponent' })).id);
@@ -170,21 +170,21 @@ describe('GET /cards/merges', () => {
       undone_at: null,
     };
     for (const id of [a.id, b.id]) {
-      const list = await viewer.get(`/api/v1/cards/merges?card_id=${id}`);
+      const list = await viewer.get(`/api/v1/card-merges?card_id=${id}`);
       expect(list.body).toMatchObject({ total: 1, items: [expected] });
     }
-    const walked = await viewer.get('/api/v1/cards/merges?cursor=&page_size=1&fields=id');
+    const walked = await viewer.get('/api/v1/card-merges?cursor=&page_size=1&fields=id');
     expect(walked.body.items).toEqual([{ id: body.merge_id }]);
-    expect((await viewer.get(`/api/v1/cards/merges/${body.merge_id}`)).body).toEqual(expected);
+    expect((await viewer.get(`/api/v1/card-merges/${body.merge_id}`)).body).toEqual(expected);
     await undo(admin, body.merge_id);
-    const undone = await viewer.get(`/api/v1/cards/merges/${body.merge_id}`);
+    const undone = await viewer.get(`/api/v1/card-merges/${body.merge_id}`);
     expect(undone.body).toMatchObject({ undone_by: admin.userId, undone_at: expect.any(String) });
-    expect((await viewer.get(`/api/v1/cards/merges/${NOBODY}`)).status).toBe(404);
+    expect((await viewer.get(`/api/v1/card-merges/${NOBODY}`)).status).toBe(404);
     const nobody = await t.services
       .db('roles')
       .insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
     expect(nobody).toBeDefined();
-    expect((await (await t.as('nothing')).get('/api/v1/cards/merges')).status).toBe(403);
+    expect((await (await t.as('nothing')).get('/api/v1/card-merges')).status).toBe(403);
   });
 });
 

@@ -100,7 +100,10 @@ describe('compliance regulations', () => {
       'accept-language': 'de-AT, en;q=0.1',
     });
     expect(german.body.items[0].label).toBe('DSGVO');
-    expect([german.headers['content-language'], german.headers.vary]).toEqual(['de', 'Accept-Language']);
+    expect([german.headers['content-language'], german.headers.vary]).toEqual([
+      'de',
+      'Origin, Accept-Language',
+    ]);
     expect(await refused(t, () => admin.patch(gdpr, { key: 'x' }))).toMatchObject({ fields: ['key'] });
     expect(await refused(t, () => admin.patch(gdpr, { translations: { '1': 'x' } }))).toMatchObject({
       fields: ['translations.1'],

@@ -39,7 +39,10 @@ const read = (language: string | undefined, url = `${types}/${type}`) =>
 describe('labels', () => {
   it('are answered in the language that is asked for, down to options and roles', async () => {
     const german = await read('de-DE, en;q=0.5');
-    expect([german.headers['content-language'], german.headers.vary]).toEqual(['de', 'Accept-Language']);
+    expect([german.headers['content-language'], german.headers.vary]).toEqual([
+      'de',
+      'Origin, Accept-Language',
+    ]);
     expect(german.body).toMatchObject({
       label: 'Standort',
       description: 'Ein Ort.',

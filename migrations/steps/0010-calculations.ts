@@ -1,3 +1,0 @@
-import type { Knex } from 'knex';
-
-export async function up(_knex: Knex): Promise<void> {}
