@@ -131,7 +131,7 @@ describe('erasure', () => {
       user_id: admin.userId,
     });
 
-    const again = await admin.post(`${url}/erase`);
+    const again = await admin.post(`/api/v1/accounts/${user.id}/erase`);
     expect([again.status, again.body.code]).toEqual([409, 'wrong_state']);
     expect((await admin.patch(url, { is_active: true })).body.code).toBe('wrong_state');
     expect((await admin.patch(url, { display_name: 'Back' })).body.code).toBe('wrong_state');

@@ -283,7 +283,7 @@ describe('the last administrator', () => {
     expect(await refusal(manager.patch(url, { role: 'viewer' }))).toEqual([409, 'conflict']);
     expect(await refusal(manager.patch(url, { is_active: false }))).toEqual([409, 'conflict']);
     expect(await refusal(manager.delete(url))).toEqual([409, 'conflict']);
-    expect(await refusal(manager.post(`${url}/erase`))).toEqual([409, 'conflict']);
+    expect(await refusal(manager.post(`/api/v1/accounts/${last.id}/erase`))).toEqual([409, 'conflict']);
     const bulk = await manager.patch('/api/v1/users/bulk', { ids: [last.id], updates: { role: 'viewer' } });
     expect(bulk.body).toEqual({ updated: 0, skipped: [{ id: last.id, reason: 'last_administrator' }] });
   });
