@@ -4,6 +4,7 @@ import type { Services } from '../domain/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
 import { registerBatches } from './plugins/batches.ts';
+import { serializersWhenNeeded } from './plugins/compilers.ts';
 import { registerConditional } from './plugins/conditional.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
@@ -26,6 +27,7 @@ export async function createApp(services: Services): Promise<App> {
     trustProxy: services.config.trustProxy.length > 0 ? services.config.trustProxy : false,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 500 },
+    schemaController: { compilersFactory: { buildSerializer: serializersWhenNeeded } },
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && /^[\w.-]{8,100}$/.test(given) ? given : randomUUID();

@@ -1,6 +1,7 @@
 import Ajv, { type Options } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { App } from '../types.ts';
+import { validateWhenNeeded } from './compilers.ts';
 import { registerStorable } from './storable.ts';
 
 const options: Options = {
@@ -21,6 +22,6 @@ export function registerValidation(app: App): void {
   const fromText = new Ajv.default({ ...options, coerceTypes: 'array' });
   for (const ajv of [exact, fromText]) addFormats.default(ajv, { mode: 'full' });
   app.setValidatorCompiler(({ schema, httpPart }) =>
-    (httpPart === 'body' ? exact : fromText).compile(schema as object),
+    validateWhenNeeded(() => (httpPart === 'body' ? exact : fromText).compile(schema as object)),
   );
 }

@@ -19,6 +19,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-test-'));
   const server = await openEmbeddedPostgres({ dataDir: folder, log: pino({ level: 'silent' }) });
   const admin = openDatabase({ url: server.url, name: 'test setup', poolMax: 1 });
+  // nothing here outlives the run: a disk that is waited for only makes it longer
+  for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+    await admin.raw(`alter system set ${setting} = off`);
+  }
+  await admin.raw('select pg_reload_conf()');
   await admin.raw('create database estate_template');
   await admin.destroy();
   const url = new URL(server.url);

@@ -5,7 +5,7 @@ import type { ImportOptions } from '../../domain/imports/imports.start.ts';
 import type { Child } from '../support/child.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';
 import { askImport, type Imported, importResult, ndjson } from '../support/imports.ts';
-import { jobRow, startWorkerProcess } from '../support/jobs.ts';
+import { jobRow, letLeasesPass, startWorkerProcess } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const fixture = 'test/workers/fixtures/small-imports.processors.ts';
@@ -128,6 +128,7 @@ describe('an import whose worker is killed', () => {
         });
         worker.kill('SIGKILL');
         await worker.ended();
+        await letLeasesPass(disturbed.services);
         worker = await startWorkerProcess(disturbed.services, fixture);
       }
       const result = await importResult(disturbed.services, id, 120_000);

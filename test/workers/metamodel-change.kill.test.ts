@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { jobRow, startWorkerProcess, untilStatus } from '../support/jobs.ts';
+import { jobRow, letLeasesPass, startWorkerProcess, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 6_000;
@@ -45,6 +45,7 @@ it('a worker that dies while data quality is counted leaves the rest to another,
   first.kill('SIGKILL');
   await first.ended();
   expect((await jobRow(t.services, id)).status).toBe('running');
+  await letLeasesPass(t.services);
   await start();
   const done = await untilStatus(t.services, id, 'succeeded');
   expect(done.counts).toEqual({ changed: 0, scored: CARDS });
