@@ -33,6 +33,8 @@ import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts'
 import { registerSettingImageRoutes } from './settings/settings.images.routes.ts';
 import { registerSettingRoutes } from './settings/settings.routes.ts';
 import { registerSettingTestRoutes } from './settings/settings.tests.routes.ts';
+import { registerSurveyAnswerRoutes } from './surveys/surveys.answer.routes.ts';
+import { registerSurveyRoutes } from './surveys/surveys.routes.ts';
 import { registerTagRoutes } from './tags/tags.routes.ts';
 import { registerTokenRoutes } from './tokens/tokens.routes.ts';
 import type { App } from './types.ts';
@@ -69,6 +71,8 @@ export const routeGroups: RouteGroup[] = [
   registerTodoRoutes,
   registerDocumentRoutes,
   registerFileRoutes,
+  registerSurveyRoutes,
+  registerSurveyAnswerRoutes,
   registerUserRoutes,
   registerUserWriteRoutes,
   registerRoleRoutes,

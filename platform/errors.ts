@@ -59,6 +59,8 @@ export const errorCodes = {
   single_tag: { status: 409, title: 'The group allows one tag' },
   sso_refused: { status: 403, title: 'The account at the provider is not let in' },
   sso_required: { status: 403, title: 'People log in through the provider' },
+  survey_incomplete: { status: 409, title: 'The survey cannot be sent yet' },
+  survey_too_large: { status: 409, title: 'The survey would put too many questions' },
   system_role: { status: 403, title: 'The role belongs to the system' },
   tag_in_use: { status: 409, title: 'Tags of cards would not fit' },
   thread_full: { status: 409, title: 'The thread is full' },

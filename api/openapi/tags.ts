@@ -11,6 +11,7 @@ export const tags = [
   { name: 'Tags', description: 'Tag groups, their tags, and which cards have them' },
   { name: 'Favorites', description: 'Cards that one has starred' },
   { name: 'Bookmarks', description: 'Saved views of the inventory, shared with others and read as OData' },
+  { name: 'Surveys', description: 'What stakeholders are asked about their cards, and what they answer' },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },

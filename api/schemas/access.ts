@@ -153,6 +153,7 @@ export const PersonalDataSchema = Type.Object(
     comments: rows,
     todos: rows,
     notifications: rows,
+    survey_answers: rows,
     sign_ins: rows,
   },
   { $id: 'PersonalData', ...closed },

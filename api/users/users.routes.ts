@@ -119,7 +119,7 @@ export function registerUserRoutes(app: App): void {
     tag,
     summary: 'Read all that is kept of a person, the own data or with admin.users',
     description:
-      'The account, the roles on cards, tokens, comments, to-dos, notifications and sign-ins (the newest 10,000 of each), and how much of what the person has written.',
+      'The account, the roles on cards, tokens, comments, to-dos, answers to surveys, notifications and sign-ins (the newest 10,000 of each), and how much of what the person has written.',
     permission: 'login',
     permissionNote: 'admin.users for others',
     params: IdParams,

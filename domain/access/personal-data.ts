@@ -21,6 +21,9 @@ const kept: Record<string, string> = {
   todos: `select json_build_object('id', d.id, 'card_id', d.card_id, 'description', d.description,
       'status', d.status, 'due_date', d.due_date) as item
     from todos d where d.assigned_to = ?::uuid order by d.id desc`,
+  survey_answers: `select json_build_object('id', r.id, 'survey_name', s.name, 'card_id', r.card_id, 'status', r.status,
+      'responses', r.responses - r.cost_keys, 'responded_at', utc(r.responded_at)) as item
+    from survey_responses r join surveys s on s.id = r.survey_id where r.user_id = ?::uuid order by r.id desc`,
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,

@@ -4,6 +4,7 @@ import { rescoreCards } from '../cards/cards.save.ts';
 import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakeholders/stakeholders.events.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { withdrawQuestions } from '../surveys/surveys.leave.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
 import { requirePermission } from './policy.ts';
 import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
@@ -62,6 +63,7 @@ export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Pr
   if (users.length === 0) return;
   const ids = users.map(({ id }) => id);
   await removeStakeholdings(work, ctx, users);
+  await withdrawQuestions(work, ids);
   await work.sql('users').whereIn('id', ids).delete();
   for (const user of users) {
     work.emit({

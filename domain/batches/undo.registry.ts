@@ -4,6 +4,7 @@ import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import { settingUndo } from '../settings/settings.undo.ts';
+import { surveyUndo } from '../surveys/surveys.events.ts';
 import { tagUndo } from '../tags/tags.undo.ts';
 import { bookmarkUndo } from '../views/bookmarks.events.ts';
 import { favoriteUndo } from '../views/favorites.ts';
@@ -18,6 +19,7 @@ export const undoSpecs: UndoSpec[] = [
   mergeUndo,
   notificationUndo,
   settingUndo,
+  surveyUndo,
   tagUndo,
   favoriteUndo,
   bookmarkUndo,

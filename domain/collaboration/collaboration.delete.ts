@@ -1,6 +1,8 @@
 import type { Work } from '../command.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
+import { responseEvent } from '../surveys/surveys.events.ts';
+import type { ResponseRow } from '../surveys/surveys.types.ts';
 import { type CommentRow, commentEvent } from './comments/comments.events.ts';
 import { type DocumentRow, documentEvent } from './documents/documents.events.ts';
 import { expireFiles } from './files/files.attach.ts';
@@ -56,6 +58,9 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
     );
   }
   tell(files, (card, row) => fileEvent(card, row, true));
+  tell(await leaving<ResponseRow>(work, 'survey_responses', [...byId.keys()]), (card, row) =>
+    responseEvent(card, row, null),
+  );
 }
 
 async function leaving<T>(work: Work, table: string, cardIds: string[]): Promise<T[]> {

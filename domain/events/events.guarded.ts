@@ -11,6 +11,8 @@ const guardedKinds: Record<string, AppPermission> = {
   document: 'documents.view',
   file: 'documents.view',
   stakeholder: 'stakeholders.view',
+  survey: 'surveys.manage',
+  survey_response: 'surveys.manage',
 };
 
 /** Whether the caller lacks the permission that events of this type need besides that for their card. */

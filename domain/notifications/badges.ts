@@ -1,5 +1,6 @@
 import { countOpenTodos } from '../collaboration/todos/todos.list.ts';
 import type { Ctx } from '../context.ts';
+import { countPendingSurveys } from '../surveys/surveys.mine.ts';
 
 /** What waits for the caller, in numbers. */
 export interface BadgeCounts {
@@ -9,5 +10,5 @@ export interface BadgeCounts {
 
 /** Counts what waits for the caller. */
 export async function countBadges(ctx: Ctx): Promise<BadgeCounts> {
-  return { open_todos: await countOpenTodos(ctx), pending_surveys: 0 };
+  return { open_todos: await countOpenTodos(ctx), pending_surveys: await countPendingSurveys(ctx) };
 }

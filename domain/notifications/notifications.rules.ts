@@ -152,6 +152,8 @@ export const notificationRules: Record<string, NotificationRule[]> = {
     {
       type: 'survey_request',
       to: (event) => listOf(event.data.recipients),
+      // the same event undone takes the question back
+      when: (event) => newValue(event, 'status') !== 'draft',
       title: () => 'You are asked to answer a survey',
       message: ({ actor, event }) => `${actor}: ${excerpt(event.data.name)}`,
       many: (count) => `You are asked to answer ${count} surveys`,

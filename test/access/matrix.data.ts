@@ -9,6 +9,7 @@ import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
 import { ssoRows } from './matrix/sso.data.ts';
+import { surveyRows } from './matrix/surveys.data.ts';
 import { tagRows } from './matrix/tags.data.ts';
 import { webhookRows } from './matrix/webhooks.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
@@ -187,6 +188,7 @@ export const table: Row[] = [
   notificationRows,
   settingRows,
   tagRows,
+  surveyRows,
   ssoRows,
   bookmarkRows,
   webhookRows,

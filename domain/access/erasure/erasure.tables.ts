@@ -15,7 +15,7 @@ export interface TextTable {
 
 /**
  * Where erasure replaces names and addresses, besides events and the account itself. What people have written (cards,
- * comments, documents) stays; it shows its author by the account.
+ * comments, documents, surveys and their answers) stays; it shows its author by the account.
  */
 export const textTables: TextTable[] = [
   { table: 'notifications', key: 'id', text: ['title', 'message'], about: 'actor_id' },

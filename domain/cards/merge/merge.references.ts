@@ -55,6 +55,7 @@ export const cardReferences: CardReference[] = [
   { entity: 'todo', table: 'todos', column: 'card_id' },
   { entity: 'document', table: 'documents', column: 'card_id' },
   { entity: 'file', table: 'file_attachments', column: 'card_id' },
+  { entity: 'survey response', table: 'survey_responses', column: 'card_id' },
   {
     entity: 'favorite',
     table: 'favorites',

@@ -1,0 +1,68 @@
+import Type, { type TSchema } from 'typebox';
+import { listMySurveys } from '../../domain/surveys/surveys.mine.ts';
+import { readForm, submitAnswer } from '../../domain/surveys/surveys.respond.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import * as schemas from '../schemas/surveys.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Surveys';
+const Params = Type.Object({ survey_id: Uuid, card_id: Uuid }, closed);
+const asked = { permission: 'login', permissionNote: 'surveys.respond unless the caller is asked' } as const;
+
+/** What waits for the caller's answer, and answering it. */
+export function registerSurveyAnswerRoutes(app: App): void {
+  const shared: TSchema[] = [schemas.MySurveySchema, schemas.SurveyFormSchema, schemas.SurveySubmittedSchema];
+  for (const schema of shared) app.addSchema(schema);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/surveys/my',
+    id: 'listMySurveys',
+    tag,
+    summary: 'List the surveys that wait for your answers, with the cards they ask about',
+    ...asked,
+    query: listQuery(['sent_at', 'survey_name'], 'sent_at', {}),
+    answers: {
+      200: { description: 'Surveys, the last sent first', schema: listAnswer(Type.Ref('MySurvey#')) },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMySurveys(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/surveys/:survey_id/respond/:card_id',
+    id: 'getSurveyForm',
+    tag,
+    summary: 'Read the form of an answer, with the present values of the card',
+    ...asked,
+    params: Params,
+    answers: { 200: { description: 'The form', schema: Type.Ref('SurveyForm#') } },
+    handler: async ({ ctx, params, reply }) =>
+      sendJson(reply, await readForm(ctx, params.survey_id, params.card_id)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/surveys/:survey_id/respond/:card_id',
+    id: 'submitSurveyAnswer',
+    tag,
+    summary: 'Answer a survey about a card, once',
+    description:
+      'Every value is checked against its field as it is declared now. The card changes when the answer is applied.',
+    ...asked,
+    params: Params,
+    body: schemas.SurveySubmitBody,
+    bodyExample: {
+      responses: {
+        businessCriticality: { confirmed: true },
+        timeModel: { new_value: 'invest', current_value: null },
+      },
+    },
+    answers: { 200: { description: 'Answered', schema: Type.Ref('SurveySubmitted#') } },
+    errors: ['wrong_state', 'conflict'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendJson(reply, await submitAnswer(ctx, params.survey_id, params.card_id, body.responses)),
+  });
+}
