@@ -61,7 +61,7 @@ export function registerSurveyRoutes(app: App): void {
       name: 'Are the owners’ data right?',
       message: 'Please look through your applications.',
       target_type_key: 'Application',
-      target_filters: { filter: 'approval = DRAFT' },
+      target_filters: { filter: 'approval_status = DRAFT' },
       target_roles: ['responsible'],
       fields: [{ key: 'businessCriticality', action: 'confirm' }],
     },

@@ -89,6 +89,40 @@ describe('a stakeholder role', () => {
   });
 });
 
+describe('a survey', () => {
+  test('is answered by whoever is asked, with no permission besides, and by nobody else', async () => {
+    const own = await w.ownCard();
+    const admin = await w.client('admin');
+    const made = await admin.post('/api/v1/surveys', {
+      name: 'Owners?',
+      target_type_key: 'Application',
+      target_filters: { card_ids: [own] },
+      target_roles: ['responsible'],
+      fields: [{ key: 'businessCriticality' }],
+    });
+    ok(made, 201);
+    await refused('surveys.respond', () => participant.get('/api/v1/surveys/my'));
+    ok(await admin.post(`/api/v1/surveys/${made.body.id}/send`));
+    const mine = await participant.get('/api/v1/surveys/my');
+    expect(mine.body.items).toMatchObject([{ survey_id: made.body.id, items: [{ card_id: own }] }]);
+    const form = `/api/v1/surveys/${made.body.id}/respond/${own}`;
+    ok(await participant.get(form));
+    const other = `/api/v1/surveys/${made.body.id}/respond/${await w.card()}`;
+    await refused('surveys.respond', () => participant.get(other));
+    await refused('surveys.respond', () => participant.post(other, { responses: {} }));
+    const integrator = await w.client('integrator');
+    await refused('surveys.respond', () => integrator.post(form, { responses: {} }));
+    await refused('surveys.manage', () => participant.get(`/api/v1/surveys/${made.body.id}/responses`));
+    ok(
+      await participant.post(form, { responses: { businessCriticality: { new_value: 'missionCritical' } } }),
+    );
+    ok(await participant.get('/api/v1/surveys/my'));
+    await w.t.services.db('stakeholders').where({ card_id: own }).delete();
+    // the card is no longer seen, and so is its form
+    await refused('surveys.respond', () => participant.get(form));
+  });
+});
+
 describe('costs', () => {
   const cost = (body: { attributes: Record<string, unknown> }) => body.attributes.costTotalAnnual;
 

@@ -1,0 +1,316 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { tablesOf } from '../../support/tables.ts';
+import { type Desk, openDesk, surveys as url } from './surveys.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let ann: TestClient;
+let bob: TestClient;
+let d: Desk;
+beforeAll(async () => {
+  t = await createTestApp();
+  d = await openDesk(t);
+  admin = d.admin;
+  ann = await t.as('member', 'Ann');
+  bob = await t.as('viewer', 'Bob');
+});
+afterAll(() => t.close());
+
+const code = async (asked: Promise<{ status: number; body: { code: string } }>) => {
+  const { status, body } = await asked;
+  return [status, body.code];
+};
+const attributes = async (card: string) => (await admin.get(`/api/v1/cards/${card}`)).body.attributes;
+const before = { businessCriticality: 'missionCritical', timeModel: 'tolerate', costTotalAnnual: 10 };
+
+describe('an answer', () => {
+  it('is given once, on a form with the present values', async () => {
+    const card = await d.card({ name: 'Desk', subtype: 'microservice', attributes: before }, ann);
+    const id = await d.sent([card], { message: 'Please.' });
+    const form = `${url}/${id}/respond/${card}`;
+    const read = await ann.get(form);
+    expect(read.body).toMatchObject({
+      response_status: 'pending',
+      survey: { id, name: 'Owners?', message: 'Please.' },
+      card: { id: card, name: 'Desk', type: 'Application', subtype: 'microservice' },
+      fields: [
+        { key: 'businessCriticality', action: 'confirm', current_value: 'missionCritical' },
+        { key: 'timeModel', type: 'single_select', current_value: 'tolerate' },
+        { key: 'costTotalAnnual', current_value: 10 },
+      ],
+      existing_responses: {},
+    });
+    const since = await d.now();
+    const given = await d.answer(ann, id, card, {
+      businessCriticality: { confirmed: true },
+      timeModel: { new_value: 'invest', current_value: 'tolerate' },
+    });
+    expect(given.body).toEqual({ status: 'completed', response_id: read.body.response_id });
+    const [told] = await d.events(since, 'survey_response.updated');
+    expect(told.card_id).toBe(card);
+    expect(told.data.changes).toMatchObject({ status: { old: 'pending', new: 'completed' } });
+    const answers = {
+      businessCriticality: {
+        current_value: 'missionCritical',
+        new_value: 'missionCritical',
+        confirmed: true,
+      },
+      timeModel: { current_value: 'tolerate', new_value: 'invest', confirmed: false },
+    };
+    expect((await ann.get(form)).body).toMatchObject({
+      response_status: 'completed',
+      existing_responses: answers,
+    });
+    expect(await d.responses(id)).toMatchObject([
+      { status: 'completed', responses: answers, applied: false },
+    ]);
+    expect(await code(d.answer(ann, id, card, {}))).toEqual([409, 'wrong_state']);
+    expect(await attributes(card)).toEqual(before);
+    const data = (await admin.get(`/api/v1/accounts/${ann.userId}/personal-data`)).body;
+    expect(data.survey_answers).toContainEqual(
+      expect.objectContaining({ survey_name: 'Owners?', card_id: card, status: 'completed' }),
+    );
+  });
+
+  it('has to fit its fields', async () => {
+    const card = await d.card({ attributes: before }, ann);
+    const id = await d.sent([card]);
+    const refused = async (responses: unknown) => {
+      const { status, body } = await d.answer(ann, id, card, responses);
+      return [
+        status,
+        ...(body.errors ?? []).map(
+          (error: { field: string; code: string }) => `${error.field} ${error.code}`,
+        ),
+      ];
+    };
+    expect(await refused({ timeModel: { new_value: 'noSuch' } })).toEqual([
+      422,
+      'responses.timeModel.new_value unknown_option',
+    ]);
+    expect(
+      await refused({ costTotalAnnual: { new_value: 'much' }, productName: { new_value: 'X' } }),
+    ).toEqual([422, 'responses.costTotalAnnual.new_value wrong_type', 'responses.productName unknown_field']);
+    expect(await refused({ timeModel: {} })).toEqual([422, 'responses.timeModel.new_value required']);
+    expect(await refused({ timeModel: { confirmed: true, new_value: 'invest' } })).toEqual([
+      422,
+      'responses.timeModel.new_value contradiction',
+    ]);
+    expect(await refused({ timeModel: { new_value: 'invest', more: 1 } })).toEqual([
+      422,
+      expect.stringMatching(/^responses\.timeModel/),
+    ]);
+    expect(
+      await code(d.answer(ann, id, card, { timeModel: { new_value: 'invest', current_value: 'migrate' } })),
+    ).toEqual([409, 'conflict']);
+    expect((await d.answer(ann, id, card, { timeModel: { new_value: null } })).status).toBe(200);
+  });
+
+  it('is asked of nobody else, and about no card that is away', async () => {
+    const card = await d.card({}, ann);
+    const id = await d.sent([card]);
+    expect(await code(d.answer(bob, id, card, {}))).toEqual([404, 'not_found']);
+    expect(await code(ann.get(`${url}/${id}/respond/${await d.card()}`))).toEqual([404, 'not_found']);
+    expect(await code(ann.get(`${url}/${randomUUID()}/respond/${card}`))).toEqual([404, 'not_found']);
+    await admin.post(`/api/v1/cards/${card}/archive`);
+    expect(await code(d.answer(ann, id, card, {}))).toEqual([409, 'wrong_state']);
+    expect((await ann.get(`${url}/my`)).text).not.toContain(card);
+  });
+
+  it('shows costs to those alone who see them', async () => {
+    const card = await d.card({ attributes: { costTotalAnnual: 7300019 } }, bob);
+    const id = await d.sent([card]);
+    await t.services.db('roles').insert({
+      key: 'asker',
+      label: 'Asker',
+      permissions: JSON.stringify({ 'surveys.manage': true, 'inventory.view': true, 'inventory.edit': true }),
+    });
+    const asker = await t.as('asker');
+    // a role on the card shows its costs
+    const form = `${url}/${id}/respond/${card}`;
+    expect((await bob.get(form)).text).toContain('7300019');
+    const since = await d.now();
+    expect((await d.answer(bob, id, card, { costTotalAnnual: { new_value: 7300020 } })).status).toBe(200);
+    await t.services.db('stakeholders').where({ card_id: card }).delete();
+    expect((await bob.get(form)).text).not.toMatch(/73000|costTotal/);
+    const [response] = await d.responses(id);
+    expect(response.responses.costTotalAnnual.new_value).toBe(7300020);
+    const seen = await asker.get(`${url}/${id}/responses`);
+    expect(seen.body.items).toMatchObject([{ status: 'completed', responses: {} }]);
+    expect(await d.events(since, 'survey_response.updated', asker)).toHaveLength(1);
+    expect(JSON.stringify(await d.events(since, 'survey_response.updated', asker))).not.toContain('73000');
+    const apply = await asker.post(`${url}/${id}/apply`, { response_ids: [response.id] });
+    expect([apply.status, apply.body.permission]).toEqual([403, 'costs.view']);
+    // who is asked, and who may be, is the stakeholders'
+    expect((await asker.post(`${url}/${id}/preview`)).body.permission).toBe('stakeholders.view');
+    expect((await d.apply(id, [response.id])).body.applied).toBe(1);
+  });
+});
+
+describe('applying', () => {
+  it('writes answers into the cards by the rules, the dry run telling the same', async () => {
+    const [one, two] = [
+      await d.card({ attributes: before }, ann),
+      await d.card({ attributes: before }, ann, bob),
+    ];
+    await admin.post(`/api/v1/cards/${one}/approval-status?action=approve`);
+    const id = await d.sent([one, two]);
+    await d.answer(ann, id, one, {
+      businessCriticality: { confirmed: true },
+      timeModel: { new_value: 'invest' },
+      costTotalAnnual: { new_value: null },
+    });
+    await d.answer(ann, id, two, { timeModel: { new_value: 'invest' } });
+    await d.answer(bob, id, two, { timeModel: { new_value: 'migrate' } });
+    const responses = await d.responses(id);
+    const of = (card: string, user: TestClient) =>
+      responses.find((response) => response.card_id === card && response.user_id === user.userId)
+        .id as string;
+    const unknown = randomUUID();
+    const ids = [of(one, ann), of(two, ann), of(two, bob), unknown];
+    const tables = await tablesOf(t.services.db);
+    const tried = await d.apply(id, ids, { dry_run: true });
+    expect(await tablesOf(t.services.db)).toEqual(tables);
+    const since = await d.now();
+    const done = await d.apply(id, ids);
+    expect(tried.body).toEqual({ ...done.body, dry_run: true });
+    expect(done.body).toMatchObject({
+      dry_run: false,
+      applied: 2,
+      errors: [
+        { response_id: of(two, bob), card_id: two, code: 'changed_since', fields: ['timeModel'] },
+        { response_id: unknown, card_id: null, code: 'not_found' },
+      ],
+    });
+    const { costTotalAnnual: _, ...rest } = before;
+    expect(await attributes(one)).toEqual({ ...rest, timeModel: 'invest' });
+    expect((await admin.get(`/api/v1/cards/${one}`)).body.approval_status).toBe('BROKEN');
+    expect(await attributes(two)).toEqual({ ...before, timeModel: 'invest' });
+    const told = await d.events(since, 'card.updated');
+    expect(told.map(({ card_id }) => card_id).sort()).toEqual([one, two].sort());
+    expect(told.find(({ card_id }) => card_id === two).data.changes['attributes.timeModel']).toEqual({
+      old: 'tolerate',
+      new: 'invest',
+    });
+    expect(await d.events(since, 'survey_response.updated')).toHaveLength(2);
+    expect((await d.apply(id, ids)).body.errors.map((error: { code: string }) => error.code)).toEqual([
+      'already_applied',
+      'already_applied',
+      'changed_since',
+      'not_found',
+    ]);
+    expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
+      completed_responses: 3,
+      applied_responses: 2,
+    });
+  });
+
+  it('is refused where the card or its type has changed since, and where it may not be edited', async () => {
+    const [moved, archived, waiting] = [
+      await d.card({ attributes: before }, ann),
+      await d.card({}, ann),
+      await d.card({}, ann),
+    ];
+    const id = await d.sent([moved, archived, waiting], {
+      fields: [{ key: 'timeModel' }, { key: 'hostingType' }],
+    });
+    await d.answer(ann, id, moved, { timeModel: { new_value: 'invest' } });
+    await d.answer(ann, id, archived, { timeModel: { new_value: 'invest' } });
+    await admin.patch(`/api/v1/cards/${moved}`, { attributes: { timeModel: 'eliminate' } });
+    await admin.post(`/api/v1/cards/${archived}/archive`);
+    const all = await d.responses(id);
+    const codes = async () =>
+      Object.fromEntries(
+        (
+          await d.apply(
+            id,
+            all.map((response) => response.id),
+          )
+        ).body.errors.map((error: { card_id: string; code: string }) => [error.card_id, error.code]),
+      );
+    expect(await codes()).toEqual({
+      [moved]: 'changed_since',
+      [archived]: 'card_archived',
+      [waiting]: 'not_completed',
+    });
+    // closed, it can still be applied
+    await d.answer(ann, id, waiting, { hostingType: { new_value: 'hybrid' } });
+    await admin.post(`${url}/${id}/close`);
+    const type = (await admin.get('/api/v1/metamodel/types/Application')).body;
+    const sections = type.fields_schema.map(
+      (section: { fields: { key: string; options?: { key: string }[] }[] }) => ({
+        ...section,
+        fields: section.fields.map((field) =>
+          field.key === 'hostingType'
+            ? { ...field, options: field.options!.filter((option) => option.key !== 'hybrid') }
+            : field,
+        ),
+      }),
+    );
+    const changed = await admin.patch('/api/v1/metamodel/types/Application', { fields_schema: sections });
+    expect(changed.status, changed.text).toBe(200);
+    expect((await codes())[waiting]).toBe('value_does_not_fit');
+    const kept = (await d.responses(id)).find((response) => response.card_id === waiting);
+    expect(kept.responses.hostingType.new_value).toBe('hybrid');
+
+    await t.services.db('roles').insert({
+      key: 'sender',
+      label: 'Sender',
+      permissions: JSON.stringify({ 'surveys.manage': true, 'inventory.view': true }),
+    });
+    const sender = await t.as('sender');
+    const refused = await sender.post(`${url}/${id}/apply`, { response_ids: [kept.id] });
+    expect([refused.status, refused.body.permission]).toEqual([403, 'inventory.edit']);
+    expect(await code(d.apply(randomUUID(), [kept.id]))).toEqual([404, 'not_found']);
+    expect(await code(d.apply(id, []))).toEqual([422, 'validation_failed']);
+  });
+});
+
+describe('questions', () => {
+  it('follow a merged card, and leave with a deleted one or a deleted user', async () => {
+    const carl = await t.as('viewer', `carl-${randomUUID()}`);
+    const [kept, double, gone] = [await d.card({}, carl), await d.card({}, ann), await d.card({}, ann)];
+    const id = await d.sent([kept, double, gone]);
+    const merged = await admin.post('/api/v1/cards/merge', { survivor_id: kept, merged_ids: [double] });
+    expect(merged.status, merged.text).toBe(200);
+    expect((await d.answer(ann, id, kept, { timeModel: { new_value: 'invest' } })).status).toBe(200);
+    expect(await code(ann.get(`${url}/${id}/respond/${double}`))).toEqual([308, 'merged']);
+    const since = await d.now();
+    await admin.delete(`/api/v1/cards/${gone}`);
+    await admin.delete(`/api/v1/users/${carl.userId}`);
+    expect(await d.events(since, 'survey_response.deleted')).toHaveLength(2);
+    await admin.delete(`/api/v1/users/${ann.userId}`);
+    expect(await d.responses(id)).toMatchObject([
+      { card_id: kept, user_id: ann.userId, user_display_name: null, status: 'completed' },
+    ]);
+  });
+
+  it('and all that was done with them can be rolled back', async () => {
+    const eve = await t.as('viewer', 'Eve');
+    const card = await d.card({ attributes: before }, eve);
+    const id = await d.draft([card], { fields: [{ key: 'timeModel' }] });
+    const start = await tablesOf(t.services.db);
+    const batch = (await admin.post('/api/v1/mutation-batches', { tool_name: 'Test' })).body.id;
+    const header = { 'x-mutation-batch': batch };
+    const act = async (client: TestClient, path: string, body?: unknown) => {
+      const answer = await client.post(`${url}${path}`, body, header);
+      expect(answer.status, answer.text).toBeLessThan(300);
+      return answer.body;
+    };
+    const made = await act(admin, '', { name: 'New', target_type_key: 'Application' });
+    await act(admin, `/${made.id}/preview`);
+    await act(admin, `/${id}/send`);
+    const [{ id: response }] = await d.responses(id);
+    await t.services.db('mutation_batches').where({ id: batch }).update({ actor_user_id: eve.userId });
+    await act(eve, `/${id}/respond/${card}`, { responses: { timeModel: { new_value: 'invest' } } });
+    await t.services.db('mutation_batches').where({ id: batch }).update({ actor_user_id: admin.userId });
+    await act(admin, `/${id}/apply`, { response_ids: [response] });
+    await act(admin, `/${id}/close`);
+    expect((await admin.post(`/api/v1/mutation-batches/${batch}/commit`, {})).status).toBe(200);
+    const undone = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false });
+    expect(undone.status, undone.text).toBe(200);
+    expect(await tablesOf(t.services.db)).toEqual(start);
+  });
+});
