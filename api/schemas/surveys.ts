@@ -8,9 +8,14 @@ const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Action = oneOf('maintain', 'confirm');
 const Count = Type.Integer({ minimum: 0 });
 
-export const SurveyState = oneOf('draft', 'active', 'closed');
+const SurveyState = oneOf('draft', 'active', 'closed');
+export const SurveyFilter = Type.Optional(
+  Type.Union(SurveyState.anyOf, { description: 'Only those in this state' }),
+);
 const ResponseState = oneOf('pending', 'completed');
-export const ResponseFilter = Type.Optional(ResponseState);
+export const ResponseFilter = Type.Optional(
+  Type.Union(ResponseState.anyOf, { description: 'Only those that wait, or that were answered' }),
+);
 
 const AttributeFilter = Type.Object(
   {

@@ -42,7 +42,7 @@ export function registerSurveyRoutes(app: App): void {
     summary: 'List surveys with the numbers of their responses',
     permission,
     query: listQuery(['created_at', 'name', 'status', 'sent_at'], 'created_at', {
-      status: Type.Optional(schemas.SurveyState),
+      status: schemas.SurveyFilter,
     }),
     answers: { 200: { description: 'Surveys, newest first', schema: listAnswer(Type.Ref('SurveyItem#')) } },
     handler: async ({ ctx, query, reply }) =>

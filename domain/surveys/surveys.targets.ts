@@ -133,17 +133,29 @@ export async function checkTargets(
 }
 
 /**
- * Who would be asked about which card, as a query of `card_id`, `user_id` and `role`: people who are active and hold one
- * of the roles on a card that the filters select. Of several roles the first by key is told.
+ * Who would be asked about which card, as a query of `card_id`, `user_id` and `role`: active people who hold one
+ * of the roles on a card that the filters select, and who see that card. Of several roles the first by key is told.
  */
 export async function targetQuery(ctx: Ctx, survey: SurveyTargets): Promise<Fragment> {
-  const where = clause(await targetConditions(ctx, survey));
+  const where = clause([...(await targetConditions(ctx, survey)), seesIt(ctx, survey)]);
   return {
     sql: `select c.id as card_id, u.id as user_id, min(s.role) as role
       from cards c join stakeholders s on s.card_id = c.id and s.role = any(?::text[])
-      join users u on u.id = s.user_id and u.is_active and u.kind = 'person'${where.sql}
+      join users u on u.id = s.user_id and u.is_active and u.kind = 'person'
+      join roles o on o.key = u.role${where.sql}
       group by c.id, u.id`,
     bindings: [survey.target_roles, ...where.bindings],
+  };
+}
+
+/** Whether the user `u` of the role `o` sees the card, as {@link visibleCards} decides it for whoever asks. */
+function seesIt(ctx: Ctx, survey: SurveyTargets): Condition {
+  const roles = ctx.metamodel.cardTypes.get(survey.target_type_key)?.stakeholderRoles ?? [];
+  const viewing = roles.filter((role) => role.permissions.has('card.view')).map(({ key }) => key);
+  return {
+    sql: `not o.is_archived and (o.permissions @> '{"*": true}' or o.permissions @> '{"inventory.view": true}')
+      or exists (select from stakeholders v where v.card_id = c.id and v.user_id = u.id and v.role = any(?::text[]))`,
+    bindings: [viewing],
   };
 }
 

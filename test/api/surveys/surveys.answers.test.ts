@@ -268,6 +268,23 @@ describe('applying', () => {
   });
 });
 
+it('of two who send, answer or apply at once, one does it', async () => {
+  const card = await d.card({ attributes: before }, ann);
+  const id = await d.draft([card], { fields: [{ key: 'timeModel' }] });
+  const statuses = async (acts: Promise<{ status: number }>[]) =>
+    (await Promise.all(acts)).map(({ status }) => status).sort();
+  const send = () => admin.post(`${url}/${id}/send`);
+  expect(await statuses([send(), send(), send()])).toEqual([200, 409, 409]);
+  expect(await d.responses(id)).toHaveLength(1);
+  const give = (value: string) => d.answer(ann, id, card, { timeModel: { new_value: value } });
+  expect(await statuses([give('invest'), give('migrate'), give('eliminate')])).toEqual([200, 409, 409]);
+  const [{ id: response }] = await d.responses(id);
+  const since = await d.now();
+  const reports = await Promise.all([d.apply(id, [response]), d.apply(id, [response])]);
+  expect(reports.map(({ body }) => body.applied).sort()).toEqual([0, 1]);
+  expect(await d.events(since, 'card.updated')).toHaveLength(1);
+});
+
 describe('questions', () => {
   it('follow a merged card, and leave with a deleted one or a deleted user', async () => {
     const carl = await t.as('viewer', `carl-${randomUUID()}`);

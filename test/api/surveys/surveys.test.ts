@@ -162,6 +162,14 @@ describe('targets', () => {
     const path = { type: 'relAppToITC', source_id: one, target_id: server };
     expect((await admin.post('/api/v1/relations', path)).status).toBe(201);
     expect(await ids({ related_ids: [server] })).toEqual([one]);
+    // a role on the card is enough to be asked, and to answer; whoever has left is not asked
+    const { db } = t.services;
+    await db('roles').insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
+    await db('users').where({ id: bob.userId }).update({ role: 'nothing' });
+    expect((await preview({})).total_users).toBe(2);
+    await db('users').where({ id: bob.userId }).update({ is_active: false });
+    expect((await preview({})).total_users).toBe(1);
+    await db('users').where({ id: bob.userId }).update({ role: 'viewer', is_active: true });
     expect(await code(admin.post(`${url}/${randomUUID()}/preview`))).toEqual([404, 'not_found']);
   });
 });
