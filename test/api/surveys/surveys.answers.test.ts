@@ -308,7 +308,13 @@ describe('questions', () => {
     const eve = await t.as('viewer', 'Eve');
     const card = await d.card({ attributes: before }, eve);
     const id = await d.draft([card], { fields: [{ key: 'timeModel' }] });
-    const start = await tablesOf(t.services.db);
+    const [kept, merged, deleted] = [await d.card({}, eve), await d.card({}, eve), await d.card({}, eve)];
+    await d.answer(eve, await d.sent([kept, merged, deleted]), merged, {
+      timeModel: { new_value: 'invest' },
+    });
+    // the journal of a merge stays, as undone
+    const state = async () => ({ ...(await tablesOf(t.services.db)), card_merges: null });
+    const start = await state();
     const batch = (await admin.post('/api/v1/mutation-batches', { tool_name: 'Test' })).body.id;
     const header = { 'x-mutation-batch': batch };
     const act = async (client: TestClient, path: string, body?: unknown) => {
@@ -325,9 +331,12 @@ describe('questions', () => {
     await t.services.db('mutation_batches').where({ id: batch }).update({ actor_user_id: admin.userId });
     await act(admin, `/${id}/apply`, { response_ids: [response] });
     await act(admin, `/${id}/close`);
+    const joined = { survivor_id: kept, merged_ids: [merged] };
+    expect((await admin.post('/api/v1/cards/merge', joined, header)).status).toBe(200);
+    expect((await admin.delete(`/api/v1/cards/${deleted}`, undefined, header)).status).toBe(200);
     expect((await admin.post(`/api/v1/mutation-batches/${batch}/commit`, {})).status).toBe(200);
     const undone = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false });
     expect(undone.status, undone.text).toBe(200);
-    expect(await tablesOf(t.services.db)).toEqual(start);
+    expect(await state()).toEqual(start);
   });
 });

@@ -192,6 +192,8 @@ it('a survey is told to those who are asked, but not to who has sent it', () => 
     { userId: BOB, type: 'survey_request', message: 'Ann: Owners?', link: '/surveys' },
     { userId: EVE },
   ]);
+  const undone = { ...sent, data: { ...sent.data, changes: { status: { old: 'active', new: 'draft' } } } };
+  expect(told([undone])).toEqual([]);
 });
 
 it('costs are named by no text', () => {
