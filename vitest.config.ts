@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/bench/**', 'test/soak/**'],
+    exclude: ['test/bench/**', 'test/soak/**', 'test/random/**'],
     globalSetup: 'test/support/global-setup.ts',
     // Each file in a process of its own: tests kill, fork and change the environment.
     pool: 'forks',

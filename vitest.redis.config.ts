@@ -13,7 +13,7 @@ if (!process.env.REDIS_URL) {
 const marker = '// @redis';
 const files = globSync('test/**/*.test.ts', {
   cwd: import.meta.dirname,
-  exclude: ['test/bench/**', 'test/soak/**'],
+  exclude: ['test/bench/**', 'test/soak/**', 'test/random/**'],
 }).filter((file) => readFileSync(path.join(import.meta.dirname, file), 'utf8').startsWith(`${marker}\n`));
 
 export default defineConfig({ ...base, test: { ...base.test, include: files.sort() } });

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { mix, mulberry32 } from '../bench/landscape/random.ts';
+import { makeRequests } from '../random/start.ts';
 import { createPlace, type Place, processesIn } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 import { type Send, sendTo } from './caller.ts';
@@ -193,12 +194,19 @@ async function soak(minutes: number, seed: number): Promise<boolean> {
 }
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '2' }, seed: { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '2' },
+    requests: { type: 'string' },
+    seed: { type: 'string' },
+  },
 });
 const minutes = Number(values.minutes);
+const requests = Number(values.requests ?? 1);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
-if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
+if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(Number.isSafeInteger(requests) && requests > 0)) {
   console.error('npm run soak -- --minutes N --seed S: N is a number above 0, S a whole number.');
+  console.error('npm run soak -- --requests N --seed S: as many requests at random; N is a whole number.');
   process.exit(2);
 }
-process.exitCode = (await soak(minutes, seed)) ? 0 : 1;
+const done = values.requests === undefined ? soak(minutes, seed) : makeRequests(requests, seed);
+process.exitCode = (await done) ? 0 : 1;

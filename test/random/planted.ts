@@ -1,0 +1,62 @@
+import type { Role, World } from '../access/world.ts';
+import type { TestAnswer } from '../support/harness.ts';
+
+/** Stands in every card that the run makes; no other number of the run holds these digits. */
+const COST = 918_273_645;
+const SECRET = 'planted-secret-81f3';
+
+/** What nobody is ever told: the shapes of stored hashes and of texts encrypted at rest, and our secrets. */
+const never = [SECRET, /scrypt\$\d+\$/, /"(password_hash|token_hash|secret_hash)":/];
+
+/** Gives every card of the world a cost, and the settings secrets. */
+export async function plant(world: World): Promise<void> {
+  const { card } = world;
+  world.card = (values = {}) =>
+    card(
+      values.type === undefined || values.type === 'Application'
+        ? {
+            ...values,
+            attributes: { costTotalAnnual: COST, ...(values.attributes as Record<string, unknown>) },
+          }
+        : values,
+    );
+  const admin = await world.t.as('admin', 'maker');
+  const secrets = {
+    email: { smtp_password: SECRET },
+    sso: { client_secret: SECRET },
+    ai: { api_key: SECRET },
+  };
+  for (const [group, body] of Object.entries(secrets)) {
+    const answer = await admin.patch(`/api/v1/settings/${group}`, body);
+    if (answer.status !== 200) throw new Error(`the secret of ${group} was not planted: ${answer.text}`);
+  }
+}
+
+/** Whether somebody of the role, as things stand, may see the costs that an answer shows. */
+async function seesCosts({ t }: World, userId: string, text: string): Promise<boolean> {
+  if (userId === '') return false;
+  const { db } = t.services;
+  const role = await db('roles')
+    .join('users', 'users.role', 'roles.key')
+    .where('users.id', userId)
+    .first('roles.permissions');
+  if (role?.permissions['*'] || role?.permissions['costs.view']) return true;
+  const cards: string[] = await db('stakeholders').where({ user_id: userId }).pluck('card_id');
+  return cards.some((id) => text.includes(id));
+}
+
+/** What the answer tells that it should not, if anything. */
+export async function findLeak(
+  world: World,
+  role: Role,
+  userId: string,
+  answer: TestAnswer,
+): Promise<string | undefined> {
+  for (const secret of never) {
+    const found = typeof secret === 'string' ? answer.text.includes(secret) : secret.test(answer.text);
+    if (found) return `shows ${role} the secret ${secret}`;
+  }
+  if (answer.text.includes(String(COST)) && !(await seesCosts(world, userId, answer.text)))
+    return `shows ${role} a cost`;
+  return undefined;
+}

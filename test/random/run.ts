@@ -1,0 +1,147 @@
+import type { Call, Row } from '../access/matrix.row.ts';
+import { createWorld, type Role, type World } from '../access/world.ts';
+import { mix, mulberry32, pick, type Random } from '../bench/landscape/random.ts';
+import type { TestClient } from '../support/harness.ts';
+import { allows, groups, readOperations } from './operations.ts';
+import { LEAST_PER_GROUP, type Planned, plan } from './plan.ts';
+import { findLeak, plant } from './planted.ts';
+import { toRequest } from './request.ts';
+import { createTally } from './tally.ts';
+
+export interface Outcome {
+  table: string;
+  /** What the service did wrong, each once for an operation. */
+  faults: string[];
+  /** Where the run was not as fair as a whole one must be. */
+  shortfalls: string[];
+}
+
+/** After so many requests the run goes on in a new world: what was written at random wears the old one out. */
+const WORLD_LASTS = 2_000;
+
+interface Stage {
+  world: World;
+  clients: Map<Role, TestClient>;
+  /** Calls that were made before, whose objects may still be there. */
+  calls: Map<Row, Call>;
+  ids: Map<string, string[]>;
+}
+
+async function setUp(): Promise<Stage> {
+  const world = await createWorld();
+  await plant(world);
+  return { world, clients: new Map(), calls: new Map(), ids: new Map() };
+}
+
+function remember(stage: Stage, call: Call): void {
+  for (const [name, id] of Object.entries(call.path ?? {})) {
+    const ids = stage.ids.get(name) ?? [];
+    stage.ids.set(name, [...ids.slice(-30), id]);
+  }
+}
+
+const known = (stage: Stage) => (name: string) => {
+  const own = stage.ids.get(name) ?? [];
+  return own.length > 0 || !/_ids?$|^ids$/.test(name) ? own : (stage.ids.get('id') ?? []);
+};
+
+/** A call of the operation for the role; one of before where it may be used twice. */
+async function callFor(stage: Stage, planned: Planned, random: Random): Promise<Call> {
+  const { operation, role, mood } = planned;
+  const fit = operation.rows.filter((row) => mood !== 'valid' || allows(row, role));
+  const row = pick(random, fit.length > 0 ? fit : operation.rows);
+  const before = stage.calls.get(row);
+  const reads = operation.method === 'GET';
+  if (before && (mood !== 'valid' || (reads && random() < 0.7 && row.outcomes.indexOf('?') < 0)))
+    return before;
+  const call = await row.call(stage.world, role);
+  stage.calls.set(row, call);
+  remember(stage, call);
+  return call;
+}
+
+async function clientFor(stage: Stage, role: Role, passing: boolean): Promise<TestClient> {
+  if (passing) return await stage.world.passing(role);
+  const client = stage.clients.get(role) ?? (await stage.world.client(role));
+  stage.clients.set(role, client);
+  return client;
+}
+
+/** Puts the settings of the workspace back, so that a module that was switched off does not hide its operations. */
+async function settle(stage: Stage, before: { key: string; value: unknown }[]): Promise<void> {
+  const { db } = stage.world.t.services;
+  await db('settings').where('key', 'like', 'workspace.%').delete();
+  for (const { key, value } of before) await db('settings').insert({ key, value: JSON.stringify(value) });
+  await db.raw("select record_events('[]'::jsonb, array['settings'])");
+}
+
+/** Makes the requests one after the other. The same seed makes the same choices. */
+export async function runRequests(requests: number, seed: number): Promise<Outcome> {
+  const random = mulberry32(mix(seed, 7));
+  let stage = await setUp();
+  const operations = readOperations(stage.world.t.app.swagger());
+  const tally = createTally(operations.map(({ name }) => name));
+  const faults = new Map<string, { text: string; times: number }>();
+  const fault = (operation: string, text: string) => {
+    const key = `${operation} ${text.slice(0, 120).replace(/[0-9a-f-]{36}|\d+/g, '#')}`;
+    faults.set(key, {
+      text: faults.get(key)?.text ?? `${operation}: ${text}`,
+      times: (faults.get(key)?.times ?? 0) + 1,
+    });
+  };
+  const settings = () =>
+    stage.world.t.services.db('settings').where('key', 'like', 'workspace.%').select('key', 'value');
+  let stored = await settings();
+  const planned = plan(operations, requests, random);
+  try {
+    for (const [at, next] of planned.entries()) {
+      if (at > 0 && at % WORLD_LASTS === 0) {
+        await stage.world.close();
+        stage = await setUp();
+        stored = await settings();
+      }
+      const { operation, group, role, mood } = next;
+      let call: Call;
+      try {
+        call = await callFor(stage, next, random);
+      } catch (error) {
+        // the world is worn out: what was written at random may forbid what the table's rows need
+        await stage.world.close();
+        stage = await setUp();
+        stored = await settings();
+        call = await callFor(stage, next, random).catch((second) => {
+          fault(operation.name, `the row cannot be set up: ${second} after ${error}`);
+          return {};
+        });
+      }
+      const client = await clientFor(stage, role, call.usesToken === true);
+      if (call.send) {
+        tally.add(operation.name, group, await call.send(stage.world, client.token));
+        continue;
+      }
+      const request = toRequest(operation, call, mood, known(stage), random);
+      try {
+        const answer = await client.request(request);
+        tally.add(operation.name, group, answer.status);
+        const leak = await findLeak(stage.world, role, client.userId, answer);
+        if (leak) fault(operation.name, `${leak}: ${request.url} -> ${answer.text.slice(0, 300)}`);
+        if (answer.status === 401 && client.token !== '' && !request.headers?.authorization)
+          stage.clients.set(role, await stage.world.passing(role));
+        if (answer.status < 300 && operation.method !== 'GET' && operation.path.includes('/settings/'))
+          await settle(stage, stored);
+      } catch (error) {
+        tally.add(operation.name, group, 599);
+        const sent = `${role} ${request.url.slice(0, 300)} ${JSON.stringify(request.headers)} ${String(request.payload ?? '').slice(0, 500)}`;
+        fault(operation.name, `${(error as Error).message}\n    sent (${mood}): ${sent}`);
+      }
+    }
+  } finally {
+    await stage.world.close();
+  }
+  const whole = requests >= operations.length * Object.keys(groups).length * LEAST_PER_GROUP;
+  return {
+    table: tally.table(),
+    faults: [...faults.values()].map(({ text, times }) => `${times} x ${text}`),
+    shortfalls: tally.shortfalls(whole ? LEAST_PER_GROUP : 0),
+  };
+}
