@@ -8,7 +8,7 @@ import { serializersWhenNeeded } from './plugins/compilers.ts';
 import { registerConditional } from './plugins/conditional.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
-import { registerProblems } from './plugins/problems.ts';
+import { registerProblems, sendBadAddress } from './plugins/problems.ts';
 import { registerValidation } from './plugins/validation.ts';
 import { routeGroups } from './routes.ts';
 import { Problem } from './schemas/common.ts';
@@ -27,6 +27,7 @@ export async function createApp(services: Services): Promise<App> {
     trustProxy: services.config.trustProxy.length > 0 ? services.config.trustProxy : false,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 500 },
+    frameworkErrors: sendBadAddress,
     schemaController: { compilersFactory: { buildSerializer: serializersWhenNeeded } },
     genReqId: (request) => {
       const given = request.headers['x-request-id'];

@@ -106,13 +106,14 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
     codes.add('forbidden');
   }
   if (spec.module) codes.add('module_disabled');
-  if (spec.params || spec.query || spec.body) codes.add('validation_failed');
+  // whatever the operation takes: what it does not know is refused
+  codes.add('validation_failed');
   if (spec.params) codes.add('not_found');
   // the id of a card that was merged: see the plugin of problems
   if (/\/cards\/:id\b|\/:card_id\b/.test(spec.url))
     codes.add(spec.method === 'GET' ? 'merged' : 'merged_card');
   if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');
-  if (spec.body || spec.consumes) {
+  if (spec.body || spec.consumes || !['GET', 'HEAD'].includes(String(spec.method))) {
     codes.add('bad_body').add('unsupported_media_type').add('payload_too_large');
   }
   if (joinsBatches(spec)) codes.add('not_found').add('validation_failed').add('wrong_state');

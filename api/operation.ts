@@ -1,4 +1,6 @@
-import type { Static, TSchema } from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import Type, { type Static, type TSchema } from 'typebox';
+import { invalidField } from '../platform/errors.ts';
 import type { Answer, OperationSpec } from './operation.spec.ts';
 import type { App } from './types.ts';
 
@@ -12,6 +14,16 @@ function responses(answers: Record<number, Answer>): Record<number, unknown> {
         : { description, type: 'null' },
     ]),
   );
+}
+
+/** The query of an operation that takes none: a key in it is unknown like any other. */
+const noQuery = Type.Object({}, { additionalProperties: false });
+
+/** Refuses a body that nobody would read. An empty object says nothing, and many clients always send one. */
+function refuseBody({ body }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  const says = body !== undefined && body !== null;
+  const empty = says && typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0;
+  done(!says || empty ? undefined : invalidField('body', 'unknown_field', 'This operation takes no body.'));
 }
 
 /**
@@ -28,6 +40,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     method: spec.method,
     url: spec.url,
     ...(spec.bodyLimit ? { bodyLimit: spec.bodyLimit } : {}),
+    ...(spec.body || spec.consumes ? {} : { preValidation: refuseBody }),
     config: {
       permission: spec.permission,
       ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
@@ -42,7 +55,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       tags: [spec.tag],
       summary: spec.summary,
       ...(spec.params ? { params: spec.params } : {}),
-      ...(spec.query ? { querystring: spec.query } : {}),
+      querystring: spec.query ?? noQuery,
       ...(spec.body && !spec.consumes ? { body: spec.body } : {}),
       response: responses(spec.answers),
     } as never,

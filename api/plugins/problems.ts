@@ -1,7 +1,13 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { survivorOf } from '../../domain/cards/merge/merge.redirect.ts';
 import { isConnectionLoss } from '../../platform/database.ts';
-import { type ErrorCode, EstateError, errorCodes, type FieldError } from '../../platform/errors.ts';
+import {
+  type ErrorCode,
+  EstateError,
+  errorCodes,
+  type FieldError,
+  invalidField,
+} from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 
 /** When to try again while the database is away. */
@@ -36,6 +42,16 @@ export function registerProblems(app: App): void {
         : new EstateError('not_found', 'There is nothing at this address.');
     return sendProblem(request, reply, error);
   });
+}
+
+/** Answers what fails before a route is found: the address itself is broken, or holds a part longer than any id or key. */
+export function sendBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const [code, message] =
+    error.code === 'FST_ERR_MAX_PARAM_LENGTH'
+      ? ['maxLength', 'A part of the address is too long.']
+      : ['format', 'The address is not well-formed.'];
+  reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+  sendProblem(request, reply, invalidField('path', code, message));
 }
 
 /** Answers with the problem document of an expected error. */

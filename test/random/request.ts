@@ -48,7 +48,13 @@ function spoil(draft: Draft, operation: Operation, mood: Mood, known: Known, ran
     };
     changes.push(change, change);
   }
-  if (operation.body || isObject(draft.body)) {
+  const takesBody = operation.body !== undefined || isObject(draft.body);
+  if (!takesBody && operation.method !== 'GET') {
+    changes.push(() => {
+      draft.text = mood === 'hostile' ? one(hostileBody, random) : JSON.stringify(value());
+    });
+  }
+  if (takesBody) {
     const members = () => (isObject(draft.body) ? Object.keys(draft.body) : []);
     const into = (key: string, content: unknown) => {
       draft.body = { ...(isObject(draft.body) ? draft.body : {}), [key]: content };
