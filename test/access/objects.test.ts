@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestAnswer, TestClient } from '../support/harness.ts';
-import { createWorld, fingerprint, type World } from './world.ts';
+import { expectRefusal, ok } from './refusal.ts';
+import { createWorld, type World } from './world.ts';
 
 let w: World;
 /** Holds no application permission. */
@@ -14,15 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => w.close());
 
-async function refused(permission: string, act: () => Promise<TestAnswer>): Promise<void> {
-  const before = await fingerprint(w);
-  const answer = await act();
-  expect(answer.status, answer.text).toBe(403);
-  expect(answer.body.permission).toBe(permission);
-  expect(await fingerprint(w)).toBe(before);
-}
-
-const ok = (answer: TestAnswer, status = 200) => expect(answer.status, answer.text).toBe(status);
+const refused = (permission: string, act: () => Promise<TestAnswer>) => expectRefusal(w, permission, act);
 
 describe('a stakeholder role', () => {
   test('gives its rights on its card, and on no other', async () => {

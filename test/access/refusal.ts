@@ -1,0 +1,19 @@
+import { expect } from 'vitest';
+import type { TestAnswer } from '../support/harness.ts';
+import { fingerprint, type World } from './world.ts';
+
+/** Expects that it was allowed. */
+export const ok = (answer: TestAnswer, status = 200): void => expect(answer.status, answer.text).toBe(status);
+
+/** Expects a refusal that names the permission and leaves the database as it was. */
+export async function expectRefusal(
+  w: World,
+  permission: string,
+  act: () => Promise<TestAnswer>,
+): Promise<void> {
+  const before = await fingerprint(w);
+  const answer = await act();
+  expect(answer.status, answer.text).toBe(403);
+  expect(answer.body.permission).toBe(permission);
+  expect(await fingerprint(w)).toBe(before);
+}
