@@ -11,6 +11,10 @@ export const batchRollbackProcessor = processes(batchRollbackJob, async (job) =>
   });
   const report = await rollBack(job.ctx, batch_id, request, {
     begin: (work) => job.hold(work),
+    page: (done) => {
+      job.signal.throwIfAborted();
+      job.progress(done);
+    },
     end: (work, done) => job.finish(work, resultOf(done)),
   });
   return resultOf(report);

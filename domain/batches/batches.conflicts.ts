@@ -11,6 +11,15 @@ export interface BatchConflict {
   position: string;
 }
 
+/** Of the events `e`, those after the batch's last write to `m` that still count; its own are not later. */
+const stands = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
+  and not (e.event_type = 'card.updated' and (e.data -> 'changes') - 'data_quality' = '{}')`;
+
+/** Later events that are about an object of the batch, each found by an index. */
+const later = (about: string): string =>
+  `select m.entity, m.id, e.card_id, e.batch_id, e.event_type, e.position
+   from mine m join events e on e.${about} and ${stands}`;
+
 /**
  * Objects of the batch that later writes have touched, each with the last such write. Batches that were rolled back
  * since, what rolled them back, and scores that followed by themselves don't count. For a card that the batch made,
@@ -19,41 +28,30 @@ export interface BatchConflict {
 export async function findConflicts(sql: Sql, batchId: string): Promise<BatchConflict[]> {
   const { rows } = await sql.raw(
     `with mine as materialized (
-       select split_part(event_type, '.', 1) as entity, data ->> 'id' as id, max(position) as last,
-         bool_or(event_type = 'card.created') as made
-       from events where batch_id = ?::uuid group by 1, 2
+       select batch_id, split_part(event_type, '.', 1) as entity, data ->> 'id' as id, max(position) as last,
+         case when bool_or(event_type = 'card.created') then (data ->> 'id')::uuid end as made
+       from events where batch_id = ?::uuid group by 1, 2, 3
      ),
-     settled as (
+     settled as materialized (
        select id from mutation_batches where rolled_back_by is not null
        union
        select rolled_back_by from mutation_batches l
        where rolled_back_by is not null and l.id <> ?::uuid
          and exists (select from events e where e.batch_id = l.id and e.position > (select max(last) from mine))
      ),
-     later as (
-       select e.position, split_part(e.event_type, '.', 1) as entity, e.event_type, e.data ->> 'id' as id,
-         e.card_id, e.peer_card_id, e.batch_id, e.data -> 'changes' -> 'parent_id' ->> 'new' as parent_id
-       from events e
-       where e.position > (select min(last) from mine) and e.batch_id is distinct from ?::uuid
-         and e.batch_id is not null and e.batch_id not in (select id from settled)
-         and not (e.event_type = 'card.updated' and (e.data -> 'changes') - 'data_quality' = '{}')
-     ),
      touched as (
-       select m.entity, m.id, l.card_id, l.batch_id, l.event_type, l.position from mine m
-         join later l on l.entity = m.entity and l.id = m.id and l.position > m.last
+       ${later("data ->> 'id' = m.id and starts_with(e.event_type, m.entity || '.')")}
+       union all ${later('card_id = m.made')}
+       union all ${later('peer_card_id = m.made')}
        union all
-       select m.entity, m.id, l.card_id, l.batch_id, l.event_type, l.position
-       from mine m join (
-         select card_id::text as about, l.* from later l where card_id is not null
-         union all select peer_card_id::text, l.* from later l where peer_card_id is not null
-         union all select parent_id, l.* from later l where parent_id is not null
-       ) l on l.about = m.id and l.position > m.last
-       where m.made
+       select m.entity, m.id, e.card_id, e.batch_id, e.event_type, e.position
+       from mine m join cards c on c.parent_id = m.made join events e on e.card_id = c.id and ${stands}
+         and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id
      )
      select distinct on (t.entity, t.id) t.entity, t.id, t.card_id, t.batch_id, t.event_type,
        t.position::text as position
      from touched t order by t.entity, t.id, t.position desc`,
-    [batchId, batchId, batchId],
+    [batchId, batchId],
   );
   return rows;
 }

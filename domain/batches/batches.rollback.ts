@@ -12,7 +12,7 @@ import { undoCards } from './undo.cards.ts';
 import type { BatchEvent, Left } from './undo.outcome.ts';
 import { left } from './undo.outcome.ts';
 import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
-import { undoRelations } from './undo.relations.ts';
+import { endsOf, undoRelations } from './undo.relations.ts';
 import { undoRow } from './undo.rows.ts';
 import type { UndoSpec } from './undo.types.ts';
 
@@ -52,9 +52,11 @@ export interface RollbackReport {
   dry_run: boolean;
 }
 
-/** What a job does at the beginning and the end of the transaction. */
+/** What a job does at the beginning and the end of the transaction, and between its pages. */
 export interface RollbackSteps {
   begin?(work: Work): Promise<void>;
+  /** Told the share of the events that are undone, 0 to 1; may throw to stop. */
+  page?(done: number): void;
   end?(work: Work, report: RollbackReport): Promise<void>;
 }
 
@@ -118,7 +120,7 @@ export async function rollBack(
           extra: { conflicts: report.conflicts },
         });
       }
-      await undoAll(outer, ctx, id, request, report, conflicts);
+      await undoAll(outer, ctx, { id, request, report, conflicts, steps });
       await mark(outer, ctx, id);
       if (!request.dry_run) await steps.end?.(outer, report);
       return report;
@@ -149,14 +151,20 @@ async function mark({ sql, emit }: Work, ctx: Ctx, id: string): Promise<void> {
   emit({ event_type: 'mutation_batch.rolled_back', data: { id, rolled_back_by: ctx.batch.id } });
 }
 
+interface Undoing {
+  id: string;
+  request: RollbackRequest;
+  report: RollbackReport;
+  conflicts: BatchConflict[];
+  steps: RollbackSteps;
+}
+
 async function undoAll(
   outer: Work,
   ctx: Ctx,
-  id: string,
-  request: RollbackRequest,
-  report: RollbackReport,
-  conflicts: BatchConflict[],
+  { id, request, report, conflicts, steps }: Undoing,
 ): Promise<void> {
+  let done = 0;
   const held = await holdEvents(outer, ctx);
   const { work } = held;
   const conflicted = new Set(conflicts.map((conflict) => `${conflict.entity}/${conflict.id}`));
@@ -176,12 +184,19 @@ async function undoAll(
       tell(ctx, report, run, lefts);
       for (const event of run) {
         for (const card of [event.card_id, event.peer_card_id]) if (card) touched.add(card);
+        if (undoingOf(event.event_type) === 'relation') for (const card of endsOf(event)) touched.add(card);
       }
     }
     await held.flush();
     before = String(events.at(-1)!.position);
+    done += events.length;
+    steps.page?.(done / report.event_count);
   }
-  await rescoreCards(work, ctx, touched);
+  const cards = [...touched];
+  for (let from = 0; from < cards.length; from += PAGE) {
+    await rescoreCards(work, ctx, cards.slice(from, from + PAGE));
+    await held.flush();
+  }
   try {
     await work.sql.transaction((sql) => sql.raw('set constraints all immediate') as never);
   } catch (error) {

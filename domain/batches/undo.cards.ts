@@ -89,7 +89,7 @@ export async function undoCards(
 }
 
 function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
-  const { tags: _tags, ...changes } = data.changes;
+  const { changes } = data;
   const values = { ...card, attributes: { ...card.attributes } };
   const kept = setBack(values as never as Values, changes, careful);
   if (changes.status && !kept.includes('status')) {
@@ -112,26 +112,7 @@ async function bringBack(
 ): Promise<void> {
   if (cards.length === 0) return;
   const told = cards.map(({ id }) => events.get(id)!);
-  const tagsOf = (id: string) => (events.get(id)!.data.changes.tags?.old ?? null) as { id: string }[] | null;
-  await guardUnique(work.sql, cards, (sql) =>
-    insertCards(
-      {
-        ...work,
-        sql,
-        emit: (event) => {
-          const tags = tagsOf(event.card_id!);
-          const changes = event.data.changes as object;
-          work.emit(
-            tags
-              ? { ...event, data: { ...event.data, changes: { ...changes, tags: { old: null, new: tags } } } }
-              : event,
-          );
-        },
-      },
-      ctx,
-      cards,
-    ),
-  );
+  await guardUnique(work.sql, cards, (sql) => insertCards({ ...work, sql }, ctx, cards));
   await work.sql.raw(
     `update cards c set created_by = v.created_by, created_at = coalesce(v.created_at, c.created_at)
      from jsonb_to_recordset(?::jsonb) as v(id uuid, created_by uuid, created_at timestamptz) where c.id = v.id`,
@@ -144,13 +125,5 @@ async function bringBack(
         })),
       ),
     ],
-  );
-  const links = cards.flatMap(({ id }) => (tagsOf(id) ?? []).map((tag) => ({ card_id: id, tag_id: tag.id })));
-  if (links.length === 0) return;
-  await work.sql.raw(
-    `insert into card_tags (card_id, tag_id) select v.card_id, v.tag_id
-     from jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid) join tags t on t.id = v.tag_id
-     on conflict do nothing`,
-    [JSON.stringify(links)],
   );
 }

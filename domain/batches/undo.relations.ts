@@ -7,6 +7,20 @@ import type { StoredRelation } from '../relations/relations.types.ts';
 import { type BatchEvent, changedLater, type Left, missing } from './undo.outcome.ts';
 import { setBack, type Values } from './undo.values.ts';
 
+/** The cards at the ends of a relation, before and after the write: a merge moves ends. */
+export function endsOf({ data }: BatchEvent): string[] {
+  const { source_id, target_id } = data.changes;
+  const ends = [
+    data.source_id,
+    data.target_id,
+    source_id?.old,
+    source_id?.new,
+    target_id?.old,
+    target_id?.new,
+  ];
+  return [...new Set(ends.filter((end) => typeof end === 'string'))];
+}
+
 /** Undoes events of relations, newest first, as one write; their cards' scores follow. */
 export async function undoRelations(
   work: Work,
@@ -15,7 +29,7 @@ export async function undoRelations(
   careful: ReadonlySet<string>,
 ): Promise<Left[]> {
   const { sql, metamodel } = work;
-  const endIds = new Set(events.flatMap(({ data }) => [String(data.source_id), String(data.target_id)]));
+  const endIds = new Set(events.flatMap(endsOf));
   await lockCards(sql, endIds);
   const { rows: cards } = await sql.raw('select id, name, type from cards where id = any(?::uuid[])', [
     [...endIds],
@@ -33,13 +47,10 @@ export async function undoRelations(
   for (const event of events) {
     const { data, id } = event;
     const relation = wanted.get(id) ?? null;
-    const [type, source_id, target_id] = [data.type, data.source_id, data.target_id].map(String) as [
-      string,
-      string,
-      string,
-    ];
+    const type = String(data.type);
+    const [source_id, target_id] = [String(data.source_id), String(data.target_id)];
     if (!metamodel.relationTypes.has(type)) all.push(missing(event, 'relation type'));
-    else if (!ends.has(source_id) || !ends.has(target_id)) all.push(missing(event, 'card'));
+    else if (!endsOf(event).every((end) => ends.has(end))) all.push(missing(event, 'card'));
     else if (event.event_type === 'relation.deleted') {
       if (relation) all.push(changedLater(event));
       else {

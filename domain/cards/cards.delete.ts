@@ -66,7 +66,9 @@ export async function deleteAll(
     removed.map(({ id }) => id),
   );
   await deleteRows(work, removed);
-  await saveCards(work, ctx, moveWrites(work, plan, cards));
+  // read anew: what stays may have lost relations, and with them some of its score
+  const staying = await loadCards(work, ctx, [...plan.moved.keys(), ...plan.levels.keys()]);
+  await saveCards(work, ctx, moveWrites(work, plan, staying));
   return plan;
 }
 

@@ -1,8 +1,10 @@
 import type { Work } from '../command.ts';
 import type { EventDraft } from '../events/events.types.ts';
+import type { StoredRow } from '../events/row-changes.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { responseEvent } from '../surveys/surveys.events.ts';
 import type { ResponseRow } from '../surveys/surveys.types.ts';
+import { favoriteEvent } from '../views/favorites.events.ts';
 import { type CommentRow, commentEvent } from './comments/comments.events.ts';
 import { type DocumentRow, documentEvent } from './documents/documents.events.ts';
 import { expireFiles } from './files/files.attach.ts';
@@ -61,6 +63,9 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
   tell(await leaving<ResponseRow>(work, 'survey_responses', [...byId.keys()]), (card, row) =>
     responseEvent(card, row, null),
   );
+  for (const row of await leaving<StoredRow>(work, 'favorites', [...byId.keys()])) {
+    work.emit(favoriteEvent(row, null));
+  }
 }
 
 async function leaving<T>(work: Work, table: string, cardIds: string[]): Promise<T[]> {

@@ -20,6 +20,7 @@ import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { list } from './scenarios/list.ts';
+import { rollback } from './scenarios/rollback.ts';
 import { search } from './scenarios/search.ts';
 import { stream } from './scenarios/stream.ts';
 
@@ -37,6 +38,7 @@ const scenarios: Scenario[] = [
   dashboardCached,
   stream,
   bulkUpdate,
+  rollback,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

@@ -13,6 +13,8 @@ const apart = [
   'metamodel_versions',
   'notifications',
 ];
+/** Of these tables only some rows are part of the inventory: contents in use, and merges that stand. */
+const standing: Record<string, string> = { files: 'expires_at is null', card_merges: 'undone_at is null' };
 const left = ['updated_at', 'updated_by', 'version', 'expires_at'];
 
 /** What stands in every table of the inventory, row by row, but for who changed it last and when. */
@@ -25,7 +27,8 @@ export async function tablesOf(db: Sql): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {};
   for (const { name } of names) {
     const { rows } = await db.raw(
-      `select to_jsonb(t) - ?::text[] as row from "${name}" t order by (to_jsonb(t) - ?::text[])::text`,
+      `select to_jsonb(t) - ?::text[] as row from "${name}" t where ${standing[name] ?? 'true'}
+       order by (to_jsonb(t) - ?::text[])::text`,
       [left, left],
     );
     tables[name] = rows.map(({ row }: { row: unknown }) => row);

@@ -18,7 +18,7 @@ async function values(hand: Hand, type: string): Promise<Values> {
     description: hand.one([null, 'text', 'other']),
     external_id: hand.one([null, 'X-1', 'X-2', 'X-3', 'X-4']),
     lifecycle: hand.one([null, { active: '2020-01-01' }, { active: null, endOfLife: '2030-01-01' }]),
-    attributes: hand.one(
+    attributes: hand.one<Values>(
       type === 'Application'
         ? [
             { costTotalAnnual: hand.below(1000) },
