@@ -1,5 +1,7 @@
 import type { PoolClient } from 'pg';
+import { type CopiedLines, copyCsv } from './copy-out.ts';
 import type { Db } from './database.ts';
+import { withLiterals } from './literals.ts';
 
 /** One moment of the database, held open for reading. */
 export interface Snapshot {
@@ -9,6 +11,8 @@ export interface Snapshot {
    * batch is fetched while the caller works on the one before, so memory holds two of them.
    */
   batches(text: string, values: unknown[], size: number): AsyncGenerator<unknown[][]>;
+  /** Reads a query (with `?` for its values) of any size as lines of CSV that the server writes. */
+  csv(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
 }
 
 /**
@@ -42,6 +46,7 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
         await client.query(`close ${name}`).catch(() => undefined);
       }
     },
+    csv: (text, values) => copyCsv(client, withLiterals(text, values)),
   };
   try {
     await client.query('begin isolation level repeatable read read only');

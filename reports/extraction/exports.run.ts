@@ -6,8 +6,9 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { withSnapshot } from '../../platform/snapshot.ts';
-import { extractionTables, planExtraction, snapshotPosition } from './extraction.plan.ts';
-import { exportName, mediaTypes, writeTables } from './extraction.write.ts';
+import { exportName, mediaTypes } from './extraction.names.ts';
+import { planExtraction, snapshotPosition } from './extraction.plan.ts';
+import { prepareExtraction } from './extraction.write.ts';
 
 /** Writes the file of an export job from one snapshot and makes it the job's result. */
 export async function runExport(job: RunningJob<ExportRequest>, services: Services): Promise<JobResult> {
@@ -15,7 +16,7 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
   const plan = await planExtraction(ctx, request);
   const { content, result, rows } = await withSnapshot(services.db, async (snapshot) => {
     const position = await snapshotPosition(snapshot);
-    const tables = await extractionTables(snapshot, ctx, plan);
+    const { tables, write } = await prepareExtraction(snapshot, ctx, plan);
     const total = tables.reduce((sum, table) => sum + table.total, 0);
     let written = 0;
     const out = new PassThrough();
@@ -23,8 +24,7 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
     // it may fail before anybody waits for it, as when the job is cancelled
     stored.catch(() => undefined);
     try {
-      await writeTables(request.format, tables, out, {
-        neutralise: request.neutralise,
+      await write(out, {
         signal: job.signal,
         onRows: (rows) => {
           written += rows;

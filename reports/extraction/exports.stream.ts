@@ -5,8 +5,9 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
-import { extractionTables, planExtraction, snapshotPosition } from './extraction.plan.ts';
-import { exportName, writeTables } from './extraction.write.ts';
+import { exportName } from './extraction.names.ts';
+import { planExtraction, snapshotPosition } from './extraction.plan.ts';
+import { prepareExtraction } from './extraction.write.ts';
 import { pump } from './writers/pump.ts';
 
 export interface CsvQuery {
@@ -54,8 +55,8 @@ export async function streamCsv(
     emit({ event_type: 'export.streamed', data: { types, filter: query.filter, profile: query.profile } });
   });
   return await stream(services, exportName(request, new Date()), out, async (snapshot) => {
-    const tables = await extractionTables(snapshot, ctx, plan);
-    return () => writeTables('csv', tables, out, { neutralise: query.neutralise });
+    const { write } = await prepareExtraction(snapshot, ctx, plan);
+    return () => write(out, {});
   });
 }
 

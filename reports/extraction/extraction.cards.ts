@@ -4,7 +4,6 @@ import type { Ctx } from '../../domain/context.ts';
 import type { Condition } from '../../domain/lists/lists.types.ts';
 import { joinPath, writeTag } from '../../domain/transfer/csv-cells.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { isPacked, packColumns } from './extraction.pack.ts';
 import { epochWriter, rowShaper, type Source, shapedBatches } from './extraction.shape.ts';
 import { numbered } from './extraction.sql.ts';
 import type { Cell, Column, Table } from './extraction.types.ts';
@@ -73,21 +72,16 @@ export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
   };
 }
 
-/**
- * The cards of a selection as a table, from the snapshot, oldest first.
- * @param csv for the CSV writer: the database writes the text of those cells that it can.
- */
+/** The cards of a selection as a table, from the snapshot, oldest first. */
 export async function cardTable(
   snapshot: Snapshot,
   ctx: Ctx,
   selection: CardSelection,
-  wanted: Column[],
-  csv?: { neutralise: boolean },
+  columns: Column[],
 ): Promise<Table> {
   const where = selectedCards(ctx, selection);
   const attributes = visibleAttributes(ctx);
-  const columns = csv ? packColumns(wanted, packable, csv.neutralise) : wanted;
-  const needs = (...names: string[]) => names.some((name) => wanted.some(({ header }) => header === name));
+  const needs = (...names: string[]) => names.some((name) => columns.some(({ header }) => header === name));
   const from = [
     'cards c',
     needs('parent_external_id', 'parent_name') ? joins.parent : '',
@@ -95,12 +89,10 @@ export async function cardTable(
     needs('tags') ? joins.tags : '',
     needs('stakeholders') ? joins.stakeholders : '',
   ].join(' ');
-  const fixed = columns.filter((column) => isPacked(column) || !column.header.startsWith('attributes.'));
+  const fixed = columns.filter((column) => !column.header.startsWith('attributes.'));
   const list = [
     `${attributes.sql} as attributes`,
-    ...fixed.map((column) =>
-      isPacked(column) ? column.sql : members[column.header as keyof typeof members],
-    ),
+    ...fixed.map((column) => members[column.header as keyof typeof members]),
   ];
   const counted = numbered(`select count(*)::int as n from cards c where ${where.sql}`);
   const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(counted, where.bindings);
@@ -123,12 +115,6 @@ const readers: Partial<Record<keyof typeof members, (value: unknown) => Cell>> =
   created_at: epochWriter(),
   updated_at: epochWriter(),
 };
-
-/** The values whose cells the database can write: all but lists and times. */
-function packable({ header }: Column): string | undefined {
-  const name = header as keyof typeof members;
-  return name in members && !(name in readers) && name !== 'stakeholders' ? members[name] : undefined;
-}
 
 function sourceOf(column: Column, fixed: Column[]): Source {
   const at = fixed.indexOf(column);

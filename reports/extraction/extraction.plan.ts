@@ -4,11 +4,9 @@ import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type CardSelection, cardTable } from './extraction.cards.ts';
+import type { CardSelection } from './extraction.cards.ts';
 import { cardColumns, chooseColumns, relationColumns } from './extraction.columns.ts';
-import { hierarchyTable } from './extraction.hierarchy.ts';
-import { relationTable } from './extraction.relations.ts';
-import type { Column, Table } from './extraction.types.ts';
+import type { Column } from './extraction.types.ts';
 
 /** A checked request: what is selected and which columns it has. */
 export interface ExtractionPlan {
@@ -19,7 +17,7 @@ export interface ExtractionPlan {
 }
 
 /** Whether the caller may see any cost value at all: by permission, or by a role on some card. */
-async function seesSomeCosts(ctx: Ctx): Promise<boolean> {
+export async function seesSomeCosts(ctx: Ctx): Promise<boolean> {
   if (may(ctx.caller, 'costs.view')) return true;
   return Boolean(await ctx.db('stakeholders').where({ user_id: ctx.caller.userId }).first('id'));
 }
@@ -64,21 +62,6 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     ? cardColumns(ctx, cards.types, request.profile, costs)
     : relationColumns(ctx, relationTypes, request.profile, costs);
   return { request, cards, relationTypes, columns: chooseColumns(all, request.columns) };
-}
-
-/** The tables of a plan, read from the snapshot. */
-export async function extractionTables(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<Table[]> {
-  const { request, cards, relationTypes } = plan;
-  const relations = (columns: Column[]) => relationTable(snapshot, ctx, relationTypes, cards, columns);
-  if (request.kind === 'relations') return [await relations(plan.columns)];
-  const csv = request.format === 'csv' ? { neutralise: request.neutralise } : undefined;
-  const tables = [await cardTable(snapshot, ctx, cards, plan.columns, csv)];
-  if (request.include.includes('relations')) {
-    const costs = await seesSomeCosts(ctx);
-    tables.push(await relations(relationColumns(ctx, relationTypes, request.profile, costs)));
-  }
-  if (request.include.includes('hierarchy')) tables.push(await hierarchyTable(snapshot, ctx, cards));
-  return tables;
 }
 
 /** The feed position up to which the snapshot has seen everything. */

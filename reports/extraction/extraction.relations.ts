@@ -1,5 +1,6 @@
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { Condition } from '../../domain/lists/lists.types.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import { rowShaper, shapedBatches } from './extraction.shape.ts';
@@ -37,6 +38,23 @@ export function visibleRelationAttributes(ctx: Ctx): { sql: string; bindings: un
   };
 }
 
+/** Where the relations stand of which both ends are among the selected cards: as `r`, with the cards `s` and `t`. */
+export function selectedRelations(
+  ctx: Ctx,
+  types: string[],
+  selection: CardSelection,
+): { from: string; where: Condition } {
+  const cards = selectedCards(ctx, selection);
+  return {
+    from: 'relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id',
+    where: {
+      sql: `r.type = any(?::text[]) and s.id in (select c.id from cards c where ${cards.sql})
+        and t.id in (select c.id from cards c where ${cards.sql})`,
+      bindings: [types, ...cards.bindings, ...cards.bindings],
+    },
+  };
+}
+
 /** The relations of which both ends are among the selected cards, as a table. */
 export async function relationTable(
   snapshot: Snapshot,
@@ -46,21 +64,16 @@ export async function relationTable(
   columns: Column[],
 ): Promise<Table> {
   const attributes = visibleRelationAttributes(ctx);
-  const cards = selectedCards(ctx, selection);
-  const from = `relations r
-    join cards s on s.id = r.source_id join cards t on t.id = r.target_id
-    where r.type = any(?::text[])
-      and s.id in (select c.id from cards c where ${cards.sql}) and t.id in (select c.id from cards c where ${cards.sql})`;
-  const bindings = [types, ...cards.bindings, ...cards.bindings];
+  const { from, where } = selectedRelations(ctx, types, selection);
   const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(
-    numbered(`select count(*)::int as n from ${from}`),
-    bindings,
+    numbered(`select count(*)::int as n from ${from} where ${where.sql}`),
+    where.bindings,
   );
   const fixed = columns.flatMap(({ header }) => (header in members ? [header as keyof typeof members] : []));
   const list = [`${attributes.sql} as attributes`, ...fixed.map((name) => members[name])];
   const rows = snapshot.batches(
-    numbered(`select ${list.join(', ')} from ${from} order by r.id`),
-    [...attributes.bindings, ...bindings],
+    numbered(`select ${list.join(', ')} from ${from} where ${where.sql} order by r.id`),
+    [...attributes.bindings, ...where.bindings],
     BATCH,
   );
   const shape = rowShaper(columns, ({ header }) =>

@@ -1,6 +1,6 @@
 /** What a column holds; says how writers put it into cells. A key is a text that never needs
- * quoting or guarding; csv is the text of several cells, which only the CSV writer is given. */
-export type ColumnType = 'text' | 'key' | 'csv' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi';
+ * quoting or guarding. */
+export type ColumnType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi';
 
 export interface Column {
   /** The name in the header, such as `attributes.timeModel`. */

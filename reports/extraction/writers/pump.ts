@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
  * @throws the signal's reason when aborted.
  */
 export async function pump(
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string | Buffer>,
   out: Writable,
   signal: AbortSignal | undefined,
 ): Promise<void> {

@@ -8,7 +8,6 @@ export const MAX_TEXT = 32_767;
 export const widths: Record<ColumnType, number> = {
   text: 24,
   key: 24,
-  csv: 24,
   number: 14,
   boolean: 10,
   date: 12,

@@ -9,8 +9,9 @@ import { type Ctx, systemCaller } from '../../../domain/context.ts';
 import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
-import { extractionTables, planExtraction } from '../../../reports/extraction/extraction.plan.ts';
+import { planExtraction } from '../../../reports/extraction/extraction.plan.ts';
 import type { Cell, ColumnType } from '../../../reports/extraction/extraction.types.ts';
+import { readTables } from '../../../reports/extraction/extraction.write.ts';
 
 /** What the process prints. */
 export interface XlsxFloor {
@@ -58,7 +59,7 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
       neutralise: true,
     });
     return await withSnapshot(db, async (snapshot) => {
-      const [table] = await extractionTables(snapshot, ctx, plan);
+      const [table] = await readTables(snapshot, ctx, plan);
       const rows: Value[][] = [];
       for await (const batch of table!.batches) {
         for (const cells of batch) {

@@ -1,149 +1,162 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readCsv } from '../../../../domain/imports/imports.read-csv.ts';
-import type { Column, Table } from '../../../../reports/extraction/extraction.types.ts';
+import { joinValues, neutralise } from '../../../../domain/transfer/csv-cells.ts';
+import { literal } from '../../../../platform/literals.ts';
+import { type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
+import { csvAttribute, csvText } from '../../../../reports/extraction/extraction.csv.ts';
 import { writeCsv } from '../../../../reports/extraction/writers/csv.ts';
-import { writeNdjson } from '../../../../reports/extraction/writers/ndjson.ts';
-import { endlessTable, Kept, Stuck, tableOf, textColumns } from './tables.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { Kept, Stuck, textColumns } from './tables.ts';
 
-async function written(table: Table, neutralise = true): Promise<string> {
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc
+    .array(fc.constantFrom(...'=+-@\'" ,;\\/\t\r\n\u00a0\u2028é漢👩a.?$'), { maxLength: 8 })
+    .map((characters) => characters.join('')),
+);
+const storable = (value: string) => !value.includes('\0') && value.isWellFormed();
+const inSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => withSnapshot(t.services.db, work);
+const tableOf = (snapshot: Snapshot, headers: string[], query: string, values: unknown[] = []) => ({
+  name: 'Cards',
+  columns: textColumns(...headers),
+  total: 0,
+  lines: snapshot.csv(query, values),
+});
+const cellsOf = (content: string): string[][] => parse(content, { record_delimiter: '\r\n', from: 2 });
+
+async function written(...of: Parameters<typeof tableOf>): Promise<string> {
   const out = new Kept();
-  await writeCsv(table, out, { neutralise });
+  await writeCsv(tableOf(...of), out, {});
   expect(out.writableFinished).toBe(true);
   return out.content.toString('utf8');
 }
 
-const text = fc.oneof(
-  fc.string({ unit: 'grapheme' }),
-  fc.string({
-    unit: fc.constantFrom('"', "'", '=', '-', ',', ';', '\t', '\r', '\n', ' ', 'a', 'ß', '漢', '😀'),
-  }),
-);
-
-describe('CSV', () => {
-  it('writes each type of cell, texts alone guarded', async () => {
-    const columns: Column[] = [
-      { header: 'name', type: 'text' },
-      { header: 'cost', type: 'number' },
-      { header: 'critical', type: 'boolean' },
-      { header: 'from', type: 'date' },
-      { header: 'regions', type: 'multi' },
-    ];
-    const rows = [
-      ['=1+1', -5.5, true, '2020-01-01', ['-a', 'b;c']],
-      ['x, "y"', 1e21, false, null, []],
-      [null, undefined, null, undefined, null],
-    ];
-    expect(await written(tableOf(columns, rows))).toBe(
-      [
-        'name,cost,critical,from,regions',
-        `'=1+1,-5.5,true,2020-01-01,"'-a;b\\;c"`,
-        '"x, ""y""",1e+21,false,,',
-        ',,,,',
-        '',
-      ].join('\r\n'),
-    );
-    expect(await written(tableOf(columns, rows.slice(0, 1)), false)).toContain(
-      '\r\n=1+1,-5.5,true,2020-01-01,"-a;b\\;c"\r\n',
-    );
-  });
-
-  it('writes a header also where there are no rows', async () => {
-    expect(await written(tableOf(textColumns('a', 'b,c'), []))).toBe('a,"b,c"\r\n');
-  });
-
-  it('is read by any reader of CSV as it was written, and guarded by the import', async () => {
-    const cells = fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 20 });
-    await fc.assert(
-      fc.asyncProperty(cells, async (pairs) => {
-        const columns = textColumns('type', 'name', 'description', 'attributes.note');
-        const wanted = pairs.map((pair) => pair.map((value) => value.replaceAll('\0', '')));
-        const rows = wanted.map((pair) => ['Application', 'n', ...pair]);
-        const bare = await written(tableOf(columns, rows), false);
-        expect(parse(bare, { record_delimiter: '\r\n', from: 2 })).toEqual(rows);
-
-        const guarded = await written(tableOf(columns, rows));
-        for (const line of parse(guarded, { record_delimiter: '\r\n' })) {
-          for (const cell of line) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
-        }
-        const read: string[][] = [];
-        const chunks = (async function* () {
-          yield Buffer.from(guarded);
-        })();
-        const options = { attributeKeys: new Set(['note']), fieldType: () => 'text' as const };
-        for await (const batch of readCsv(chunks, { kind: 'cards', empty: 'leave', ...options })) {
-          for (const { values } of batch) {
-            read.push([values.description ?? '', String(values.attributes?.note ?? '')]);
-          }
-        }
-        expect(read).toEqual(wanted);
-      }),
-    );
-  });
-
-  it('takes no more rows than the reader takes, and tells how many', async () => {
-    const { table, told } = endlessTable();
-    const stop = new AbortController();
-    let seen = 0;
-    const onRows = (rows: number) => {
-      seen += rows;
-    };
-    const out = new Stuck();
-    const writing = writeCsv(table, out, { neutralise: true, signal: stop.signal, onRows });
-    for (let turn = 0; turn < 1_000; turn += 1) await setImmediate();
-    expect(told.rows).toBeLessThan(10_000);
-    expect(seen).toBe(told.rows);
-    const reason = new Error('cancelled');
-    stop.abort(reason);
-    await expect(writing).rejects.toBe(reason);
-    expect([out.destroyed, told.closed]).toEqual([true, true]);
-  });
-
-  it('lets go of the rows when the reader goes', async () => {
-    for (const write of [
-      (table: Table, out: Stuck) => writeCsv(table, out, { neutralise: true }),
-      (table: Table, out: Stuck) => writeNdjson(table, out, {}),
-    ]) {
-      const { table, told } = endlessTable();
-      const out = new Stuck();
-      const writing = write(table, out);
-      out.destroy();
-      await expect(writing).rejects.toThrow();
-      expect(told.closed).toBe(true);
-    }
-  });
-
-  it('destroys the stream when the rows fail', async () => {
-    const failing: Table = {
-      ...tableOf(textColumns('a'), []),
-      batches: (async function* () {
-        yield [['1']];
-        throw new Error('the database has gone');
-      })(),
-    };
-    const out = new Kept();
-    await expect(writeCsv(failing, out, { neutralise: true })).rejects.toThrow('the database has gone');
-    expect([out.destroyed, out.writableFinished]).toEqual([true, false]);
+it('ends lines with CR and LF, quotes what needs it, and has a header also where there are no rows', async () => {
+  await inSnapshot(async (snapshot) => {
+    expect(await written(snapshot, ['a', 'b,c'], 'select 1, 2 where false')).toBe('a,"b,c"\r\n');
+    const rows = `select 'x, "y"', null union all select E'1\\n2', 'z'`;
+    expect(await written(snapshot, ['a', 'b'], rows)).toBe('a,b\r\n"x, ""y""",\r\n"1\n2",z\r\n');
   });
 });
 
-describe('NDJSON', () => {
-  it('nests lifecycle and attributes, keeps types and leaves empty values out', async () => {
-    const out = new Kept();
-    const columns: Column[] = [
-      ...textColumns('name', 'lifecycle.active'),
-      { header: 'attributes.run.cost', type: 'number' },
-      { header: 'attributes.regions', type: 'multi' },
-    ];
-    const rows = [
-      ['=1', '2020-01-01', -5, ['a', 'b']],
-      ['x', null, undefined, null],
-    ];
-    await writeNdjson(tableOf(columns, rows), out, {});
-    expect(out.content.toString()).toBe(
-      '{"name":"=1","lifecycle":{"active":"2020-01-01"},"attributes":{"run.cost":-5,"regions":["a","b"]}}\n{"name":"x"}\n',
-    );
+it.each([true, false])('is read by any reader of CSV as it was stored, guarded: %s', async (guard) => {
+  const values = fc.sample(text, { numRuns: 3_000, seed: 11 }).filter(storable);
+  const cell = csvText('x.value', guard);
+  const content = await inSnapshot((snapshot) =>
+    written(
+      snapshot,
+      ['type', 'name', 'description', 'attributes.note'],
+      `select 'Application', 'n', ${cell}, ${cell}
+       from jsonb_array_elements_text(?::jsonb) with ordinality as x(value, n) order by x.n`,
+      [JSON.stringify(values)],
+    ),
+  );
+  const cells = cellsOf(content).map((line) => line[2]);
+  expect(cells).toEqual(values.map((value) => (guard ? neutralise(value) : value)));
+  if (!guard) return;
+  for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+  const chunks = (async function* () {
+    yield Buffer.from(content);
+  })();
+  const options = { attributeKeys: new Set(['note']), fieldType: () => 'text' as const };
+  const read: string[][] = [];
+  for await (const batch of readCsv(chunks, { kind: 'cards', empty: 'leave', ...options })) {
+    for (const row of batch) {
+      read.push([row.values.description ?? '', String(row.values.attributes?.note ?? '')]);
+    }
+  }
+  expect(read).toEqual(values.map((value) => [value, value]));
+});
+
+it('joins the values of a list, and looks only into objects of a type that has the field', async () => {
+  const list = fc.array(text.filter(storable), { minLength: 1, maxLength: 4 });
+  const lists = fc.sample(list, { numRuns: 300, seed: 5 });
+  const fieldOf = (type: string) =>
+    ({ A: 'multiple_select', B: 'number' })[type] as 'multiple_select' | 'number' | undefined;
+  const cell = csvAttribute('o.v', 'o.type', ['A', 'B', 'C'], 'k', fieldOf, true);
+  const rows = [
+    ...lists.map((values) => ['A', { k: values }]),
+    ['A', { k: [] }],
+    ['A', {}],
+    ['B', { k: -5.5 }],
+    ['C', { k: 'not a field of it' }],
+  ];
+  const content = await inSnapshot((snapshot) =>
+    written(
+      snapshot,
+      ['k', 'n'],
+      `select ${cell}, 1 from (select x ->> 0 as type, x -> 1 as v from jsonb_array_elements(?::jsonb) x) o`,
+      [JSON.stringify(rows)],
+    ),
+  );
+  expect(cellsOf(content).map(([value]) => value)).toEqual([...lists.map(joinValues), '', '', '-5.5', '']);
+});
+
+it('takes every text, number and list as a value of a statement as it is', async () => {
+  const values = fc.sample(text, { numRuns: 500, seed: 3 }).filter(storable);
+  const query = `select ${literal(values)}::text[] as list, array[${values.map(literal).join(', ')}] as each`;
+  const [row] = await inSnapshot((snapshot) => snapshot.query(query));
+  expect(row).toEqual({ list: values, each: values });
+  const others = [-1.5, true, null, new Date(0)].map(literal);
+  expect(others).toEqual(["'-1.5'", "'true'", 'null', "'1970-01-01T00:00:00.000Z'"]);
+  expect(() => literal({})).toThrow(TypeError);
+});
+
+const endless = `select repeat('x', 500), n from generate_series(1, 300000) n`;
+
+it('takes no more from the database than the reader takes; once aborted, the connection is as good as before', async () => {
+  const stop = new AbortController();
+  const reason = new Error('cancelled');
+  let seen = 0;
+  await inSnapshot(async (snapshot) => {
+    const out = new Stuck();
+    const writing = writeCsv(tableOf(snapshot, ['a', 'b'], endless), out, {
+      signal: stop.signal,
+      onRows: (rows) => {
+        seen += rows;
+      },
+    });
+    await pause(200);
+    const before = seen;
+    await pause(200);
+    expect(seen).toBe(before);
+    expect(seen).toBeLessThan(20_000);
+    stop.abort(reason);
+    await expect(writing).rejects.toBe(reason);
+    expect(out.destroyed).toBe(true);
+    expect(await snapshot.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
+});
+
+it('destroys the stream when the database fails on the way', async () => {
+  const out = new Kept();
+  const failing = 'select 1 / (5000 - n) from generate_series(1, 10000) n';
+  await expect(
+    inSnapshot((snapshot) => writeCsv(tableOf(snapshot, ['a'], failing), out, {})),
+  ).rejects.toThrow('division by zero');
+  expect([out.destroyed, out.writableFinished]).toEqual([true, false]);
+  expect(await inSnapshot((snapshot) => snapshot.query('select 1 as one'))).toEqual([{ one: 1 }]);
+});
+
+it('says so when the connection is lost on the way', async () => {
+  const work = inSnapshot(async (snapshot) => {
+    const [{ pid } = { pid: 0 }] = await snapshot.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const out = new Stuck();
+    const writing = writeCsv(tableOf(snapshot, ['a', 'b'], endless), out, {});
+    await pause(50);
+    await t.services.db.raw('select pg_terminate_backend(?)', [pid]);
+    out.destroy();
+    await writing;
+  });
+  await expect(work).rejects.toThrow();
+  expect(await inSnapshot((snapshot) => snapshot.query('select 1 as one'))).toEqual([{ one: 1 }]);
 });
