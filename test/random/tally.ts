@@ -8,6 +8,8 @@ interface Count {
 /** Counts answers by operation, for the table in the end. */
 export interface Tally {
   add(operation: string, group: string, status: number): void;
+  /** Notes that a request which ought to have succeeded did not. */
+  refused(operation: string, what: string): void;
   /** The table, an operation a line. */
   table(): string;
   /** How far the run falls short of a fair one: `least` requests for each group, and the parts that it must have. */
@@ -21,10 +23,14 @@ const percent = (part: number, whole: number): string => `${((100 * part) / (who
 const SUCCEEDED = 0.3;
 const WRITING = 0.4;
 
+/** With fewer requests than these the parts of one operation say nothing. */
+const ENOUGH = 50;
+
 export function createTally(operations: string[]): Tally {
   const counts = new Map<string, Count>(
     operations.map((name) => [name, { groups: new Map(), statuses: new Map() }]),
   );
+  const refusals = new Map<string, string[]>();
   const succeeded = ({ statuses }: Count) =>
     sum([...statuses].filter(([status]) => status >= 200 && status < 300).map(([, count]) => count));
   const total = ({ statuses }: Count) => sum(statuses.values());
@@ -37,6 +43,9 @@ export function createTally(operations: string[]): Tally {
       const count = counts.get(operation)!;
       count.groups.set(group, (count.groups.get(group) ?? 0) + 1);
       count.statuses.set(status, (count.statuses.get(status) ?? 0) + 1);
+    },
+    refused(operation, what) {
+      refusals.set(operation, [...(refusals.get(operation) ?? []), what]);
     },
     table() {
       const width = Math.max(...operations.map((name) => name.length)) + 1;
@@ -68,8 +77,11 @@ export function createTally(operations: string[]): Tally {
           const asked = count.groups.get(group) ?? 0;
           if (asked < least) short.push(`${name}: ${asked} requests of ${group}, not ${least}`);
         }
-        if (least > 0 && succeeded(count) < SUCCEEDED * total(count))
-          short.push(`${name}: only ${percent(succeeded(count), total(count))} were answered 2xx`);
+        if (total(count) >= ENOUGH && succeeded(count) < SUCCEEDED * total(count))
+          short.push(
+            `${name}: only ${percent(succeeded(count), total(count))} were answered 2xx` +
+              `; ${refusals.get(name)?.length ?? 0} refused that ought not, such as ${refusals.get(name)?.at(-1)}`,
+          );
       }
       if (written() < WRITING * all()) short.push(`only ${percent(written(), all())} were writing`);
       return short;
