@@ -49,8 +49,11 @@ describe('setting up', () => {
     const stored = await t.services.db('two_factor').where({ user_id: who.id }).first();
     expect(JSON.stringify(stored)).not.toContain(begun.body.secret);
     expect((await loginAs(t, who)).status, 'not in force yet').toBe(200);
-    const guess = await post('/confirm', token, { code: '000000' });
-    expect([guess.status, guess.body.errors[0].field]).toEqual([422, 'code']);
+    // also of characters that are no digits, and longer in bytes
+    for (const code of ['000000', 'äöüäöü']) {
+      const guess = await post('/confirm', token, { code });
+      expect([guess.status, guess.body.errors[0].field]).toEqual([422, 'code']);
+    }
 
     const confirmed = await post('/confirm', token, { code: totpCode(begun.body.secret) });
     expect(confirmed.body.recovery_codes).toHaveLength(10);
