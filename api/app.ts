@@ -52,9 +52,12 @@ export async function createApp(services: Services): Promise<App> {
   registerBatches(app);
   registerConditional(app);
   registerIdempotency(app, services);
+  // nothing in these lines needs to be cut
+  const requests = services.log.child({}, { redact: [] });
   app.addHook('onResponse', (request, reply, done) => {
-    request.log.info(
+    requests.info(
       {
+        reqId: request.id,
         method: request.method,
         // the query may hold names of people and things
         path: request.url.split('?')[0],

@@ -2,8 +2,8 @@ import type { FastifyReply } from 'fastify';
 import { etagOf } from '../domain/etag.ts';
 import type { JsonText } from '../domain/lists/lists.types.ts';
 
-/** Sends JSON text as it came from the database, without parsing it again. */
-export function sendJson(reply: FastifyReply, text: JsonText): FastifyReply {
+/** Sends JSON, as text from the database or encoded already, without parsing it again. */
+export function sendJson(reply: FastifyReply, text: JsonText | Buffer): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').serializer(String).send(text);
 }
 

@@ -19,7 +19,8 @@ export interface Report<P> {
 }
 
 export interface ReportAnswer {
-  text: JsonText;
+  /** JSON in UTF-8, encoded once for all who ask. */
+  body: Buffer;
   etag: string;
 }
 
@@ -47,8 +48,8 @@ const NEAREST = 200;
  * @param shared whether other processes see the same cache.
  */
 export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
-  const nearest = new Map<string, JsonText>();
-  const running = new Map<string, Promise<JsonText>>();
+  const nearest = new Map<string, Buffer>();
+  const running = new Map<string, Promise<Buffer>>();
   // the same map is handed in for as long as no version has changed
   const names = new WeakMap<ReadonlyMap<string, number>, Map<string, CacheName>>();
 
@@ -75,8 +76,8 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     return name;
   };
 
-  const remember = (key: string, text: JsonText) => {
-    nearest.set(key, text);
+  const remember = (key: string, body: Buffer) => {
+    nearest.set(key, body);
     if (nearest.size > NEAREST) nearest.delete(nearest.keys().next().value!);
   };
 
@@ -109,18 +110,19 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     async run(ctx, topics, report, params) {
       const { key, etag } = nameOf(ctx, topics, report, params);
       const near = nearest.get(key);
-      if (near !== undefined) return { text: near, etag };
+      if (near !== undefined) return { body: near, etag };
       let work = running.get(key);
       if (!work) {
         work = computeOnce(key, ctx, report, params)
           .then((text) => {
-            remember(key, text);
-            return text;
+            const body = Buffer.from(text);
+            remember(key, body);
+            return body;
           })
           .finally(() => running.delete(key));
         running.set(key, work);
       }
-      return { text: await work, etag };
+      return { body: await work, etag };
     },
   };
 }

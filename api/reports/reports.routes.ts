@@ -27,8 +27,8 @@ export function registerReportRoutes(app: App, services: Services): void {
     permission: 'reports.ea_dashboard',
     answers: { 200: { description: 'The dashboard', schema: Type.Ref('Dashboard#') } },
     handler: async ({ ctx, request, reply }) => {
-      const { text, etag } = await runner.run(ctx, request.topics, dashboardReport, {});
-      return sendJson(reply.header('etag', etag), text);
+      const { body, etag } = await runner.run(ctx, request.topics, dashboardReport, {});
+      return sendJson(reply.header('etag', etag), body);
     },
   });
 
