@@ -1,0 +1,92 @@
+import object from '@jsep-plugin/object';
+import jsep, { type Expression } from 'jsep';
+import { FormulaError } from './formula.error.ts';
+import { formulaLimits } from './formula.limits.ts';
+
+jsep.plugins.register(object);
+for (const operator of ['|', '^', '&', '<<', '>>', '>>>', '===', '!==', '??']) {
+  jsep.removeBinaryOp(operator);
+}
+jsep.removeUnaryOp('~');
+jsep.addBinaryOp('or', 1);
+jsep.addBinaryOp('and', 2);
+jsep.addLiteral('True', true);
+jsep.addLiteral('False', false);
+jsep.addLiteral('None', null);
+
+/** One line of a formula: an expression whose value may be given a name for the lines after it. */
+export interface FormulaLine {
+  name: string | null;
+  expression: Expression;
+}
+
+const assignment = /^\s*([A-Za-z_]\w*)\s*=(?!=)/;
+
+/**
+ * Reads a formula: lines of `x = expression` or `expression`; brackets may span lines, lines that begin with `#` are
+ * remarks. Nothing is run.
+ * @throws FormulaError naming the line.
+ */
+export function parseFormula(formula: string): FormulaLine[] {
+  if (formula.length > formulaLimits.length) {
+    throw new FormulaError(`A formula has at most ${formulaLimits.length} characters.`);
+  }
+  const lines: FormulaLine[] = [];
+  for (const { text, line } of logicalLines(formula)) {
+    const name = assignment.exec(text)?.[1] ?? null;
+    const source = name === null ? text : text.replace(assignment, '');
+    lines.push({ name, expression: parseExpression(source, line) });
+  }
+  if (lines.length === 0) throw new FormulaError('The formula is empty.');
+  return lines;
+}
+
+function parseExpression(source: string, line: number): Expression {
+  let expression: Expression;
+  try {
+    expression = jsep(source);
+  } catch (error) {
+    if (error instanceof RangeError) throw new FormulaError(`Line ${line}: nested too deeply.`);
+    throw new FormulaError(`Line ${line}: ${(error as Error).message}`);
+  }
+  if (expression.type === 'Compound') {
+    throw new FormulaError(`Line ${line}: one expression is expected, and an operator between two values.`);
+  }
+  return expression;
+}
+
+/** Lines, those within brackets joined; counts brackets so that the parser never meets a deep nest. */
+function* logicalLines(formula: string): Generator<{ text: string; line: number }> {
+  let text = '';
+  let first = 1;
+  let depth = 0;
+  for (const [index, raw] of formula.split(/\r\n|[\r\n]/).entries()) {
+    if (text === '') {
+      first = index + 1;
+      if (/^\s*(#|$)/.test(raw)) continue;
+    }
+    depth = depthAfter(raw, depth, index + 1);
+    text += text === '' ? raw : ` ${raw}`;
+    if (depth > 0) continue;
+    yield { text, line: first };
+    text = '';
+  }
+  if (text !== '') throw new FormulaError(`Line ${first}: a bracket is not closed.`);
+}
+
+function depthAfter(raw: string, before: number, line: number): number {
+  let depth = before;
+  let quote = '';
+  for (let at = 0; at < raw.length; at += 1) {
+    const char = raw[at]!;
+    if (quote !== '') {
+      if (char === '\\') at += 1;
+      else if (char === quote) quote = '';
+    } else if (char === '"' || char === "'") quote = char;
+    else if ('([{'.includes(char)) depth += 1;
+    else if (')]}'.includes(char)) depth -= 1;
+    if (depth > formulaLimits.depth) throw new FormulaError(`Line ${line}: nested too deeply.`);
+    if (depth < 0) throw new FormulaError(`Line ${line}: a bracket is closed that was not opened.`);
+  }
+  return depth;
+}
