@@ -4,6 +4,7 @@ import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
 import { registerTwoFactorRoutes } from './auth/auth.two-factor.routes.ts';
 import { registerBatchRoutes } from './batches/batches.routes.ts';
+import { registerCalculationRoutes } from './calculations/calculations.routes.ts';
 import { registerCardBulkRoutes } from './cards/cards.bulk.routes.ts';
 import { registerCardMergeRoutes } from './cards/cards.merge.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
@@ -58,6 +59,7 @@ export const routeGroups: RouteGroup[] = [
   registerRelationTypeRoutes,
   registerStakeholderRoleRoutes,
   registerCatalogueRoutes,
+  registerCalculationRoutes,
   registerCardReadRoutes,
   registerCardWriteRoutes,
   registerCardBulkRoutes,

@@ -17,6 +17,7 @@ import * as sso from './steps/0016-sso.ts';
 import * as webhooks from './steps/0017-webhooks.ts';
 import * as surveys from './steps/0021-surveys.ts';
 import * as eventObjects from './steps/0023-event-objects.ts';
+import * as calculations from './steps/0020-calculations.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -38,4 +39,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0017-webhooks', up: webhooks.up },
   { name: '0021-surveys', up: surveys.up },
   { name: '0023-event-objects', up: eventObjects.up },
+  { name: '0020-calculations', up: calculations.up },
 ];

@@ -9,6 +9,7 @@ import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
 import { passwordResetProcessor } from './password-reset.ts';
+import { recalculateProcessor } from './recalculate.ts';
 import { todosDueProcessor } from './todos-due.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
@@ -24,4 +25,5 @@ export const processors: JobProcessor[] = [
   eraseUserProcessor,
   archivePurgeProcessor,
   batchRollbackProcessor,
+  recalculateProcessor,
 ];

@@ -35,7 +35,7 @@ export async function undoCards(
   careful: ReadonlySet<string>,
 ): Promise<Left[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
-  await lockCards(work.sql, ids, true);
+  await lockCards(work, ids, true);
   const stored = await loadCards(work, ctx, ids);
   const wanted = new Map<string, StoredCard | null>(stored);
   const lasts = new Map<string, BatchEvent>();
@@ -73,7 +73,7 @@ export async function undoCards(
       gone.map(({ id }) => id),
     );
     await deleteAttached(work, gone);
-    await deleteRows(work, gone);
+    await deleteRows(work, ctx, gone);
   }
   await saveCards(
     work,

@@ -1,3 +1,4 @@
+import { calculationUndo } from '../calculations/calculations.undo.ts';
 import { mergeUndo } from '../cards/merge/merge.events.undo.ts';
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
 import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
@@ -14,6 +15,7 @@ import type { UndoSpec } from './undo.types.ts';
 export const undoSpecs: UndoSpec[] = [
   // one group a line
   metamodelUndo,
+  calculationUndo,
   catalogueUndo,
   collaborationUndo,
   mergeUndo,

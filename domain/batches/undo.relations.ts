@@ -30,7 +30,7 @@ export async function undoRelations(
 ): Promise<Left[]> {
   const { sql, metamodel } = work;
   const endIds = new Set(events.flatMap(endsOf));
-  await lockCards(sql, endIds);
+  await lockCards(work, endIds);
   const { rows: cards } = await sql.raw('select id, name, type from cards where id = any(?::uuid[])', [
     [...endIds],
   ]);

@@ -1,11 +1,10 @@
-import type { Expression } from 'jsep';
 import { FormulaError } from './formula.error.ts';
 import { formulaFunctions } from './formula.functions.ts';
 import { formulaLimits } from './formula.limits.ts';
-import type { FormulaLine } from './formula.parse.ts';
+import type { FormulaLine, FormulaNode } from './formula.parse.ts';
 import { type Budget, type FormulaValue, member, number, same, text, truthy } from './formula.values.ts';
 
-/** What a formula can name: `data`, `relations`, `relation_count`, `children`, `children_count`. */
+/** What a formula can name, by name: `data`, `relations`, `relation_count`, `children`, `children_count`. */
 export type FormulaNames = Record<string, FormulaValue>;
 
 /**
@@ -25,9 +24,6 @@ export function evaluateFormula(lines: FormulaLine[], names: FormulaNames): Form
   return last;
 }
 
-// jsep gives nodes as a loose record; each kind's members are those of its documentation.
-type Node = Expression & Record<string, never>;
-
 class Run implements Budget {
   private readonly names: Map<string, FormulaValue>;
   private steps = 0;
@@ -41,20 +37,19 @@ class Run implements Budget {
     if (this.steps > formulaLimits.steps) throw new FormulaError('The formula takes too many steps.');
   }
 
-  value(expression: Expression, depth: number): FormulaValue {
+  value(node: FormulaNode, depth: number): FormulaValue {
     this.spend(1);
     if (depth > formulaLimits.depth) throw new FormulaError('The formula is nested too deeply.');
-    const node = expression as Node;
-    const of = (inner: Expression) => this.value(inner, depth + 1);
+    const of = (inner: FormulaNode) => this.value(inner, depth + 1);
     switch (node.type as string) {
       case 'Literal':
         return this.literal(node.value);
       case 'Identifier':
         return this.named(node.name);
       case 'MemberExpression':
-        return member(of(node.object), node.computed ? of(node.property) : (node.property as Node).name);
+        return member(of(node.object), node.computed ? of(node.property) : node.property.name);
       case 'ArrayExpression':
-        return (node.elements as Expression[]).map(of);
+        return node.elements.map(of);
       case 'ObjectExpression':
         return this.record(node.properties, of);
       case 'ConditionalExpression':
@@ -62,7 +57,8 @@ class Run implements Budget {
       case 'UnaryExpression':
         return unary(node.operator, of(node.argument));
       case 'BinaryExpression':
-        return this.binary(node, of);
+      case 'LogicalExpression':
+        return this.binary(node, depth);
       case 'CallExpression':
         return this.call(node, of);
       default:
@@ -82,22 +78,22 @@ class Run implements Budget {
     return value;
   }
 
-  private record(properties: Expression[], of: (inner: Expression) => FormulaValue): FormulaValue {
+  private record(properties: FormulaNode[], of: (inner: FormulaNode) => FormulaValue): FormulaValue {
     const made: Record<string, FormulaValue> = Object.create(null);
-    for (const property of properties as Node[]) {
-      const key = property.key as Node | undefined;
+    for (const property of properties) {
+      const key = property.key;
       if (property.type !== 'Property' || !key || property.computed || !property.value) {
         throw new FormulaError('A mapping is written {"key": value}.');
       }
-      made[String(key.type === 'Identifier' ? key.name : key.value)] = of(property.value);
+      made[String(key.type === 'Identifier' ? key.name : key.value)] = of(property.value as FormulaNode);
     }
     return made;
   }
 
-  private call(node: Node, of: (inner: Expression) => FormulaValue): FormulaValue {
-    const callee = node.callee as Node;
+  private call(node: FormulaNode, of: (inner: FormulaNode) => FormulaValue): FormulaValue {
+    const callee = node.callee;
     const name = callee.type === 'Identifier' ? (callee.name as string) : '';
-    const args = node.arguments as Expression[];
+    const args = node.arguments;
     // only the branch that is taken is computed, so that IF can guard a division
     if (name === 'IF') {
       if (args.length < 2 || args.length > 3) throw new FormulaError('IF takes 2 or 3 values.');
@@ -109,12 +105,26 @@ class Run implements Budget {
     return apply(args.map(of), this);
   }
 
-  private binary(node: Node, of: (inner: Expression) => FormulaValue): FormulaValue {
-    const operator = node.operator as string;
-    const left = of(node.left);
-    if (operator === '&&' || operator === 'and') return truthy(left) ? of(node.right) : left;
-    if (operator === '||' || operator === 'or') return truthy(left) ? left : of(node.right);
-    const right = of(node.right);
+  /** A row of operators leans to the left: it is walked, not entered, so that its length is no depth. */
+  private binary(top: FormulaNode, depth: number): FormulaValue {
+    const row: FormulaNode[] = [];
+    let first = top;
+    while (first.type === 'BinaryExpression' || first.type === 'LogicalExpression') {
+      row.push(first);
+      first = first.left;
+    }
+    let left = this.value(first, depth + 1);
+    for (const node of row.reverse()) {
+      this.spend(1);
+      left = this.operate(node.operator, left, () => this.value(node.right, depth + 1));
+    }
+    return left;
+  }
+
+  private operate(operator: string, left: FormulaValue, rightOf: () => FormulaValue): FormulaValue {
+    if (operator === '&&' || operator === 'and') return truthy(left) ? rightOf() : left;
+    if (operator === '||' || operator === 'or') return truthy(left) ? left : rightOf();
+    const right = rightOf();
     switch (operator) {
       case '==':
         return same(left, right);
@@ -148,7 +158,7 @@ class Run implements Budget {
 }
 
 function unary(operator: string, value: FormulaValue): FormulaValue {
-  if (operator === '!') return !truthy(value);
+  if (operator === '!' || operator === 'not') return !truthy(value);
   if (operator === '-') return -number(value);
   return number(value);
 }

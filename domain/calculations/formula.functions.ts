@@ -48,11 +48,15 @@ function shift(value: number, places: number): string {
   return `${digits}e${Number(exponent) + places}`;
 }
 
-/** A member by a path such as `attributes.costTotalAnnual`. */
+/**
+ * A member by a path such as `attributes.costTotalAnnual`; what the item itself has not is looked for among its
+ * attributes, then among the relation's.
+ */
 function follow(item: FormulaValue, path: string, budget: Budget): FormulaValue {
   const keys = path.split('.');
   budget.spend(keys.length);
-  return keys.reduce<FormulaValue>((value, key) => member(value, key), item);
+  const reach = (from: FormulaValue) => keys.reduce<FormulaValue>((value, key) => member(value, key), from);
+  return reach(item) ?? reach(member(item, 'attributes')) ?? reach(member(item, 'rel_attributes'));
 }
 
 function toNumber(value: FormulaValue): number {

@@ -2,8 +2,10 @@
 export const formulaLimits = {
   /** Characters of the formula. */
   length: 5_000,
-  /** Brackets and operators within each other. */
-  depth: 64,
+  /** Brackets within each other. */
+  brackets: 64,
+  /** Operations within each other; a row of sums or of `and` counts as one. */
+  depth: 200,
   /** Nodes visited and list items looked at in one run. */
   steps: 100_000,
   /** Characters of any text made. */

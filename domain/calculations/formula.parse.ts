@@ -1,5 +1,5 @@
 import object from '@jsep-plugin/object';
-import jsep, { type Expression } from 'jsep';
+import jsep from 'jsep';
 import { FormulaError } from './formula.error.ts';
 import { formulaLimits } from './formula.limits.ts';
 
@@ -10,14 +10,38 @@ for (const operator of ['|', '^', '&', '<<', '>>', '>>>', '===', '!==', '??']) {
 jsep.removeUnaryOp('~');
 jsep.addBinaryOp('or', 1);
 jsep.addBinaryOp('and', 2);
+jsep.addUnaryOp('not');
 jsep.addLiteral('True', true);
 jsep.addLiteral('False', false);
 jsep.addLiteral('None', null);
 
+/** A node of an expression; which members it has depends on its type, as in ESTree. */
+export interface FormulaNode {
+  type: string;
+  operator: string;
+  name: string;
+  computed: boolean;
+  /** A literal's value, or the node of an object's member. */
+  value: unknown;
+  key: FormulaNode | undefined;
+  left: FormulaNode;
+  right: FormulaNode;
+  object: FormulaNode;
+  property: FormulaNode;
+  test: FormulaNode;
+  consequent: FormulaNode;
+  alternate: FormulaNode;
+  argument: FormulaNode;
+  callee: FormulaNode;
+  arguments: FormulaNode[];
+  elements: FormulaNode[];
+  properties: FormulaNode[];
+}
+
 /** One line of a formula: an expression whose value may be given a name for the lines after it. */
 export interface FormulaLine {
   name: string | null;
-  expression: Expression;
+  expression: FormulaNode;
 }
 
 const assignment = /^\s*([A-Za-z_]\w*)\s*=(?!=)/;
@@ -41,10 +65,10 @@ export function parseFormula(formula: string): FormulaLine[] {
   return lines;
 }
 
-function parseExpression(source: string, line: number): Expression {
-  let expression: Expression;
+function parseExpression(source: string, line: number): FormulaNode {
+  let expression: FormulaNode;
   try {
-    expression = jsep(source);
+    expression = jsep(source) as unknown as FormulaNode;
   } catch (error) {
     if (error instanceof RangeError) throw new FormulaError(`Line ${line}: nested too deeply.`);
     throw new FormulaError(`Line ${line}: ${(error as Error).message}`);
@@ -85,7 +109,7 @@ function depthAfter(raw: string, before: number, line: number): number {
     } else if (char === '"' || char === "'") quote = char;
     else if ('([{'.includes(char)) depth += 1;
     else if (')]}'.includes(char)) depth -= 1;
-    if (depth > formulaLimits.depth) throw new FormulaError(`Line ${line}: nested too deeply.`);
+    if (depth > formulaLimits.brackets) throw new FormulaError(`Line ${line}: nested too deeply.`);
     if (depth < 0) throw new FormulaError(`Line ${line}: a bracket is closed that was not opened.`);
   }
   return depth;

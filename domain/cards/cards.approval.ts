@@ -24,7 +24,7 @@ const statusAfter: Record<ApprovalAction, ApprovalStatus> = {
  */
 export async function setApproval(ctx: Ctx, id: string, action: ApprovalAction): Promise<JsonText> {
   return await command(ctx, async (work) => {
-    await lockCards(work.sql, [id]);
+    await lockCards(work, [id]);
     const card = requireCard(await loadCards(work, ctx, [id]), id);
     requireOnCard(ctx, { app: 'inventory.approval_status', card: 'card.approval_status' }, card);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, card.id));

@@ -1,4 +1,6 @@
 import { requireOnCard, requireOnCards } from '../access/policy.ts';
+import { noRuns } from '../calculations/calculations.local.ts';
+import { noteRuns, recalculate } from '../calculations/recalculate.ts';
 import { deleteAttached } from '../collaboration/collaboration.delete.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -19,7 +21,7 @@ import {
   type RemovalPlan,
   type RemovalRequest,
 } from './cards.removal.ts';
-import { saveCards } from './cards.save.ts';
+import { saveCards, tellComputed } from './cards.save.ts';
 import { diffCard } from './rules/diff.ts';
 
 /** Needed for deleting. */
@@ -65,7 +67,7 @@ export async function deleteAll(
     work,
     removed.map(({ id }) => id),
   );
-  await deleteRows(work, removed);
+  await deleteRows(work, ctx, removed);
   // read anew: what stays may have lost relations, and with them some of its score
   const staying = await loadCards(work, ctx, [...plan.moved.keys(), ...plan.levels.keys()]);
   await saveCards(work, ctx, moveWrites(work, plan, staying));
@@ -93,11 +95,12 @@ export async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): 
 }
 
 /**
- * Deletes the rows of cards and tells their last values; nothing may hang on them any more. `about` are further members
- * of each event's data.
+ * Deletes the rows of cards and tells their last values; nothing may hang on them any more. What their parents compute
+ * from them follows. `about` are further members of each event's data.
  */
 export async function deleteRows(
   work: Work,
+  ctx: Ctx,
   cards: StoredCard[],
   about: Record<string, unknown> = {},
 ): Promise<void> {
@@ -118,4 +121,9 @@ export async function deleteRows(
     work.emit(cardEvent('card.deleted', type, card, diffCard(card, null), { ...more, ...about }));
     work.raise(cardsTopic(type.key));
   }
+  const runs = noRuns();
+  const written = cards.map((before) => ({ before, after: null, changes: {} }));
+  const computed = await recalculate(work, ctx, written, new Map(), runs);
+  await noteRuns(work, runs);
+  tellComputed(work, computed.values());
 }

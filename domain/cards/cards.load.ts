@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { CardForPolicy } from '../access/policy.ts';
+import { lockCalculationsOf } from '../calculations/calculations.lock.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { projection } from '../lists/lists.sql.ts';
@@ -23,10 +24,16 @@ export async function lockHierarchy(sql: Sql, mode: 'shared' | 'exclusive'): Pro
 }
 
 /** Locks card rows in the order of their ids, so that commands wait for each other instead of deadlocking. */
-export async function lockCards(sql: Sql, ids: Iterable<string>, deleting = false): Promise<void> {
-  await sql.raw(
+export async function lockCards(
+  work: Pick<Work, 'sql' | 'metamodel'>,
+  ids: Iterable<string>,
+  deleting = false,
+): Promise<void> {
+  const wanted = [...ids];
+  await lockCalculationsOf(work, wanted);
+  await work.sql.raw(
     `select from cards where id = any(?::uuid[]) order by id for ${deleting ? 'update' : 'no key update'}`,
-    [[...ids]],
+    [wanted],
   );
 }
 

@@ -52,7 +52,7 @@ export async function patchCard(ctx: Ctx, id: string, patch: CardPatch): Promise
     // what may change the tree is decided alone, and with every card locked whose level may follow
     if (moves) await lockHierarchy(work.sql, 'exclusive');
     const below = moves ? await leveledBelow(work, id) : [];
-    await lockCards(work.sql, [id, ...below.map((card) => card.id)]);
+    await lockCards(work, [id, ...below.map((card) => card.id)]);
     const before = requireCard(await loadCards(work, ctx, [id]), id);
     const type = typeOf(work.metamodel, before);
     requireOnCard(ctx, EDIT, before);

@@ -3,7 +3,8 @@ import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { levelsAfter } from './cards.levels.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
-import { type CardWrite, rescored, settled } from './cards.save.ts';
+import { rescored } from './cards.rows.ts';
+import { type CardWrite, settled } from './cards.save.ts';
 import { ancestorsOf, idsBelow } from './cards.tree.ts';
 import { visibleCards } from './cards.visible.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
@@ -160,7 +161,7 @@ export async function lockRemoval(
   act: Act,
 ): Promise<Map<string, StoredCard>> {
   const ids = new Set([...plan.removed, ...plan.moved.keys(), ...plan.levels.keys()]);
-  await lockCards(work.sql, ids, act === 'delete');
+  await lockCards(work, ids, act === 'delete');
   return await loadCards(work, ctx, ids);
 }
 

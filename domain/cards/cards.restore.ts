@@ -30,7 +30,7 @@ export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest)
   return await command(ctx, async (work) => {
     await lockHierarchy(work.sql, 'exclusive');
     const named = [...new Set((request.also_restore_card_ids ?? []).map((other) => other.toLowerCase()))];
-    await lockCards(work.sql, [id, ...named]);
+    await lockCards(work, [id, ...named]);
     const cards = await loadCards(work, ctx, [id, ...named]);
     const primary = requireCard(cards, id);
     requireOnCard(ctx, ARCHIVE, primary);

@@ -1,15 +1,18 @@
 import type { Knex } from 'knex';
+import type { Seeds } from '../calculations/calculations.follow.ts';
+import { noRuns, type Runs, withLocalValues } from '../calculations/calculations.local.ts';
+import { noteRuns, type Recalculated, recalculate } from '../calculations/recalculate.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
+import { rescored, updateRows } from './cards.rows.ts';
 import { guardUnique } from './cards.unique.ts';
 import { approvalAfter } from './rules/approval.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
 import { type Changes, diffCard } from './rules/diff.ts';
-import { dataQuality, qualityFacts } from './rules/quality.ts';
 
 /** The card after a change of its content by hand: approval and data quality follow. */
 export function settled(type: CardType, before: StoredCard, after: StoredCard): StoredCard {
@@ -17,11 +20,6 @@ export function settled(type: CardType, before: StoredCard, after: StoredCard): 
     ...after,
     approval_status: approvalAfter(after.approval_status, diffCard(before, after)),
   });
-}
-
-/** The card with the data quality that follows from its values and surroundings. */
-export function rescored(type: CardType, card: StoredCard): StoredCard {
-  return { ...card, data_quality: dataQuality(type, card, qualityFacts(type, card.filled)) };
 }
 
 /** One card's change. */
@@ -38,27 +36,64 @@ export interface SavedCard extends CardWrite {
 }
 
 /**
- * Writes changed cards in one statement, with an event for each; cards that do not differ are left alone.
- * @returns what was written.
+ * Writes changed cards in one statement, with an event for each; cards that do not differ are left alone. What
+ * formulas compute from them is in the same event, and the cards elsewhere whose values follow have one of their own.
+ * `seeds` are formulas that have to run for other reasons.
+ * @returns what was written of the given cards.
  * @throws EstateError `sibling_name_taken`, `external_id_taken`.
  */
-export async function saveCards(work: Work, ctx: Ctx, writes: CardWrite[]): Promise<SavedCard[]> {
+export async function saveCards(
+  work: Work,
+  ctx: Ctx,
+  writes: CardWrite[],
+  { seeds = new Map(), runs = noRuns() }: { seeds?: Seeds; runs?: Runs } = {},
+): Promise<SavedCard[]> {
   const changed = writes
-    .map((write) => ({ ...write, changes: diffCard(write.before, write.after) }))
+    .map((write) => withComputed(work, write, runs))
     .filter((write) => Object.keys(write.changes).length > 0);
-  if (changed.length === 0) return [];
+  if (changed.length === 0 && seeds.size === 0) return [];
   const after = changed.map((write) => write.after);
   const update = (sql: Knex.Transaction) => updateRows(sql, ctx, after);
   if (changed.some((write) => mayClash(write.changes))) await guardUnique(work.sql, after, update);
-  else await update(work.sql);
-  for (const { before, after: card, changes, event } of changed) {
+  else if (changed.length > 0) await update(work.sql);
+  const computed = await recalculate(work, ctx, changed, seeds, runs);
+  await noteRuns(work, runs);
+  const saved = changed.map((write) => {
+    const last = computed.get(write.after.id)?.after;
+    return last ? { ...write, after: last, changes: diffCard(write.before, last) } : write;
+  });
+  for (const { before, after: card, changes, event } of saved) {
+    computed.delete(card.id);
     const type = typeOf(work.metamodel, card);
     const archived = changes.status && (card.archive_batch_id ?? before.archive_batch_id);
     const more = archived ? { archive_batch_id: archived } : {};
     work.emit(cardEvent(event ?? 'card.updated', type, card, changes, more));
     work.raise(cardsTopic(type.key));
   }
-  return changed;
+  tellComputed(work, computed.values());
+  return saved;
+}
+
+/** A write with what the card's own formulas make of it. */
+function withComputed(work: Work, write: CardWrite, runs: Runs): SavedCard {
+  const { before, after } = write;
+  const changes = diffCard(before, after);
+  const type = typeOf(work.metamodel, after);
+  const computed = withLocalValues(work.metamodel, type, after, changes, runs);
+  if (computed === after) return { ...write, changes };
+  const scored = rescored(type, computed);
+  return { ...write, after: scored, changes: diffCard(before, scored) };
+}
+
+/** The events of cards whose values followed from others. */
+export function tellComputed(work: Work, cards: Iterable<Recalculated>): void {
+  for (const { before, after } of cards) {
+    const changes = diffCard(before, after);
+    if (Object.keys(changes).length === 0) continue;
+    const type = typeOf(work.metamodel, after);
+    work.emit(cardEvent('card.updated', type, after, changes));
+    work.raise(cardsTopic(type.key));
+  }
 }
 
 /** Whether a change may meet another card in a unique index. */
@@ -68,29 +103,19 @@ function mayClash(changes: Changes): boolean {
   );
 }
 
-async function updateRows(sql: Knex.Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
-  await sql.raw(
-    `update cards c set
-       subtype = v.subtype, name = v.name, alias = v.alias, description = v.description, parent_id = v.parent_id,
-       lifecycle = v.lifecycle, attributes = v.attributes, external_id = v.external_id, status = v.status,
-       approval_status = v.approval_status, data_quality = v.data_quality, archived_at = v.archived_at,
-       archive_batch_id = v.archive_batch_id, updated_by = ?::uuid, updated_at = clock_timestamp()
-     from jsonb_to_recordset(?::jsonb) as v(id uuid, subtype text, name text, alias text, description text,
-       parent_id uuid, lifecycle jsonb, attributes jsonb, external_id text, status text, approval_status text,
-       data_quality numeric, archived_at timestamptz, archive_batch_id uuid)
-     where c.id = v.id`,
-    [ctx.caller.userId, JSON.stringify(cards)] as never,
-  );
-}
-
 /**
  * Computes the data quality of cards anew after something around them has changed (a relation, a tag, a
- * stakeholder), in the transaction of that change.
+ * stakeholder), in the transaction of that change; and runs the formulas of `seeds`.
  */
-export async function rescoreCards(work: Work, ctx: Ctx, ids: Iterable<string>): Promise<void> {
+export async function rescoreCards(
+  work: Work,
+  ctx: Ctx,
+  ids: Iterable<string>,
+  seeds: Seeds = new Map(),
+): Promise<void> {
   const wanted = [...new Set(ids)];
-  if (wanted.length === 0) return;
-  await lockCards(work.sql, wanted);
+  if (wanted.length === 0 && seeds.size === 0) return;
+  await lockCards(work, wanted);
   const cards = await loadCards(work, ctx, wanted);
   await saveCards(
     work,
@@ -99,6 +124,7 @@ export async function rescoreCards(work: Work, ctx: Ctx, ids: Iterable<string>):
       before: card,
       after: rescored(typeOf(work.metamodel, card), card),
     })),
+    { seeds },
   );
 }
 

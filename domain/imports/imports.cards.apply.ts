@@ -57,7 +57,7 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
   const rows = await readBatch(applying, batch);
   await lockHierarchy(work.sql, rows.some(({ structural }) => structural) ? 'exclusive' : 'shared');
   const ids = rows.filter(({ is_new }) => !is_new).map(({ card_id }) => card_id);
-  if (ids.length > 0) await lockCards(work.sql, ids);
+  if (ids.length > 0) await lockCards(work, ids);
   const stored = ids.length > 0 ? await loadCards(work, ctx, ids) : new Map<string, StoredCard>();
   const around = await readPeopleAndTags(work.sql, rows);
 
@@ -166,7 +166,7 @@ async function write(applying: Applying, steps: CardStep[], around: PeopleAndTag
     work.sql,
     moved.map(({ row }) => ({ id: row.card_id, level: row.level! })),
   );
-  await lockCards(work.sql, levels.keys());
+  await lockCards(work, levels.keys());
   await saveCards(work, ctx, levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
 }
 

@@ -33,7 +33,7 @@ export async function applyRelations(applying: Applying, batch: number): Promise
     [jobId, batch],
   );
   const cards = new Set(rows.flatMap(({ source_id, target_id }) => [source_id, target_id]));
-  await lockCards(work.sql, cards);
+  await lockCards(work, cards);
   const ends = await loadEnds(work.sql, ctx, cards);
   const competing = await loadCompeting(
     work.sql,

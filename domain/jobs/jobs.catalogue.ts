@@ -9,6 +9,7 @@ import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
+import { recalculateJob } from './kinds/recalculate.ts';
 import { todosDueJob } from './kinds/todos-due.ts';
 
 /** Every kind of job. */
@@ -24,6 +25,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   eraseUserJob,
   archivePurgeJob,
   batchRollbackJob,
+  recalculateJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

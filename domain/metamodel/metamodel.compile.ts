@@ -1,3 +1,8 @@
+import {
+  type CalculationPlan,
+  type CalculationRow,
+  compileCalculations,
+} from '../calculations/calculations.plan.ts';
 import { collectLanguages } from './languages.ts';
 import type {
   Cardinality,
@@ -88,7 +93,10 @@ export interface CompiledField {
   type: FieldType;
   weight: number;
   required: boolean;
+  /** Set by the service alone. */
   readonly: boolean;
+  /** An active formula computes it; it is readonly then. */
+  calculated: boolean;
   options: ReadonlySet<string>;
   /** Labels by option key. */
   optionLabels: ReadonlyMap<string, string>;
@@ -131,10 +139,12 @@ export interface Metamodel {
   visibleRelationTypes: string[];
   /** Languages that some label is translated to. */
   languages: ReadonlySet<string>;
+  /** The active formulas. */
+  calculations: CalculationPlan;
 }
 
 /** A declared field in the form that checks work with. */
-export function compileField(field: Field | RelationAttribute): CompiledField {
+export function compileField(field: Field | RelationAttribute, calculated = false): CompiledField {
   const own = field as Partial<Field>;
   return {
     key: field.key,
@@ -142,7 +152,8 @@ export function compileField(field: Field | RelationAttribute): CompiledField {
     type: field.type,
     weight: own.weight ?? 1,
     required: own.required ?? false,
-    readonly: own.readonly ?? false,
+    readonly: calculated || (own.readonly ?? false),
+    calculated,
     options: new Set((field.options ?? []).map((option) => option.key)),
     optionLabels: new Map((field.options ?? []).map((option) => [option.key, option.label])),
   };
@@ -161,6 +172,8 @@ export function compileMetamodel(rows: {
   relationTypes: RelationTypeRow[];
   roles: RoleRow[];
   tagGroups: TagGroupRow[];
+  /** The active ones. */
+  calculations?: CalculationRow[];
 }): Metamodel {
   const relationTypes = new Map<string, RelationType>();
   const hidden = new Set(rows.cardTypes.filter((type) => type.is_hidden).map((type) => type.key));
@@ -172,10 +185,14 @@ export function compileMetamodel(rows: {
     relationTypes.set(row.key, { ...row, fields, costKeys: costKeys(fields) });
   }
 
+  const calculations = rows.calculations ?? [];
+  const computed = new Set(calculations.map((row) => `${row.target_type_key} ${row.target_field_key}`));
   const cardTypes = new Map<string, CardType>();
   for (const row of [...rows.cardTypes].sort(byOrder)) {
     const fields = new Map(
-      row.fields_schema.flatMap((section) => section.fields).map((field) => [field.key, compileField(field)]),
+      row.fields_schema
+        .flatMap((section) => section.fields)
+        .map((field) => [field.key, compileField(field, computed.has(`${row.key} ${field.key}`))]),
     );
     const mandatoryRelations: MandatoryRelation[] = [];
     for (const type of relationTypes.values()) {
@@ -225,6 +242,7 @@ export function compileMetamodel(rows: {
     hiddenTypes: [...hidden],
     visibleRelationTypes: [...relationTypes.values()].filter(shown).map((type) => type.key),
     languages: languagesOf([rows.cardTypes, rows.relationTypes, rows.roles]),
+    calculations: compileCalculations(calculations, { cardTypes, relationTypes }),
   };
 }
 

@@ -13,6 +13,7 @@ export async function loadMetamodel(sql: Sql): Promise<Metamodel> {
        (select coalesce(jsonb_agg(t), '[]') from card_types t) as card_types,
        (select coalesce(jsonb_agg(t), '[]') from relation_types t) as relation_types,
        (select coalesce(jsonb_agg(t), '[]') from stakeholder_role_definitions t) as roles,
+       (select coalesce(jsonb_agg(k), '[]') from calculations k where k.is_active) as calculations,
        (select coalesce(jsonb_agg(to_jsonb(g) || jsonb_build_object(
           'has_tags', exists (select from tags where tag_group_id = g.id))), '[]') from tag_groups g) as tag_groups`,
     [METAMODEL_TOPIC],
@@ -24,6 +25,7 @@ export async function loadMetamodel(sql: Sql): Promise<Metamodel> {
     relationTypes: row.relation_types,
     roles: row.roles,
     tagGroups: row.tag_groups,
+    calculations: row.calculations,
   });
 }
 

@@ -80,7 +80,7 @@ export async function bulkRelationsWithin(
     target: refs[2 * n + 1]!,
   }));
   const cardIds = new Set(refs.flatMap((ref) => ('id' in ref ? ref.id : [])));
-  await lockCards(sql, cardIds);
+  await lockCards(work, cardIds);
   const ends = await loadEnds(sql, ctx, cardIds);
   const wanted = rows.flatMap(({ operation, source, target }): WantedRelation[] => {
     const type = metamodel.relationTypes.get(operation.type);

@@ -32,7 +32,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation): Promise<Writ
     const type = requireRelationType(work.metamodel, input.type);
     const source_id = input.source_id.toLowerCase();
     const target_id = input.target_id.toLowerCase();
-    await lockCards(sql, [source_id, target_id]);
+    await lockCards(work, [source_id, target_id]);
     const ends = await loadEnds(sql, ctx, [source_id, target_id]);
     if (ends.size < 2 && !may(ctx.caller, 'inventory.view')) throw forbidden('inventory.view');
     const { source, target } = requireFittingEnds(type, ends.get(source_id), ends.get(target_id));

@@ -74,7 +74,7 @@ export async function lockRelation(
   const { sql, metamodel } = work;
   const found = await sql('relations').where({ id }).first('source_id', 'target_id');
   if (!found) throw notFound('relation', id);
-  await lockCards(sql, [found.source_id, found.target_id]);
+  await lockCards(work, [found.source_id, found.target_id]);
   const { rows } = await sql.raw(`select ${COLUMNS} from relations r where r.id = ?::uuid for update`, [id]);
   const relation = rows[0] as StoredRelation | undefined;
   const ends = await loadEnds(sql, ctx, [found.source_id, found.target_id]);

@@ -1,3 +1,4 @@
+import { followEnds, type TouchedRelation } from '../calculations/calculations.follow.ts';
 import { mandatoryTypes } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
 import type { Work } from '../command.ts';
@@ -70,14 +71,28 @@ export async function saveRelations(
     work.emit(relationEvent(type, between, before, after, made.get((after ?? before)!.id)));
     work.raise(relationsTopic(key));
   }
-  await rescoreEnds(work, ctx, [...deleted, ...created], options.leaving);
+  const touched = all.flatMap(({ before, after }) => touchedBy(before, after));
+  await rescoreEnds(work, ctx, [...deleted, ...created], touched, options.leaving);
 }
 
-/** Only mandatory relation types count for the data quality, on the side that must have them. */
+/** What formulas see of a write: a relation with other ends is one that went and one that came. */
+function touchedBy(before: StoredRelation | null, after: StoredRelation | null): TouchedRelation[] {
+  const sides = [before, after].flatMap((relation) => (relation ? [relation] : []));
+  const moved =
+    before && after && (before.source_id !== after.source_id || before.target_id !== after.target_id);
+  if (!before || !after || moved) return sides.map((relation) => ({ ...relation, attributes: null }));
+  const keys = Object.keys(diffRelation(before, after)).flatMap((key) =>
+    key.startsWith('attributes.') ? [key.slice('attributes.'.length)] : [],
+  );
+  return [{ ...after, attributes: new Set(keys) }];
+}
+
+/** Only mandatory relation types count for the data quality, on the side that must have them; formulas read any. */
 async function rescoreEnds(
   work: Work,
   ctx: Ctx,
   relations: StoredRelation[],
+  touched: TouchedRelation[],
   leaving: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const sources = new Set(mandatoryTypes(work.metamodel, 'source'));
@@ -86,9 +101,15 @@ async function rescoreEnds(
     ...(sources.has(relation.type) ? [relation.source_id] : []),
     ...(targets.has(relation.type) ? [relation.target_id] : []),
   ]);
+  const seeds = followEnds(work.metamodel, touched);
+  for (const [formula, ends] of seeds) {
+    for (const id of leaving) ends.delete(id);
+    if (ends.size === 0) seeds.delete(formula);
+  }
   await rescoreCards(
     work,
     ctx,
     ids.filter((id) => !leaving.has(id)),
+    seeds,
   );
 }

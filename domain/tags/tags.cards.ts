@@ -30,7 +30,7 @@ interface KnownTag {
 export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const { sql } = work;
-    await lockCards(sql, [cardId]);
+    await lockCards(work, [cardId]);
     const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
     requireOnCard(ctx, EDIT, card);
     const { rows }: { rows: KnownTag[] } = await sql.raw(
@@ -78,7 +78,7 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
 export async function removeTag(ctx: Ctx, cardId: string, tagId: string): Promise<void> {
   await command(ctx, async (work) => {
     const { sql } = work;
-    await lockCards(sql, [cardId]);
+    await lockCards(work, [cardId]);
     const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
     requireOnCard(ctx, EDIT, card);
     const { rows } = await sql.raw(

@@ -18,7 +18,7 @@ async function undoLink(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoR
   const added = event.event_type === 'tag.added';
   const { old, new: put } = event.data.changes.tag_id!;
   const tagId = String(added ? put : old);
-  await lockCards(sql, [event.id]);
+  await lockCards(work, [event.id]);
   const card = (await loadCards(work, ctx, [event.id])).get(event.id);
   if (!card) return { code: 'missing_card', message: `The card ${event.id} is gone.` };
   const { rows } = await sql.raw(

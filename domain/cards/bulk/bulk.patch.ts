@@ -57,7 +57,7 @@ export async function patchCards(
       const moves = leveled || input.parent_id !== undefined;
       if (moves) await lockHierarchy(work.sql, 'exclusive');
       const levels = moves ? await levelsOf(work, wanted, input, leveled) : new Map<string, string>();
-      await lockCards(work.sql, new Set([...wanted, ...levels.keys()]));
+      await lockCards(work, new Set([...wanted, ...levels.keys()]));
       const cards = await loadCards(work, ctx, wanted);
       requireOnCards(ctx, EDIT, cards.values());
       if (input.parent_id !== undefined) {

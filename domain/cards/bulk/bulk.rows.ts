@@ -20,7 +20,7 @@ export async function chooseCards(
 ): Promise<{ chosen: StoredCard[]; skipped: SkippedCard[] }> {
   await lockHierarchy(work.sql, 'exclusive');
   const wanted = uniqueIds(ids);
-  await lockCards(work.sql, wanted);
+  await lockCards(work, wanted);
   const cards = await loadCards(work, ctx, wanted);
   const chosen: StoredCard[] = [];
   const skipped: SkippedCard[] = [];

@@ -12,7 +12,8 @@ import { cardEvent } from '../cards.events.ts';
 import { newIds } from '../cards.insert.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf, writtenCard } from '../cards.load.ts';
 import { EDIT } from '../cards.patch.ts';
-import { type CardWrite, rescored, type SavedCard, saveCards, settled } from '../cards.save.ts';
+import { rescored } from '../cards.rows.ts';
+import { type CardWrite, type SavedCard, saveCards, settled } from '../cards.save.ts';
 import { LEVEL_FIELD } from '../rules/capability.ts';
 import { type MergedCards, mergeTags, moveAttached } from './merge.attached.ts';
 import { chosenInput, type FieldChoices, survivingValues } from './merge.fields.ts';
@@ -78,7 +79,7 @@ async function merge(
   const chosen = input.parent_id;
   const tree = await planTree(work, ctx, { ...seen, chosen });
   const peers = (await relationsOf(work, all)).flatMap(({ source_id, target_id }) => [source_id, target_id]);
-  await lockCards(sql, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), true);
+  await lockCards(work, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), true);
 
   const cards = await cardsOf(work, ctx, all);
   const { type, survivor, merged } = cards;
@@ -102,7 +103,7 @@ async function merge(
   const attached = await moveAttached(work, cards);
   const tags = await mergeTags(work, cards);
   const [mergeId] = await newIds(work, 1);
-  await deleteRows(work, merged, { merged_into: survivorId, merge_id: mergeId });
+  await deleteRows(work, ctx, merged, { merged_into: survivorId, merge_id: mergeId });
   const saved = await saveSurviving(work, ctx, { survivorId, values, tree, gone });
 
   const counts: Record<string, number> = {

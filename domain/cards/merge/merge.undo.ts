@@ -109,7 +109,7 @@ async function lockAll(work: Work, ctx: Ctx, merge: MergeRow): Promise<StoredCar
   const { journal, survivor_id: survivorId } = merge;
   const relations = [...journal.relations, ...journal.changed.map(({ after }) => after)];
   const ends = relations.flatMap((relation) => [String(relation.source_id), String(relation.target_id)]);
-  await lockCards(work.sql, new Set([survivorId, ...journal.saved.map((card) => card.id), ...ends]));
+  await lockCards(work, new Set([survivorId, ...journal.saved.map((card) => card.id), ...ends]));
   const survivor = (await loadCards(work, ctx, [survivorId])).get(survivorId);
   if (survivor) requireMergeRights(ctx, [survivor]);
   else

@@ -61,9 +61,14 @@ export function validateCardInput(
   if (input.attributes) {
     faults.push(...checkAttributes(cardType.fields, input.attributes));
     for (const [key, value] of Object.entries(input.attributes)) {
-      if (!cardType.fields.get(key)?.readonly || key === LEVEL_FIELD) continue;
+      const definition = cardType.fields.get(key);
+      if (!definition?.readonly || key === LEVEL_FIELD) continue;
       if (sameValue(value, ownValue(checks.stored ?? {}, key))) continue;
-      faults.push({ field: `attributes.${key}`, code: 'readonly', message: 'is set by the service alone' });
+      faults.push(
+        definition.calculated
+          ? { field: `attributes.${key}`, code: 'calculated', message: 'is computed by a formula' }
+          : { field: `attributes.${key}`, code: 'readonly', message: 'is set by the service alone' },
+      );
     }
   }
   return faults.filter((fault) => fault !== undefined);

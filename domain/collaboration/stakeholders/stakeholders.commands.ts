@@ -106,7 +106,7 @@ export async function unassign(
 
 /** A card of a shown type, locked, since its score follows from its stakeholders. @throws EstateError `not_found`. */
 export async function lockedCard(work: Work, ctx: Ctx, id: string): Promise<StoredCard> {
-  await lockCards(work.sql, [id]);
+  await lockCards(work, [id]);
   return requireCard(await loadCards(work, ctx, [id]), id);
 }
 

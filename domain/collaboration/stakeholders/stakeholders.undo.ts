@@ -12,7 +12,7 @@ import { type StakeholderRow, stakeholderEvent } from './stakeholders.events.ts'
 async function undo(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
   const { sql } = work;
   const cardId = event.card_id!;
-  await lockCards(sql, [cardId]);
+  await lockCards(work, [cardId]);
   const card = (await loadCards(work, ctx, [cardId])).get(cardId);
   if (!card) return { code: 'missing_card', message: `The card ${cardId} is gone.` };
   const { rows } = await sql.raw('select to_jsonb(s) as row from stakeholders s where id = ?', [event.id]);

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sqlState } from '../../../platform/database.ts';
 import { requirePermission } from '../../access/policy.ts';
 import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
-import { rescored, saveCards } from '../../cards/cards.save.ts';
+import { rescored } from '../../cards/cards.rows.ts';
+import { saveCards } from '../../cards/cards.save.ts';
 import { command } from '../../command.ts';
 import type { JobResult, RunningJob } from '../../jobs/jobs.running.ts';
 import type { MetamodelChangePayload } from '../../jobs/kinds/metamodel-change.ts';
+import { withHiddenTypes } from '../metamodel.hidden.ts';
 import { type ChangeOperation, carryOut } from './changes.dispatch.ts';
 import { LOCK_NOT_AVAILABLE, openRun } from './changes.run.ts';
-import { withHiddenTypes } from './restate.ts';
 
 const PAUSE_MS = 1_000;
 const BATCH = 500;
@@ -88,7 +89,7 @@ async function scoreBatch(job: RunningJob<MetamodelChangePayload>, at: Scoring):
     );
     const ids: string[] = rows.map((row: { id: string }) => row.id);
     const writing = { ...work, metamodel: withHiddenTypes(work.metamodel) };
-    await lockCards(work.sql, ids);
+    await lockCards(work, ids);
     const cards = await loadCards(writing, ctx, ids);
     const writes = [...cards.values()].map((before) => ({
       before,

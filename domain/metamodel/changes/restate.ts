@@ -1,8 +1,10 @@
 import { loadCards } from '../../cards/cards.load.ts';
-import { rescored, saveCards } from '../../cards/cards.save.ts';
+import { rescored } from '../../cards/cards.rows.ts';
+import { saveCards } from '../../cards/cards.save.ts';
 import type { Work } from '../../command.ts';
 import type { Fragment } from '../../lists/lists.types.ts';
 import type { CardType, Metamodel } from '../metamodel.compile.ts';
+import { withHiddenTypes } from '../metamodel.hidden.ts';
 import { loadMetamodel } from '../metamodel.store.ts';
 import { type ChangeRun, LargeChange, workOf } from './changes.types.ts';
 import { restateRelations } from './restate.relations.ts';
@@ -138,11 +140,6 @@ function transitional(before: Metamodel, after: Metamodel): Metamodel {
     cardTypes: withCosts(after.cardTypes, before.cardTypes),
     relationTypes: withCosts(after.relationTypes, before.relationTypes),
   };
-}
-
-/** The metamodel as if no type was hidden, for what looks at all cards. */
-export function withHiddenTypes(metamodel: Metamodel): Metamodel {
-  return { ...metamodel, visibleTypes: [...metamodel.cardTypes.keys()], hiddenTypes: [] };
 }
 
 async function countCards({ sql }: Work, tasks: CardTask[]): Promise<number> {

@@ -1,0 +1,231 @@
+import { FormulaError } from './formula.error.ts';
+import { type FormulaLine, parseFormula } from './formula.parse.ts';
+import { type FormulaReads, readsOf } from './formula.reads.ts';
+
+/** A formula as its row holds it. */
+export interface CalculationRow {
+  id: string;
+  target_type_key: string;
+  target_field_key: string;
+  formula: string;
+  execution_order: number;
+}
+
+/** The types of the metamodel, as far as formulas ask. */
+export interface PlanTypes {
+  cardTypes: ReadonlyMap<string, { fields: ReadonlyMap<string, { type: string }> }>;
+  relationTypes: ReadonlyMap<
+    string,
+    { source_type_key: string; target_type_key: string; fields: ReadonlyMap<string, { type: string }> }
+  >;
+}
+
+/** A formula that was read and fits the metamodel. */
+export interface ReadFormula {
+  lines: FormulaLine[];
+  reads: FormulaReads;
+}
+
+/** One active formula. */
+export interface Formula extends ReadFormula {
+  id: string;
+  type: string;
+  field: string;
+  order: number;
+  /** It reads its own card alone. */
+  local: boolean;
+}
+
+/** All active formulas, compiled. */
+export interface CalculationPlan {
+  /** What others read comes before them; children of the same type come into it again. */
+  formulas: readonly Formula[];
+  byType: ReadonlyMap<string, readonly Formula[]>;
+  /** Card types that take part in formulas which read other cards. */
+  crossingTypes: readonly string[];
+  /** Active formulas that no longer fit the metamodel and are not run, with the reason. */
+  broken: ReadonlyMap<string, string>;
+}
+
+/** Members of a card that `data` names besides its fields. */
+export const dataMembers = [
+  'name',
+  'alias',
+  'description',
+  'subtype',
+  'external_id',
+  'status',
+  'lifecycle',
+] as const;
+
+/**
+ * Reads a formula for cards of a type.
+ * @throws FormulaError naming what is wrong, or is not known there.
+ */
+export function readFormula(formula: string, type: string, types: PlanTypes): ReadFormula {
+  const lines = parseFormula(formula);
+  const reads = readsOf(lines);
+  const fields = types.cardTypes.get(type)?.fields;
+  if (!fields) throw new FormulaError(`There is no card type '${type}'.`);
+  for (const key of reads.data) {
+    if (!fields.has(key) && !(dataMembers as readonly string[]).includes(key)) {
+      throw new FormulaError(`The type '${type}' has no field '${key}'.`);
+    }
+  }
+  for (const key of [...reads.relations, ...reads.counts]) {
+    if (peerTypes(types, key, type).length === 0) {
+      throw new FormulaError(`The type '${type}' has no relation type '${key}'.`);
+    }
+  }
+  return { lines, reads };
+}
+
+/** The types at the other end of a relation type. */
+export function peerTypes(types: PlanTypes, relationType: string, type: string): string[] {
+  const ends = types.relationTypes.get(relationType);
+  if (!ends) return [];
+  return [
+    ...(ends.source_type_key === type ? [ends.target_type_key] : []),
+    ...(ends.target_type_key === type ? [ends.source_type_key] : []),
+  ];
+}
+
+/** Compiles active formulas in the order in which they are run. */
+export function compileCalculations(rows: CalculationRow[], types: PlanTypes): CalculationPlan {
+  const broken = new Map<string, string>();
+  const read = rows.flatMap((row): Formula[] => {
+    try {
+      return [compiled(row, types)];
+    } catch (error) {
+      if (!(error instanceof FormulaError)) throw error;
+      broken.set(row.id, error.message);
+      return [];
+    }
+  });
+  const { ordered, cycles } = arrange(read, types);
+  for (const cycle of cycles) {
+    for (const formula of cycle.formulas) broken.set(formula.id, cycleMessage(cycle));
+  }
+  const byType = new Map<string, Formula[]>();
+  const crossing = new Set<string>();
+  for (const formula of ordered) {
+    byType.set(formula.type, [...(byType.get(formula.type) ?? []), formula]);
+    if (formula.local) continue;
+    crossing.add(formula.type);
+    for (const key of [...formula.reads.relations, ...formula.reads.counts]) {
+      for (const type of peerTypes(types, key, formula.type)) crossing.add(type);
+    }
+  }
+  return { formulas: ordered, byType, crossingTypes: [...crossing], broken };
+}
+
+function compiled(row: CalculationRow, types: PlanTypes): Formula {
+  const { lines, reads } = readFormula(row.formula, row.target_type_key, types);
+  if (!types.cardTypes.get(row.target_type_key)!.fields.has(row.target_field_key)) {
+    throw new FormulaError(`The type '${row.target_type_key}' has no field '${row.target_field_key}'.`);
+  }
+  const local = reads.relations.size + reads.counts.size === 0 && !reads.children && !reads.childrenCount;
+  const { id, target_type_key: type, target_field_key: field, execution_order: order } = row;
+  return { id, type, field, order, lines, reads, local };
+}
+
+/** Formulas that wait for each other. */
+export interface Cycle {
+  formulas: Formula[];
+  /** `Type.field` of each, the first again at the end. */
+  path: string[];
+}
+
+/** The cycle as a sentence. */
+export function cycleMessage({ path }: Cycle): string {
+  return `The formulas wait for each other: ${path.join(' -> ')}.`;
+}
+
+type Edge = 'own' | 'relation' | 'children';
+
+/** How a formula reads what another computes; several ways are told by the one that matters most. */
+function edgeBetween(reader: Formula, made: Formula, types: PlanTypes): Edge | undefined {
+  const named = reader.reads.members.has(made.field);
+  const related = [...reader.reads.relations].some((key) =>
+    peerTypes(types, key, reader.type).includes(made.type),
+  );
+  if (named && related) return 'relation';
+  if (made.type !== reader.type) return undefined;
+  if (reader.reads.data.has(made.field)) return 'own';
+  return named && reader.reads.children ? 'children' : undefined;
+}
+
+/**
+ * Puts formulas in order. A card's formula may read what the same formula gives its children, since no card lies below
+ * itself; every other way round is a cycle.
+ */
+export function arrange(formulas: Formula[], types: PlanTypes): { ordered: Formula[]; cycles: Cycle[] } {
+  const sorted = [...formulas].sort((a, b) => a.order - b.order || (a.id < b.id ? -1 : 1));
+  const waits = new Map(
+    sorted.map((reader) => [
+      reader,
+      new Map(
+        sorted.flatMap((made) => {
+          const edge = edgeBetween(reader, made, types);
+          return edge ? [[made, edge] as const] : [];
+        }),
+      ),
+    ]),
+  );
+  const groups = components(sorted, (formula) => [...waits.get(formula)!.keys()]);
+  const ordered: Formula[] = [];
+  const cycles: Cycle[] = [];
+  for (const group of groups) {
+    const within = (formula: Formula, edges: readonly Edge[]) =>
+      [...waits.get(formula)!].flatMap(([made, edge]) =>
+        group.includes(made) && edges.includes(edge) ? [made] : [],
+      );
+    const looping = group.some((formula) => within(formula, ['relation']).length > 0);
+    const inner = components(group, (formula) => within(formula, ['own']));
+    const own = inner.find((part) => part.length > 1 || within(part[0]!, ['own']).includes(part[0]!));
+    if (looping || own) {
+      const waiting = looping ? group : own!;
+      cycles.push({
+        formulas: group,
+        path: pathRound(waiting, (formula) =>
+          within(formula, looping ? ['own', 'relation', 'children'] : ['own']),
+        ),
+      });
+    } else ordered.push(...inner.flat());
+  }
+  return { ordered, cycles };
+}
+
+/** Strongly connected parts, what is waited for first (Tarjan). */
+function components(nodes: Formula[], next: (node: Formula) => Formula[]): Formula[][] {
+  const found: Formula[][] = [];
+  const numbers = new Map<Formula, number>();
+  const lows = new Map<Formula, number>();
+  const open: Formula[] = [];
+  const visit = (node: Formula): number => {
+    numbers.set(node, numbers.size);
+    lows.set(node, numbers.get(node)!);
+    open.push(node);
+    for (const other of next(node)) {
+      const low = !numbers.has(other) ? visit(other) : open.includes(other) ? numbers.get(other)! : Infinity;
+      lows.set(node, Math.min(lows.get(node)!, low));
+    }
+    if (lows.get(node) === numbers.get(node)) found.push(open.splice(open.indexOf(node)));
+    return lows.get(node)!;
+  };
+  for (const node of nodes) if (!numbers.has(node)) visit(node);
+  return found;
+}
+
+/** A way from a formula of the group back to itself. */
+function pathRound(group: Formula[], next: (node: Formula) => Formula[]): string[] {
+  const name = ({ type, field }: Formula) => `${type}.${field}`;
+  const steps: Formula[] = [];
+  let at = group[0]!;
+  while (!steps.includes(at)) {
+    steps.push(at);
+    // within a strongly connected part every formula has a way on
+    at = next(at)[0]!;
+  }
+  return [...steps.slice(steps.indexOf(at)), at].map(name);
+}

@@ -1,0 +1,68 @@
+import type { Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import { runList } from '../lists/lists.run.ts';
+import { projection } from '../lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+
+const calculationList: ListSpec = {
+  name: 'calculations',
+  from: 'calculations k left join calculation_runs n on n.calculation_id = k.id',
+  id: 'k.id',
+  idType: 'uuid',
+  sorts: {
+    execution_order: { sql: 'k.execution_order', type: 'numeric' },
+    name: { sql: 'lower(k.name)', type: 'text', filled: true },
+    created_at: { sql: 'k.created_at', type: 'timestamptz', immutable: true },
+  },
+  defaultSort: 'execution_order',
+  defaultDir: 'asc',
+  search: `fold(k.name || ' ' || k.target_type_key || ' ' || k.target_field_key)`,
+  members: {
+    id: 'k.id',
+    name: 'k.name',
+    description: 'k.description',
+    target_type_key: 'k.target_type_key',
+    target_field_key: 'k.target_field_key',
+    formula: 'k.formula',
+    is_active: 'k.is_active',
+    execution_order: 'k.execution_order',
+    last_error: 'n.last_error',
+    last_run_at: 'utc(n.last_run_at)',
+    created_by: 'k.created_by',
+    created_at: 'utc(k.created_at)',
+    updated_at: 'utc(k.updated_at)',
+  },
+};
+
+/** The formulas, of one card type where `type_key` is given. */
+export async function listCalculations(
+  ctx: Ctx,
+  params: ListParams & { type_key?: string },
+): Promise<JsonText> {
+  const where: Condition[] =
+    params.type_key === undefined ? [] : [{ sql: 'k.target_type_key = ?', bindings: [params.type_key] }];
+  return await runList(ctx.db, calculationList, where, params, { owner: ctx.caller.userId });
+}
+
+/** One formula. @throws EstateError `not_found`. */
+export async function readCalculation(sql: Sql, id: string): Promise<JsonText> {
+  const item = projection(calculationList.members, undefined);
+  const { rows } = await sql.raw(
+    `select ${item.sql}::text as item from ${calculationList.from} where k.id = ?`,
+    [...item.bindings, id] as never,
+  );
+  if (!rows[0]) throw notFound('calculation', id);
+  return rows[0].item;
+}
+
+/** The fields that active formulas compute, by card type. */
+export async function readCalculatedFields(ctx: Ctx): Promise<Record<string, string[]>> {
+  const { rows } = await ctx.db.raw(
+    `select target_type_key as type, array_agg(distinct target_field_key order by target_field_key) as fields
+     from calculations where is_active group by 1 order by 1`,
+  );
+  return Object.fromEntries(
+    rows.map(({ type, fields }: { type: string; fields: string[] }) => [type, fields]),
+  );
+}

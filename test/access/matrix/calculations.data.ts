@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { type Row, row } from '../matrix.row.ts';
+import type { World } from '../world.ts';
+
+const body = (more: object = {}) => ({
+  name: randomUUID(),
+  target_type_key: 'Application',
+  target_field_key: 'numberOfUsers',
+  formula: '1 + 1',
+  ...more,
+});
+const made = async (w: World) => {
+  const maker = await w.t.as('admin', 'maker');
+  return (await maker.post('/api/v1/calculations', body())).body.id as string;
+};
+const one = async (w: World) => ({ path: { id: await made(w) } });
+/** Only one formula may be active for a field, so that each call has to leave none. */
+const active = async (w: World) => {
+  const id = await made(w);
+  await w.t.services.db('calculations').where({ is_active: true }).update({ is_active: false });
+  return { path: { id } };
+};
+
+/** Formulas are a part of the metamodel: its administrators keep them, and everybody may know them. */
+export const calculationRows: Row[] = [
+  row('GET /api/v1/calculations', '+ + + + + + 0'),
+  row('GET /api/v1/calculations/calculated-fields', '+ + + + + + 0'),
+  row('POST /api/v1/calculations', '+ - - - - - 0', () => ({ body: body() })),
+  row('GET /api/v1/calculations/{id}', '+ + + + + + 0', one),
+  row('PATCH /api/v1/calculations/{id}', '+ - - - - - 0', async (w) => ({
+    ...(await one(w)),
+    body: { description: 'Changed' },
+  })),
+  row('DELETE /api/v1/calculations/{id}', '+ - - - - - 0', one),
+  row('POST /api/v1/calculations/{id}/activate', '+ - - - - - 0', active),
+  row('POST /api/v1/calculations/{id}/deactivate', '+ - - - - - 0', async (w) => {
+    const call = await active(w);
+    await w.t.services.db('calculations').where({ id: call.path.id }).update({ is_active: true });
+    return call;
+  }),
+  row('POST /api/v1/calculations/{id}/test', '+ - - - - - 0', async (w) => ({
+    ...(await one(w)),
+    body: { card_id: await w.card() },
+  })),
+  row('POST /api/v1/calculations/validate', '+ - - - - - 0', () => ({
+    body: { formula: '1', target_type_key: 'Application' },
+  })),
+  row('POST /api/v1/calculations/recalculate/{type_key}', '+ - - - - - 0', () => ({
+    path: { type_key: 'Provider' },
+  })),
+];
