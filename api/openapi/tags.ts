@@ -8,6 +8,7 @@ export const tags = [
   { name: 'Comments', description: 'What people say about a card' },
   { name: 'To-dos', description: 'What people have to do' },
   { name: 'Links and files', description: 'What is attached to a card' },
+  { name: 'Calculations', description: 'Formulas that compute fields of cards' },
   { name: 'Tags', description: 'Tag groups, their tags, and which cards have them' },
   { name: 'Favorites', description: 'Cards that one has starred' },
   { name: 'Bookmarks', description: 'Saved views of the inventory, shared with others and read as OData' },

@@ -113,7 +113,7 @@ function check(
   errors: FieldError[],
   around: Surroundings,
 ): FieldError[] {
-  const input = inputOf(type, values);
+  const input = withoutCalculated(type, inputOf(type, values));
   const later: FieldError[] = [];
   const faulty = new Set(errors.map(({ field }) => field));
   for (const fault of validateCardInput(ctx.metamodel, type.key, input, { creating: true })) {
@@ -144,6 +144,13 @@ function check(
   staged.payload = payload;
   later.push(...refusedForNew(ctx, type, payload));
   return later;
+}
+
+/** An exported row tells computed values as well; they follow from the others, whatever it says. */
+function withoutCalculated(type: CardType, input: CardInput): CardInput {
+  if (!input.attributes) return input;
+  const own = Object.entries(input.attributes).filter(([key]) => !type.fields.get(key)?.calculated);
+  return { ...input, attributes: Object.fromEntries(own) };
 }
 
 /**

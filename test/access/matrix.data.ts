@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
 import { bookmarkRows } from './matrix/bookmarks.data.ts';
+import { calculationRows } from './matrix/calculations.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
@@ -193,4 +194,5 @@ export const table: Row[] = [
   bookmarkRows,
   webhookRows,
   batchRows,
+  calculationRows,
 ].flat();

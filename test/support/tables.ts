@@ -12,6 +12,7 @@ const apart = [
   'list_snapshot_chunks',
   'metamodel_versions',
   'notifications',
+  'calculation_runs',
 ];
 /** Of these tables only some rows are part of the inventory: contents in use, and merges that stand. */
 const standing: Record<string, string> = { files: 'expires_at is null', card_merges: 'undone_at is null' };

@@ -1,5 +1,6 @@
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { requirePermission } from '../../access/policy.ts';
+import { seedsOfType } from '../../calculations/recalculate.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
@@ -90,7 +91,10 @@ async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest)
   if (conflicts.length > 0 && !request.force) throw mergeConflict(conflicts);
 
   const restored = journal.cards.map((card) => String(card.id));
-  await rescoreCards(work, ctx, [survivorId, ...restored, ...journal.saved.map((card) => card.id)]);
+  const back = [survivorId, ...restored, ...journal.saved.map((card) => card.id)];
+  const parents = journal.cards.flatMap((card) => (card.parent_id ? [String(card.parent_id)] : []));
+  const seeds = seedsOfType(work, survivor.type, [...back, ...parents]);
+  await rescoreCards(work, ctx, back, seeds);
   await closeMerge(work, ctx, merge.id);
   const type = typeOf(work.metamodel, survivor);
   const event = cardEvent('card.unmerged', type, survivor, {});

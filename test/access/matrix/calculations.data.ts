@@ -4,9 +4,9 @@ import type { World } from '../world.ts';
 
 const body = (more: object = {}) => ({
   name: randomUUID(),
-  target_type_key: 'Application',
-  target_field_key: 'numberOfUsers',
-  formula: '1 + 1',
+  target_type_key: 'ITComponent',
+  target_field_key: 'licenseType',
+  formula: 'UPPER("free")',
   ...more,
 });
 const made = async (w: World) => {
@@ -40,7 +40,7 @@ export const calculationRows: Row[] = [
   }),
   row('POST /api/v1/calculations/{id}/test', '+ - - - - - 0', async (w) => ({
     ...(await one(w)),
-    body: { card_id: await w.card() },
+    body: { card_id: await w.card({ type: 'ITComponent' }) },
   })),
   row('POST /api/v1/calculations/validate', '+ - - - - - 0', () => ({
     body: { formula: '1', target_type_key: 'Application' },

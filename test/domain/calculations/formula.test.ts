@@ -92,7 +92,9 @@ describe('formulas', () => {
 
   it('knows what is read without running it', () => {
     const reads = readsOf(
-      parseFormula('x = FILTER(relations.uses, "attributes.kind", "x")\nIF(children_count, data.a, x[0].cost)'),
+      parseFormula(
+        'x = FILTER(relations.uses, "attributes.kind", "x")\nIF(children_count, data.a, x[0].cost)',
+      ),
     );
     expect([...reads.data]).toEqual(['a']);
     expect([...reads.relations]).toEqual(['uses']);
