@@ -52,7 +52,7 @@ export async function applyResponses(
         .where({ survey_id: id })
         .whereIn('id', wanted)
         .pluck('card_id');
-      await lockCards(sql, new Set(asked));
+      await lockCards(work, new Set(asked));
       const responses = await lockResponses(work, id, wanted, asked);
       const cards = await loadCards(
         work,

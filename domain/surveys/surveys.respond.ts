@@ -102,7 +102,7 @@ export async function submitAnswer(
     const { sql } = work;
     // held: it is not closed, and the card neither changed nor deleted, before the answer is in
     await sql.raw('select from surveys where id = ?::uuid for share', [surveyId]);
-    await lockCards(sql, [cardId]);
+    await lockCards(work, [cardId]);
     const found = await findQuestion(sql, ctx, surveyId, cardId);
     const { survey } = found;
     const before = await lockResponse(sql, found.response.id, cardId);
