@@ -15,9 +15,9 @@ import * as settings from './steps/0014-settings.ts';
 import * as notifications from './steps/0015-notifications.ts';
 import * as sso from './steps/0016-sso.ts';
 import * as webhooks from './steps/0017-webhooks.ts';
+import * as calculations from './steps/0020-calculations.ts';
 import * as surveys from './steps/0021-surveys.ts';
 import * as eventObjects from './steps/0023-event-objects.ts';
-import * as calculations from './steps/0020-calculations.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
