@@ -1,0 +1,34 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take longest, the longest first: begun last, one of them would keep one core waiting for the other. */
+const longest = [
+  'access/matrix.test.ts',
+  'processes/all-in-one.test.ts',
+  'platform/embedded-postgres.kills.test.ts',
+  'domain/batches/rollback.property.test.ts',
+  'resilience/webhooks.kill.test.ts',
+  'workers/import.kill.test.ts',
+  'workers/jobs.kill.test.ts',
+  'domain/cards/bulk.property.test.ts',
+  'integrations/mail/mail.test.ts',
+  'api/auth/auth.test.ts',
+  'api/auth/two-factor.test.ts',
+  'processes/apart.test.ts',
+  'docs/examples.test.ts',
+  'resilience/database.test.ts',
+];
+
+/** Begins the files that take longest before all others. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = longest.findIndex((file) => moduleId.endsWith(`/test/${file}`));
+      return at < 0 ? longest.length : at;
+    };
+    const sorted = await super.sort(files);
+    return sorted
+      .map((file, n) => ({ file, n, at: place(file) }))
+      .sort((a, b) => a.at - b.at || a.n - b.n)
+      .map(({ file }) => file);
+  }
+}
