@@ -8,7 +8,7 @@ const SECRET = 'planted-secret-81f3';
 /** What nobody is ever told: the shapes of stored hashes and of texts encrypted at rest, and our secrets. */
 const never = [SECRET, /scrypt\$\d+\$/, /"(password_hash|token_hash|secret_hash)":/];
 
-/** Gives every card of the world a cost, and the settings secrets. */
+/** Gives every application of the world and every relation a cost, and the settings secrets. */
 export async function plant(world: World): Promise<void> {
   const { card } = world;
   world.card = (values = {}) =>
@@ -21,6 +21,13 @@ export async function plant(world: World): Promise<void> {
         : values,
     );
   const admin = await world.t.as('admin', 'maker');
+  const { relation } = world;
+  world.relation = async (source) => {
+    const id = await relation(source);
+    const answer = await admin.patch(`/api/v1/relations/${id}`, { attributes: { costTotalAnnual: COST } });
+    if (answer.status !== 200) throw new Error(`the relation's cost was not planted: ${answer.text}`);
+    return id;
+  };
   const secrets = {
     email: { smtp_password: SECRET },
     sso: { client_secret: SECRET },
