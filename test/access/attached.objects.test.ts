@@ -28,27 +28,7 @@ async function made(url: string, body: unknown): Promise<string> {
   return answer.body.id;
 }
 
-const boundary = 'a-boundary-that-occurs-nowhere';
-const upload = (client: TestClient, card: string) =>
-  client.request({
-    method: 'POST',
-    url: `/api/v1/cards/${card}/file-attachments`,
-    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    payload: `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="note.txt"\r\n\r\nA note.\r\n--${boundary}--\r\n`,
-  });
-
 describe('who is responsible for a card', () => {
-  test('tags it, and no other', async () => {
-    const group = await made('/api/v1/tag-groups', { name: randomUUID() });
-    const tag = await made(`/api/v1/tag-groups/${group}/tags`, { name: 'Mine' });
-    ok(await participant.post(`/api/v1/cards/${own}/tags`, [tag]), 201);
-    await refused('inventory.edit', () => participant.post(`/api/v1/cards/${foreign}/tags`, [tag]));
-    ok(await admin.post(`/api/v1/cards/${foreign}/tags`, [tag]), 201);
-    await refused('inventory.edit', () => participant.delete(`/api/v1/cards/${foreign}/tags/${tag}`));
-    ok(await participant.delete(`/api/v1/cards/${own}/tags/${tag}`), 204);
-    await refused('tags.manage', () => participant.delete(`/api/v1/tag-groups/${group}/tags/${tag}`));
-  });
-
   test('comments on it, keeps what others say there, and says nothing elsewhere', async () => {
     const comments = (card: string) => `/api/v1/cards/${card}/comments`;
     const mine = await participant.post(comments(own), { content: 'Mine.' });
@@ -61,24 +41,6 @@ describe('who is responsible for a card', () => {
     const otherwise = { content: 'Said otherwise.' };
     await refused('comments.manage', () => participant.patch(`/api/v1/comments/${elsewhere}`, otherwise));
     await refused('comments.manage', () => participant.delete(`/api/v1/comments/${elsewhere}`));
-  });
-
-  test('links and attaches to it, and to no other', async () => {
-    const documents = (card: string) => `/api/v1/cards/${card}/documents`;
-    const mine = await participant.post(documents(own), { name: 'Mine' });
-    ok(mine, 201);
-    ok(await participant.delete(`/api/v1/documents/${mine.body.id}`), 204);
-    await refused('documents.manage', () => participant.post(documents(foreign), { name: 'Mine' }));
-    const linked = await made(documents(foreign), { name: 'Linked' });
-    await refused('documents.manage', () => participant.delete(`/api/v1/documents/${linked}`));
-
-    const file = await upload(participant, own);
-    ok(file, 201);
-    ok(await participant.delete(`/api/v1/file-attachments/${file.body.id}`), 204);
-    await refused('documents.manage', () => upload(participant, foreign));
-    const attached = (await upload(admin, foreign)).body.id;
-    await refused('documents.manage', () => participant.delete(`/api/v1/file-attachments/${attached}`));
-    await refused('documents.view', () => participant.get(`/api/v1/file-attachments/${attached}/download`));
   });
 
   test('assigns work on it, and does not learn of that on others', async () => {
@@ -95,21 +57,6 @@ describe('who is responsible for a card', () => {
     // seen with the card, but neither theirs nor assigned to them
     const onOwn = await made(todos(own), { description: 'Do it' });
     expect((await participant.delete(`/api/v1/todos/${onOwn}`)).status).toBe(403);
-  });
-
-  test('names people for it, and for no other', async () => {
-    const user_id = await w.user();
-    const url = (card: string) => `/api/v1/cards/${card}/stakeholders`;
-    const named = await participant.post(url(own), { user_id, role: 'observer' });
-    ok(named, 201);
-    ok(await participant.patch(`/api/v1/stakeholders/${named.body.id}`, { role: 'responsible' }));
-    ok(await participant.delete(`/api/v1/stakeholders/${named.body.id}`), 204);
-    await refused('stakeholders.manage', () => participant.post(url(foreign), { user_id, role: 'observer' }));
-    const other = await made(url(foreign), { user_id, role: 'observer' });
-    await refused('stakeholders.manage', () =>
-      participant.patch(`/api/v1/stakeholders/${other}`, { role: 'responsible' }),
-    );
-    await refused('stakeholders.manage', () => participant.delete(`/api/v1/stakeholders/${other}`));
   });
 
   test('observes and stars it, and what is not seen neither', async () => {

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { Call } from './matrix.row.ts';
+import type { World } from './world.ts';
+
+/** An operation that a stakeholder role on the card allows, and a request of it that touches the given card. */
+export interface CardRow {
+  operation: string;
+  call(world: World, card: string): Call | Promise<Call>;
+}
+
+const row = (operation: string, call: CardRow['call'] = onIt): CardRow => ({ operation, call });
+
+const onIt: CardRow['call'] = (_, card) => ({ path: { id: card } });
+const onItWith =
+  (body: unknown): CardRow['call'] =>
+  (_, card) => ({ path: { id: card }, body });
+const cardIds: CardRow['call'] = (_, card) => ({ body: { card_ids: [card] } });
+
+/** Does what only an administrator may do everywhere. @returns the answer's body. */
+async function admin(w: World, url: string, body?: unknown) {
+  const client = await w.client('admin');
+  const answer = await client.post(`/api/v1${url}`, body);
+  if (answer.status >= 300) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
+  return answer.body;
+}
+
+/** Something of the kind that the administrator has put on the card. */
+const thing =
+  (what: string, content: object, body?: unknown): CardRow['call'] =>
+  async (w, card) => {
+    const made = await admin(w, `/cards/${card}/${what}`, content);
+    return { path: { id: made.id }, ...(body ? { body } : {}) };
+  };
+const comment = (body?: unknown) => thing('comments', { content: 'Said.' }, body);
+const link = thing('documents', { name: 'Linked' });
+const person = (body?: unknown): CardRow['call'] => {
+  return async (w, card) =>
+    thing('stakeholders', { user_id: await w.user(), role: 'observer' }, body)(w, card);
+};
+
+const form: Pick<Call, 'raw'> = {
+  raw: {
+    mediaType: 'multipart/form-data; boundary=nowhere-else',
+    text: '--nowhere-else\r\ncontent-disposition: form-data; name="file"; filename="note.txt"\r\n\r\nA note.\r\n--nowhere-else--\r\n',
+  },
+};
+const file: CardRow['call'] = async (w, card) => {
+  const client = await w.client('admin');
+  const answer = await client.request({
+    method: 'POST',
+    url: `/api/v1/cards/${card}/file-attachments`,
+    headers: { 'content-type': form.raw!.mediaType },
+    payload: form.raw!.text,
+  });
+  return { path: { id: answer.body.id } };
+};
+
+const archived =
+  (call: CardRow['call']): CardRow['call'] =>
+  async (w, card) => {
+    await admin(w, `/cards/${card}/archive`);
+    return call(w, card);
+  };
+
+const tag = async (w: World): Promise<string> => {
+  const group = await admin(w, '/tag-groups', { name: randomUUID() });
+  return (await admin(w, `/tag-groups/${group.id}/tags`, { name: 'Tagged' })).id;
+};
+
+/** A card that is touched together with the given one: whoever may act on that may act on it as well. */
+async function twin(w: World, card: string): Promise<string> {
+  const other = await w.card();
+  const { db } = w.t.services;
+  for (const { user_id, role } of await db('stakeholders').where({ card_id: card }))
+    await w.stakeholder(other, user_id, role);
+  return other;
+}
+
+/** The other end of a relation: whoever holds a role on the given card sees it, and has no right on it. */
+async function component(w: World, card: string): Promise<string> {
+  const other = await w.card({ type: 'ITComponent' });
+  const holders: string[] = await w.t.services.db('stakeholders').where({ card_id: card }).pluck('user_id');
+  for (const user of holders) await w.stakeholder(other, user, 'observer');
+  return other;
+}
+const toComponent = async (w: World, card: string) => ({
+  type: 'relAppToITC',
+  source_id: card,
+  target_id: await component(w, card),
+});
+const relation =
+  (body?: unknown): CardRow['call'] =>
+  async (w, card) => {
+    const made = await admin(w, '/relations', await toComponent(w, card));
+    return { path: { id: made.id }, ...(body ? { body } : {}) };
+  };
+
+export const cardRows: CardRow[] = [
+  row('GET /api/v1/cards/{id}'),
+  row('PATCH /api/v1/cards/{id}', onItWith({ alias: 'Changed' })),
+  row('DELETE /api/v1/cards/{id}', archived(onIt)),
+  row('GET /api/v1/cards/{id}/hierarchy'),
+  row('GET /api/v1/cards/{id}/history'),
+  row('GET /api/v1/cards/{id}/my-permissions'),
+  row('GET /api/v1/cards/{id}/relation-summary'),
+  row('GET /api/v1/cards/{id}/archive-impact'),
+  row('GET /api/v1/cards/{id}/restore-impact', archived(onIt)),
+  row('POST /api/v1/cards/{id}/archive'),
+  row('POST /api/v1/cards/{id}/restore', archived(onIt)),
+  row('POST /api/v1/cards/{id}/approval-status', (_, id) => ({ path: { id }, query: 'action=reject' })),
+
+  row('PATCH /api/v1/cards/bulk', (_, id) => ({ body: { ids: [id], updates: { alias: 'Changed' } } })),
+  row('POST /api/v1/cards/bulk-archive', cardIds),
+  row('POST /api/v1/cards/bulk-delete', archived(cardIds)),
+  row('POST /api/v1/cards/bulk-restore', archived(cardIds)),
+  row('POST /api/v1/cards/merge', async (w, id) => ({
+    body: { survivor_id: await twin(w, id), merged_ids: [id] },
+  })),
+  row('POST /api/v1/card-merges/{id}/undo', async (w, survivor_id) => {
+    const merged = await admin(w, '/cards/merge', { survivor_id, merged_ids: [await twin(w, survivor_id)] });
+    return { path: { id: merged.merge_id } };
+  }),
+
+  row('POST /api/v1/relations', async (w, card) => ({ body: await toComponent(w, card) })),
+  row('PATCH /api/v1/relations/{id}', relation({ description: 'Changed.' })),
+  row('DELETE /api/v1/relations/{id}', relation()),
+  row('POST /api/v1/relations/bulk', async (w, card) => {
+    const { type, source_id, target_id } = await toComponent(w, card);
+    return {
+      body: {
+        operations: [
+          { row_index: 0, action: 'upsert', type, source: { id: source_id }, target: { id: target_id } },
+        ],
+      },
+      refused: ({ results }) => results[0]!.code !== null,
+    };
+  }),
+
+  row('POST /api/v1/cards/{id}/tags', async (w, id) => ({ path: { id }, body: [await tag(w)] })),
+  row('DELETE /api/v1/cards/{id}/tags/{tag_id}', async (w, id) => {
+    const tag_id = await tag(w);
+    await admin(w, `/cards/${id}/tags`, [tag_id]);
+    return { path: { id, tag_id } };
+  }),
+  row('POST /api/v1/favorites/{card_id}', (_, card_id) => ({ path: { card_id } })),
+
+  row('GET /api/v1/cards/{id}/stakeholders'),
+  row('POST /api/v1/cards/{id}/stakeholders', async (w, id) => ({
+    path: { id },
+    body: { user_id: await w.user(), role: 'observer' },
+  })),
+  row('PATCH /api/v1/stakeholders/{id}', person({ role: 'responsible' })),
+  row('DELETE /api/v1/stakeholders/{id}', person()),
+  row('GET /api/v1/cards/{id}/me/observe'),
+  row('POST /api/v1/cards/{id}/me/observe'),
+  row('DELETE /api/v1/cards/{id}/me/observe'),
+
+  row('GET /api/v1/cards/{id}/comments'),
+  row('POST /api/v1/cards/{id}/comments', onItWith({ content: 'Said.' })),
+  row('PATCH /api/v1/comments/{id}', comment({ content: 'Said otherwise.' })),
+  row('DELETE /api/v1/comments/{id}', comment()),
+  row('GET /api/v1/cards/{id}/todos'),
+  row('POST /api/v1/cards/{id}/todos', onItWith({ description: 'Do it' })),
+  row('GET /api/v1/cards/{id}/documents'),
+  row('POST /api/v1/cards/{id}/documents', onItWith({ name: 'Linked' })),
+  row('DELETE /api/v1/documents/{id}', link),
+  row('GET /api/v1/cards/{id}/file-attachments'),
+  row('POST /api/v1/cards/{id}/file-attachments', (_, id) => ({ path: { id }, ...form })),
+  row('GET /api/v1/file-attachments/{id}/download', file),
+  row('DELETE /api/v1/file-attachments/{id}', file),
+];

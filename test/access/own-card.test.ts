@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cardPermissions } from '../../domain/access/permissions.data.ts';
+import type { TestClient } from '../support/harness.ts';
+import type { Call } from './matrix.row.ts';
+import { type CardRow, cardRows } from './own-card.data.ts';
+import { createWorld, fingerprint, type World } from './world.ts';
+
+/** A role on a card that gives every right on it. */
+const KEEPER = 'keeper';
+
+let w: World;
+/** What each operation demands, as the description says. */
+let demands: Map<string, string>;
+beforeAll(async () => {
+  w = await createWorld();
+  const admin = await w.client('admin');
+  const made = await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', {
+    key: KEEPER,
+    label: 'Keeper',
+    permissions: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, true])),
+  });
+  expect(made.status, made.text).toBe(201);
+  const { paths } = w.t.app.swagger() as unknown as {
+    paths: Record<string, Record<string, Record<string, unknown>>>;
+  };
+  demands = new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => [
+        `${method.toUpperCase()} ${path}`,
+        String(described['x-permission']),
+      ]),
+    ),
+  );
+});
+afterAll(() => w.close());
+
+/** Somebody whose only application permission is the one that no role on a card stands in for, if there is one. */
+async function actor({ operation }: CardRow): Promise<TestClient> {
+  const [needed] = demands.get(operation)!.split(' / ');
+  const key = `only_${needed!.replace(/\W/g, '_')}`;
+  const permissions = JSON.stringify(needed === 'login' ? {} : { [needed!]: true });
+  await w.t.services.db('roles').insert({ key, label: key, permissions }).onConflict('key').ignore();
+  return await w.t.as(key);
+}
+
+async function send({ operation }: CardRow, call: Call, client: TestClient) {
+  const [method, pattern] = operation.split(' ') as ['GET', string];
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => call.path![name]!);
+  const payload = call.raw?.text ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
+  return await client.request({
+    method,
+    url: call.query ? `${path}?${call.query}` : path,
+    ...(payload === undefined
+      ? {}
+      : { payload, headers: { 'content-type': call.raw?.mediaType ?? 'application/json' } }),
+  });
+}
+
+describe.each(cardRows)('$operation', (row) => {
+  test('is allowed on a card by a role on it', async () => {
+    const client = await actor(row);
+    const card = await w.card();
+    await w.stakeholder(card, client.userId, KEEPER);
+    const call = await row.call(w, card);
+    const answer = await send(row, call, client);
+    expect(answer.status, answer.text).toBeGreaterThanOrEqual(200);
+    expect(answer.status, answer.text).toBeLessThan(300);
+    expect(call.refused?.(answer.body)).not.toBe(true);
+  });
+
+  test('is refused on another card', async () => {
+    const client = await actor(row);
+    const call = await row.call(w, await w.card());
+    const before = await fingerprint(w);
+    const answer = await send(row, call, client);
+    if (!call.refused?.(answer.body)) {
+      expect(answer.status, answer.text).toBe(403);
+      expect(answer.body.permission).toMatch(/^[a-z_]+\.[a-z_]+$/);
+    }
+    expect(await fingerprint(w)).toBe(before);
+  });
+});
+
+test('every operation that a role on a card may allow has its row', () => {
+  // applying a survey is asked of each of its cards, and tried with surveys
+  const elsewhere = ['POST /api/v1/surveys/{survey_id}/apply'];
+  const operations = [...demands].filter(([, demand]) => demand.includes('card.')).map(([name]) => name);
+  const tried = [...cardRows.map(({ operation }) => operation), ...elsewhere];
+  expect(tried.sort()).toEqual(operations.sort());
+});
