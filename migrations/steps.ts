@@ -37,7 +37,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0015-notifications', up: notifications.up },
   { name: '0016-sso', up: sso.up },
   { name: '0017-webhooks', up: webhooks.up },
+  { name: '0020-calculations', up: calculations.up },
   { name: '0021-surveys', up: surveys.up },
   { name: '0023-event-objects', up: eventObjects.up },
-  { name: '0020-calculations', up: calculations.up },
 ];

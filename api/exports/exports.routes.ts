@@ -3,8 +3,9 @@ import Type from 'typebox';
 import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { startExport } from '../../reports/extraction/exports.start.ts';
-import { streamCsv, streamJson } from '../../reports/extraction/exports.stream.ts';
+import { csvRequest, streamCsv, streamJson } from '../../reports/extraction/exports.stream.ts';
 import { operation } from '../operation.ts';
+import { prefersAsync } from '../prefer.ts';
 import { closed } from '../schemas/common.ts';
 import { ExportedCard } from '../schemas/exports.ts';
 import type { App } from '../types.ts';
@@ -38,7 +39,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     tag,
     summary: 'Download cards as CSV at once',
     description:
-      'The same rows as the export job’s. `X-Position` is the place in the change feed that they include.',
+      'The same rows as the export job’s. `X-Position` is the place in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
     permission: 'inventory.export',
     query: Type.Object(
       {
@@ -51,8 +52,19 @@ export function registerExportRoutes(app: App, services: Services): void {
       },
       closed,
     ),
-    answers: { 200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' } },
-    handler: async ({ ctx, query, reply }) => {
+    answers: {
+      200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
+      202: {
+        description: 'The job that was started instead, as preferred',
+        schema: Type.Ref('StartedJob#'),
+      },
+    },
+    handler: async ({ ctx, query, request, reply }) => {
+      if (prefersAsync(request)) {
+        const job = await startExport(ctx, csvRequest(query));
+        reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
+        return reply.send(job);
+      }
       const out = new PassThrough();
       const started = await streamCsv(services, ctx, query, out);
       reply

@@ -24,6 +24,25 @@ export interface StartedStream {
   position: string;
 }
 
+/** The export that a download as CSV stands for. */
+export function csvRequest(query: CsvQuery): ExportRequest {
+  const types =
+    query.type
+      ?.split(',')
+      .map((type) => type.trim())
+      .filter(Boolean) ?? [];
+  return {
+    format: 'csv',
+    kind: 'cards',
+    types,
+    filter: query.filter,
+    columns: [],
+    include: [],
+    profile: query.profile,
+    neutralise: query.neutralise,
+  };
+}
+
 /**
  * Starts to write cards as CSV into `out`, from one snapshot, and answers as soon as the rows flow. A failure on
  * the way destroys `out`, so that the client sees a broken download and no short file.
@@ -35,24 +54,13 @@ export async function streamCsv(
   query: CsvQuery,
   out: Writable,
 ): Promise<StartedStream> {
-  const types =
-    query.type
-      ?.split(',')
-      .map((type) => type.trim())
-      .filter(Boolean) ?? [];
-  const request: ExportRequest = {
-    format: 'csv',
-    kind: 'cards',
-    types,
-    filter: query.filter,
-    columns: [],
-    include: [],
-    profile: query.profile,
-    neutralise: query.neutralise,
-  };
+  const request = csvRequest(query);
   const plan = await planExtraction(ctx, request);
   await command(ctx, async ({ emit }) => {
-    emit({ event_type: 'export.streamed', data: { types, filter: query.filter, profile: query.profile } });
+    emit({
+      event_type: 'export.streamed',
+      data: { types: request.types, filter: query.filter, profile: query.profile },
+    });
   });
   return await stream(services, exportName(request, new Date()), out, async (snapshot) => {
     const { write } = await prepareExtraction(snapshot, ctx, plan);

@@ -89,6 +89,17 @@ describe('GET /cards/export/csv', () => {
     expect(cut.text).not.toContain('424');
     expect((await viewer.get('/api/v1/cards/export/csv?type=Nothing')).status).toBe(422);
   });
+
+  it('starts the same as a job where that is preferred', async () => {
+    const member = await t.as('member');
+    const url = '/api/v1/cards/export/csv?type=Application&profile=roundtrip';
+    const answer = await member.get(url, { prefer: 'wait=10, Respond-Async; now' });
+    expect([answer.status, answer.headers['preference-applied']]).toEqual([202, 'respond-async']);
+    expect(answer.headers.location).toBe(`/api/v1/jobs/${answer.body.job_id}`);
+    const { payload } = await t.services.db('jobs').where({ id: answer.body.job_id }).first();
+    expect(payload).toMatchObject({ format: 'csv', types: ['Application'], profile: 'roundtrip' });
+    expect((await member.get(url, { prefer: 'return=minimal' })).status).toBe(200);
+  });
 });
 
 describe('GET /cards/export/json', () => {
