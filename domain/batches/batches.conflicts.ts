@@ -15,10 +15,14 @@ export interface BatchConflict {
 const stands = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
   and not (e.event_type = 'card.updated' and (e.data -> 'changes') - 'data_quality' = '{}')`;
 
-/** Later events that are about an object of the batch, each found by an index. */
-const later = (about: string): string =>
-  `select m.entity, m.id, e.card_id, e.batch_id, e.event_type, e.position
-   from mine m join events e on e.${about} and ${stands}`;
+/**
+ * The last later event that is about an object of the batch: one look into an index for each object, whatever the planner
+ * knows of tables that have just been filled.
+ */
+const last = (about: string): string =>
+  `select m.entity, m.id, l.* from mine m cross join lateral (
+     select e.card_id, e.batch_id, e.event_type, e.position from events e
+     where ${about} and ${stands} order by e.position desc limit 1) l`;
 
 /**
  * Objects of the batch that later writes have touched, each with the last such write. Batches that were rolled back
@@ -40,13 +44,14 @@ export async function findConflicts(sql: Sql, batchId: string): Promise<BatchCon
          and exists (select from events e where e.batch_id = l.id and e.position > (select max(last) from mine))
      ),
      touched as (
-       ${later("data ->> 'id' = m.id and starts_with(e.event_type, m.entity || '.')")}
-       union all ${later('card_id = m.made')}
-       union all ${later('peer_card_id = m.made')}
+       ${last("e.data ->> 'id' = m.id and starts_with(e.event_type, m.entity || '.')")}
+       union all ${last('e.card_id = m.made')}
+       union all ${last('e.peer_card_id = m.made')}
        union all
-       select m.entity, m.id, e.card_id, e.batch_id, e.event_type, e.position
-       from mine m join cards c on c.parent_id = m.made join events e on e.card_id = c.id and ${stands}
-         and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id
+       select m.entity, m.id, l.* from mine m join cards c on c.parent_id = m.made cross join lateral (
+         select e.card_id, e.batch_id, e.event_type, e.position from events e
+         where e.card_id = c.id and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id and ${stands}
+         order by e.position desc limit 1) l
      )
      select distinct on (t.entity, t.id) t.entity, t.id, t.card_id, t.batch_id, t.event_type,
        t.position::text as position

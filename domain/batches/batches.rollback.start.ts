@@ -4,7 +4,7 @@ import { enqueueJob, type StartedJob } from '../jobs/jobs.enqueue.ts';
 import { batchRollbackJob } from '../jobs/kinds/batch-rollback.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { batchText } from './batches.queries.ts';
-import { type RollbackRequest, rollBack, surveyBatch } from './batches.rollback.ts';
+import { countEvents, type RollbackRequest, rollBack } from './batches.rollback.ts';
 
 /** Batches with more events are rolled back by a job. */
 const AT_ONCE = 2000;
@@ -18,7 +18,7 @@ export async function startRollback(
   id: string,
   request: RollbackRequest,
 ): Promise<{ report: JsonText } | { job: StartedJob }> {
-  const types = await surveyBatch(ctx.db, id);
+  const types = await countEvents(ctx.db, id);
   const events = types.reduce((sum, { count }) => sum + count, 0);
   if (events > AT_ONCE) {
     const job = await command(ctx, (work) =>

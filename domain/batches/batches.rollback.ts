@@ -15,6 +15,7 @@ import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
 import { endsOf, undoRelations } from './undo.relations.ts';
 import { undoRow } from './undo.rows.ts';
 import type { UndoSpec } from './undo.types.ts';
+import { goingWithCards, mayGoWithCards } from './undo.with-cards.ts';
 
 /** Events undone by one statement of a kind. */
 const PAGE = 1000;
@@ -61,7 +62,7 @@ export interface RollbackSteps {
 }
 
 /** What the batch holds, by event type. @throws EstateError `not_found`. */
-export async function surveyBatch(sql: Sql, id: string): Promise<{ type: EventType; count: number }[]> {
+export async function countEvents(sql: Sql, id: string): Promise<{ type: EventType; count: number }[]> {
   if (!(await sql('mutation_batches').where({ id }).first('id'))) throw notFound('batch', id);
   const { rows } = await sql.raw(
     'select event_type as type, count(*)::int as count from events where batch_id = ?::uuid group by 1 order by 1',
@@ -82,7 +83,7 @@ export async function rollBack(
   request: RollbackRequest,
   steps: RollbackSteps = {},
 ): Promise<RollbackReport> {
-  const types = await surveyBatch(ctx.db, id);
+  const types = await countEvents(ctx.db, id);
   const changesMetamodel = types.some(({ type }) => {
     const undoing = undoingOf(type);
     return typeof undoing === 'object' && undoing.changesMetamodel === true;
@@ -120,7 +121,14 @@ export async function rollBack(
           extra: { conflicts: report.conflicts },
         });
       }
-      await undoAll(outer, ctx, { id, request, report, conflicts, steps });
+      await undoAll(outer, ctx, {
+        id,
+        types: types.map(({ type }) => type),
+        request,
+        report,
+        conflicts,
+        steps,
+      });
       await mark(outer, ctx, id);
       if (!request.dry_run) await steps.end?.(outer, report);
       return report;
@@ -153,6 +161,7 @@ async function mark({ sql, emit }: Work, ctx: Ctx, id: string): Promise<void> {
 
 interface Undoing {
   id: string;
+  types: EventType[];
   request: RollbackRequest;
   report: RollbackReport;
   conflicts: BatchConflict[];
@@ -162,8 +171,9 @@ interface Undoing {
 async function undoAll(
   outer: Work,
   ctx: Ctx,
-  { id, request, report, conflicts, steps }: Undoing,
+  { id, types, request, report, conflicts, steps }: Undoing,
 ): Promise<void> {
+  const goes = mayGoWithCards(types);
   let done = 0;
   const held = await holdEvents(outer, ctx);
   const { work } = held;
@@ -174,7 +184,14 @@ async function undoAll(
   for (;;) {
     const events = await readPage(work.sql, id, before);
     if (events.length === 0) break;
-    for (const run of runsOf(events)) {
+    const going = goes ? await goingWithCards(work.sql, id, events, conflicted) : new Set();
+    tell(
+      ctx,
+      report,
+      events.filter((event) => going.has(event)),
+      [],
+    );
+    for (const run of runsOf(events.filter((event) => !going.has(event)))) {
       const lefts = await undoRun(work, ctx, run, conflicted);
       if (lefts.length > 0 && !request.force) {
         throw new EstateError('rollback_conflicts', `${lefts[0]!.event_type}: ${lefts[0]!.message}`, {

@@ -7,6 +7,7 @@ import { deleteAttached } from '../collaboration/collaboration.delete.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
+import { deleteTags } from '../tags/tags.use.ts';
 import { type BatchEvent, changedLater, type Left, missing } from './undo.outcome.ts';
 import { setBack, type Values } from './undo.values.ts';
 
@@ -73,6 +74,10 @@ export async function undoCards(
       gone.map(({ id }) => id),
     );
     await deleteAttached(work, gone);
+    await deleteTags(
+      work,
+      gone.map(({ id }) => id),
+    );
     await deleteRows(work, ctx, gone);
   }
   await saveCards(
@@ -95,6 +100,8 @@ function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
   if (changes.status && !kept.includes('status')) {
     values.archive_batch_id =
       changes.status.old === 'ARCHIVED' ? ((data.archive_batch_id as string | undefined) ?? null) : null;
+  } else if (data.archive_batch_was && !kept.includes('archived_at')) {
+    values.archive_batch_id = String(data.archive_batch_was);
   }
   return { card: values, kept };
 }

@@ -65,8 +65,7 @@ export async function saveCards(
   for (const { before, after: card, changes, event } of saved) {
     computed.delete(card.id);
     const type = typeOf(work.metamodel, card);
-    const archived = changes.status && (card.archive_batch_id ?? before.archive_batch_id);
-    const more = archived ? { archive_batch_id: archived } : {};
+    const more = archiving(before, card, changes);
     work.emit(cardEvent(event ?? 'card.updated', type, card, changes, more));
     work.raise(cardsTopic(type.key));
   }
@@ -94,6 +93,13 @@ export function tellComputed(work: Work, cards: Iterable<Recalculated>): void {
     work.emit(cardEvent('card.updated', type, after, changes));
     work.raise(cardsTopic(type.key));
   }
+}
+
+/** The act of archiving that a change begins or ends, for undoing; both where one takes the other's place. */
+function archiving(before: StoredCard, after: StoredCard, changes: Changes): Record<string, string> {
+  const [was, is] = [before.archive_batch_id, after.archive_batch_id];
+  if (changes.status) return (is ?? was) ? { archive_batch_id: (is ?? was)! } : {};
+  return was && is && was !== is ? { archive_batch_id: is, archive_batch_was: was } : {};
 }
 
 /** Whether a change may meet another card in a unique index. */

@@ -171,8 +171,8 @@ const takeTag: Act = async (hand) => {
   if (put) await hand.send('DELETE', `/cards/${put.card_id}/tags/${put.tag_id}`);
 };
 
-/** Writes to what hangs on cards, to views and to tags, with how often each is chosen. */
-export const attachedActs: [Act, number][] = [
+/** Writes to what goes with a card when it is deleted, with how often each is chosen. */
+export const onCardActs: [Act, number][] = [
   [appoint, 5],
   [reappoint, 2],
   [dismiss, 2],
@@ -189,6 +189,13 @@ export const attachedActs: [Act, number][] = [
   [unlink, 2],
   [attach, 3],
   [detach, 2],
+  [putTags, 5],
+  [takeTag, 2],
+];
+
+/** The same with stars, views and the tags themselves. */
+export const attachedActs: [Act, number][] = [
+  ...onCardActs,
   [star, 3],
   [addView, 3],
   [patchView, 2],
@@ -199,6 +206,4 @@ export const attachedActs: [Act, number][] = [
   [addTag, 4],
   [patchTag, 2],
   [deleteTag, 1],
-  [putTags, 5],
-  [takeTag, 2],
 ];

@@ -152,7 +152,7 @@ const unrelate: Act = async (hand) => {
 };
 
 /** Writes to cards and relations, with how often each is chosen. */
-export const cardActs: [Act, number][] = [
+export const plainCardActs: [Act, number][] = [
   [create, 12],
   [patch, 12],
   [archive, 3],
@@ -164,10 +164,11 @@ export const cardActs: [Act, number][] = [
   [archiveMany, 1],
   [deleteMany, 1],
   [restoreMany, 2],
-  [merge, 4],
-  [unmerge, 2],
   [relate, 10],
   [relateMany, 3],
   [patchRelation, 4],
   [unrelate, 2],
 ];
+
+/** The same with merges, which move what hangs on cards. */
+export const cardActs: [Act, number][] = [...plainCardActs, [merge, 4], [unmerge, 2]];
