@@ -12,7 +12,9 @@ const kept = ['content-type', 'location', 'x-position', 'etag'];
 /** `Idempotency-Key` on POST and PATCH: the first answer is kept for 24 hours and given again. */
 export function registerIdempotency(app: App, { secrets }: Services): void {
   app.addHook('preHandler', (request, reply, done) => {
-    if (request.headers['idempotency-key'] === undefined || request.routeOptions.config.ownIdempotency) {
+    const { ownIdempotency, permission } = request.routeOptions.config;
+    // what is public is for nobody in particular, and its answers, such as tokens, are not to be kept
+    if (request.headers['idempotency-key'] === undefined || ownIdempotency || permission === 'public') {
       done();
       return;
     }

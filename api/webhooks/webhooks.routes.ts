@@ -61,6 +61,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     url: '/api/v1/webhooks',
     id: 'createWebhook',
     tag,
+    secretAnswer: true,
     summary: 'Send changes to an address from now on',
     description:
       'Each change is sent at least once, those of one card in order, signed with the secret that this answer shows. What is sent is what you see now and still see then. The address must be https and public, unless OUTBOUND_ALLOW names it.',
@@ -125,6 +126,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     url: '/api/v1/webhooks/:id/rotate-secret',
     id: 'rotateWebhookSecret',
     tag,
+    secretAnswer: true,
     summary: 'Make a new secret',
     description: 'For 24 hours deliveries are signed with the old one as well.',
     permission,

@@ -121,7 +121,9 @@ export async function runRequests(requests: number, seed: number): Promise<Outco
       }
       const client = await clientFor(stage, role, call.usesToken === true);
       if (call.send) {
-        tally.add(operation.name, group, await call.send(stage.world, client.token));
+        const status = await call.send(stage.world, client.token);
+        tally.add(operation.name, group, status);
+        if (status >= 500) fault(operation.name, `${role} was answered ${status}`);
         continue;
       }
       const request = toRequest(operation, call, mood, known(stage), random);
@@ -130,6 +132,9 @@ export async function runRequests(requests: number, seed: number): Promise<Outco
         tally.add(operation.name, group, answer.status);
         if (mood === 'valid' && answer.status >= 400 && operation.rows.some((row) => allows(row, role)))
           tally.refused(operation.name, `${role} ${request.url} -> ${answer.text.slice(0, 300)}`);
+        // 502 is another service's fault
+        if (answer.status >= 500 && answer.status !== 502)
+          fault(operation.name, `${role} ${request.url} was answered ${answer.text.slice(0, 300)}`);
         const leak = await findLeak(stage.world, role, client.userId, answer);
         if (leak) fault(operation.name, `${leak}: ${request.url} -> ${answer.text.slice(0, 300)}`);
         if (answer.status === 401 && client.token !== '' && !request.headers?.authorization)

@@ -286,4 +286,14 @@ describe('idempotency', () => {
     const other = await member.patch(url, { display_name: 'Mina' }, key);
     expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
   });
+
+  it('is not for public operations: their answers are not kept, whoever asks', async () => {
+    const member = await t.as('member');
+    const key = { 'idempotency-key': 'of-a-login' };
+    for (const name of ['nobody', 'somebody']) {
+      const body = { email: `${name}@estate.example`, password: 'no such password' };
+      expect((await member.post('/api/v1/auth/login', body, key)).status).toBe(401);
+    }
+    expect(await t.services.db('idempotency_keys').where({ key: 'of-a-login' })).toEqual([]);
+  });
 });

@@ -246,6 +246,16 @@ describe('deliveries', () => {
     }
   });
 
+  it('tell a secret again for the same key, and keep it sealed until then', async () => {
+    const { id } = await subscribe();
+    const key = { 'idempotency-key': `rotate-${id}` };
+    const url = `/api/v1/webhooks/${id}/rotate-secret`;
+    const { secret } = (await admin.post(url, undefined, key)).body;
+    expect((await admin.post(url, undefined, key)).body.secret).toBe(secret);
+    const [kept] = await t.services.db('idempotency_keys').where({ key: key['idempotency-key'] });
+    expect(JSON.stringify(kept)).not.toContain(secret);
+  });
+
   it('start again from a position', async () => {
     const { id, body } = await subscribe({ event_types: ['card.created'] });
     const card = await newCard();
