@@ -153,6 +153,7 @@ export const PersonalDataSchema = Type.Object(
     comments: rows,
     todos: rows,
     notifications: rows,
+    identities: rows,
     survey_answers: rows,
     sign_ins: rows,
   },

@@ -15,6 +15,8 @@ const kept: Record<string, string> = {
   tokens: `select json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes,
       'created_at', utc(t.created_at), 'last_used_at', utc(t.last_used_at), 'expires_at', utc(t.expires_at)) as item
     from api_tokens t where t.user_id = ?::uuid order by t.id desc`,
+  identities: `select json_build_object('issuer', s.issuer, 'subject', s.subject, 'since', utc(s.created_at)) as item
+    from sso_identities s where s.user_id = ?::uuid order by s.created_at, s.issuer`,
   comments: `select json_build_object('id', m.id, 'card_id', m.card_id, 'content', m.content,
       'created_at', utc(m.created_at)) as item
     from comments m where m.user_id = ?::uuid order by m.id desc`,

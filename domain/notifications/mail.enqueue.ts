@@ -23,6 +23,9 @@ export function isMailAddress(text: string): boolean {
   return ADDRESS.test(text);
 }
 
+// RFC 2606, 2: the addresses of service accounts and of erased people end so
+const NOBODY = /\.invalid$/i;
+
 /**
  * Asks for a mail in the caller's transaction: it goes out when, and only when, that commits, through a job with
  * retries. Without a mail server in the settings the job ends well and says so; the mail is not kept.
@@ -34,10 +37,11 @@ export async function enqueueMail(sql: Knex.Transaction, ctx: Ctx, mail: Mail): 
   await enqueueMails(sql, ctx, [mail]);
 }
 
-/** The same for many, in one statement; those whose address takes no mail are left out. */
+/** The same for many, in one statement; those whose address takes no mail are left out, programs and
+ * the erased among them. */
 export async function enqueueMails(sql: Knex.Transaction, ctx: Ctx, mails: Mail[]): Promise<void> {
   const rows = mails
-    .filter(({ to }) => isMailAddress(to))
+    .filter(({ to }) => isMailAddress(to) && !NOBODY.test(to))
     .map(({ to, ...content }) => ({
       recipient: to,
       content: { ...content, subject: oneLine(content.subject) },

@@ -7,6 +7,7 @@ import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { LOCK_NOT_AVAILABLE, metamodelBusy } from '../metamodel/changes/changes.run.ts';
+import { secretFaults } from './settings.addresses.ts';
 import { showProcessTypes } from './settings.bpm.ts';
 import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
 import { settingFaults } from './settings.rules.ts';
@@ -28,7 +29,8 @@ export const settingPermission = (key: SettingKey): AppPermission =>
 
 /**
  * Changes one setting, of a group the members that are sent; null brings a default back. The secret of a group is
- * sealed; its mask leaves it, an empty text or null takes it away.
+ * sealed; its mask leaves it, an empty text or null takes it away, and it has to be sent again when the server changes to
+ * which it goes.
  * @returns the setting as it is shown.
  * @throws EstateError `forbidden`, `precondition_failed`, `validation_failed`, `metamodel_busy`.
  */
@@ -44,6 +46,10 @@ export async function changeSetting(
     if (ctx.ifMatch) checkIfMatch(ctx, JSON.stringify(settingView(key, before)));
     const value = changedValue(key, before, input);
     const faults = settingFaults(key, value, { metamodel: work.metamodel, roles: await roleKeys(work) });
+    if (hasSecret(key)) {
+      const sent = input[secretMembers[key]];
+      faults.push(...secretFaults(key, before, value as SettingValues[typeof key], sent));
+    }
     if (faults.length > 0) throw invalidFields(faults);
     await writeSetting(work, ctx, before, key, value);
     if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);

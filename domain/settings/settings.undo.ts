@@ -1,5 +1,6 @@
 import type { UndoSpec } from '../batches/undo.types.ts';
 import { differing } from '../events/stored-rows.ts';
+import { leadsElsewhere } from './settings.addresses.ts';
 import {
   type SettingKey,
   type SettingValues,
@@ -7,7 +8,10 @@ import {
   settingDefaults,
 } from './settings.defaults.ts';
 import { exchangeImages } from './settings.images.ts';
+import { type SecretGroup, secretMembers } from './settings.secrets.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';
+
+const isGroupWithSecret = (key: SettingKey): key is SecretGroup => Object.hasOwn(secretMembers, key);
 
 /** Settings get the values back that they had; one that nobody had set before follows its default again. */
 export const settingUndo: UndoSpec[] = [
@@ -30,6 +34,9 @@ export const settingUndo: UndoSpec[] = [
       if (key === 'logo' || key === 'favicon') {
         const there = await exchangeImages(work.sql, settings.values[key], value as StoredImage | null);
         if (!there) return { code: 'content_purged', message: `The ${key} is no longer kept.` };
+      }
+      if (isGroupWithSecret(key) && leadsElsewhere(key, settings, value as SettingValues[typeof key])) {
+        return { code: 'secret_needed', message: `The secret of ${key} was given for another server.` };
       }
       await writeSetting(work, ctx, settings, key, value, unset);
       return null;

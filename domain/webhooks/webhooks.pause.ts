@@ -21,7 +21,11 @@ export async function pause(
     origin: 'system',
     tool: 'webhook',
   });
-  const owner = await sql('users').where({ id: webhook.owner_id, is_active: true }).first('email');
+  // a program has no mail: whoever answers for it is told
+  const owner = await sql('users as u')
+    .join('users as p', 'p.id', sql.raw("case u.kind when 'service' then u.owner_id else u.id end"))
+    .where({ 'u.id': webhook.owner_id, 'p.is_active': true })
+    .first('p.email');
   if (owner && isMailAddress(owner.email)) {
     await enqueueMail(sql, ctx, {
       to: owner.email,

@@ -1,13 +1,13 @@
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { command, type Work } from '../../command.ts';
 import { feedEnds } from '../../events/changes.ts';
 import type { RunningJob } from '../../jobs/jobs.running.ts';
 import type { EraseUserPayload } from '../../jobs/kinds/erase-user.ts';
 import { revokeApiTokensOf } from '../api-tokens.commands.ts';
-import { lockUsers } from '../users.store.ts';
+import { lockUsers, type UserRow } from '../users.store.ts';
 import { knownAs } from './erasure.identity.ts';
 import { createEraser, type KnownAs, type Pseudonym, pseudonymOf } from './erasure.rules.ts';
-import { type Erased, patternsOf, sweepEvents, sweepTable } from './erasure.sweep.ts';
+import { type Erased, patternsOf, type Stretch, sweepEvents, sweepTable } from './erasure.sweep.ts';
 import { ownRows, textTables } from './erasure.tables.ts';
 
 /** Positions looked through in one transaction. */
@@ -19,53 +19,88 @@ interface Person extends Erased {
 }
 
 /**
- * Replaces a person's names and addresses. What tells them is rewritten last, together with the account, so that a run
- * which was killed begins anew and finds all of them again.
+ * Replaces a person's names and addresses, in two passes: one over everything, then the account, which nobody changes
+ * afterwards, then one over what was written meanwhile by whoever still knew the old name. What tells the names is
+ * rewritten last, so that a run which was killed begins anew and finds all of them again.
  */
 export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void> {
   const { ctx } = job;
   const id = job.payload.user_id;
-  const known = await knownAs(ctx.db, id);
-  const pseudonym = pseudonymOf(id);
+  const first = await personOf(ctx.db, id);
   // whoever is called by the pseudonym already leaves nothing to replace
-  const person = known && {
-    id,
-    known,
-    pseudonym,
-    patterns: patternsOf(known),
-    eraser: createEraser(known, pseudonym),
-  };
-  if (!person) return;
-  const counts: Record<string, number> = {};
-  for (const spec of textTables) {
-    counts[spec.table] = await inTransaction(ctx.db, (sql) => sweepTable(sql, spec, person));
-  }
+  if (!first) return;
   const { purgedThrough, newest } = await feedEnds(ctx.db);
-  counts.events = 0;
-  for (let after = purgedThrough; after < newest; after += STRETCH) {
-    job.signal.throwIfAborted();
-    const through = Math.min(after + STRETCH, newest);
-    counts.events += await inTransaction(ctx.db, (sql) =>
-      sweepEvents(sql, { after, through }, person, 'others'),
-    );
-    job.progress((through - purgedThrough) / (newest - purgedThrough));
-  }
+  const counts: Record<string, number> = {};
+  await sweepTables(job, first, counts);
+  await sweepFeed(job, first, { after: purgedThrough, through: newest }, counts);
+
+  const person = await command(ctx, async (work) => {
+    await job.hold(work);
+    const user = (await lockUsers(work.sql, [id])).get(id);
+    // whoever renamed the user meanwhile has ended, or waits and will find him erased
+    const known = (await personOf(work.sql, id)) ?? first;
+    await replaceAccount(work, known, user);
+    work.raise('users');
+    return known;
+  });
+  const renamed = person.patterns.some((pattern) => !first.patterns.includes(pattern));
+  await sweepTables(job, person, counts);
+  const begin = renamed ? purgedThrough : newest;
+  const { newest: behind } = await feedEnds(ctx.db);
+  await sweepFeed(job, person, { after: begin, through: behind }, counts);
+
   await command(ctx, async (work) => {
     await job.hold(work);
     const { newest: end } = await feedEnds(work.sql);
-    // what was written meanwhile
-    counts.events! += await sweepEvents(work.sql, { after: newest, through: end }, person, 'others');
+    counts.events! += await sweepEvents(work.sql, { after: behind, through: end }, person, 'others');
     counts.events! += await sweepEvents(work.sql, { after: purgedThrough, through: end }, person, 'identity');
-    await replaceAccount(work, person);
-    work.emit({ event_type: 'user.erased', data: { id, display_name: pseudonym.name } });
-    work.raise('users');
-    await job.finish(work, { result: { user_id: id, pseudonym: pseudonym.name }, counts });
+    work.emit({ event_type: 'user.erased', data: { id, display_name: person.pseudonym.name } });
+    await job.finish(work, { result: { user_id: id, pseudonym: person.pseudonym.name }, counts });
   });
 }
 
-async function replaceAccount(work: Work, { id, known, pseudonym }: Person): Promise<void> {
+async function personOf(sql: Sql, id: string): Promise<Person | undefined> {
+  const known = await knownAs(sql, id);
+  const pseudonym = pseudonymOf(id);
+  return (
+    known && { id, known, pseudonym, patterns: patternsOf(known), eraser: createEraser(known, pseudonym) }
+  );
+}
+
+async function sweepTables(
+  { ctx }: RunningJob<EraseUserPayload>,
+  person: Person,
+  counts: Record<string, number>,
+): Promise<void> {
+  for (const spec of textTables) {
+    const swept = await inTransaction(ctx.db, (sql) => sweepTable(sql, spec, person));
+    counts[spec.table] = (counts[spec.table] ?? 0) + swept;
+  }
+}
+
+async function sweepFeed(
+  job: RunningJob<EraseUserPayload>,
+  person: Person,
+  { after: begin, through: end }: Stretch,
+  counts: Record<string, number>,
+): Promise<void> {
+  counts.events ??= 0;
+  for (let after = begin; after < end; after += STRETCH) {
+    job.signal.throwIfAborted();
+    const through = Math.min(after + STRETCH, end);
+    counts.events += await inTransaction(job.ctx.db, (sql) =>
+      sweepEvents(sql, { after, through }, person, 'others'),
+    );
+    job.progress((through - begin) / (end - begin));
+  }
+}
+
+async function replaceAccount(
+  work: Work,
+  { id, known, pseudonym }: Person,
+  user: UserRow | undefined,
+): Promise<void> {
   const { sql } = work;
-  const user = (await lockUsers(sql, [id])).get(id);
   await revokeApiTokensOf(work, id);
   for (const { table, column } of ownRows) {
     await sql(table)

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
+import { changeSetting } from '../../../domain/settings/settings.change.ts';
 import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 import {
@@ -75,6 +76,18 @@ describe('a login through the provider', () => {
     });
     const row = await t.services.db('users').where({ id: account.id }).first();
     expect([row.auth_provider, row.password_hash]).toEqual(['sso', null]);
+  });
+
+  it('leaves the second factor to the provider, and shows the identity among the personal data', async () => {
+    const ctx = await t.ctx();
+    await changeSetting(ctx, t.services.secrets, 'two_factor_required', { required: true });
+    const subject = known();
+    const { body } = await login(subject);
+    expect(body.two_factor_setup_required).toBeUndefined();
+    const { id } = await me(body.access_token);
+    await changeSetting(ctx, t.services.secrets, 'two_factor_required', { required: false });
+    const data = await t.anonymous.get(`/api/v1/accounts/${id}/personal-data`, bearer(body.access_token));
+    expect(data.body.identities).toMatchObject([{ issuer: provider.issuer, subject }]);
   });
 
   it('sends the challenge, a nonce and the state, and keeps the verifier to itself', async () => {

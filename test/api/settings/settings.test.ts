@@ -167,6 +167,35 @@ describe.each([
   });
 });
 
+it.each([
+  ['email', 'smtp_password', { smtp_host: 'mail.other.example' }],
+  ['email', 'smtp_password', { smtp_host: null }],
+  ['email', 'smtp_password', { smtp_port: 2525 }],
+  ['sso', 'client_secret', { token_endpoint: 'https://other.example/token' }],
+  ['sso', 'client_secret', { issuer_url: 'https://other.example' }],
+  ['ai', 'api_key', { provider_url: 'https://other.example' }],
+])(
+  'the secret of %s is asked for again before %s goes to another server: %j',
+  async (group, member, other) => {
+    const url = `${root}/${group}`;
+    const before = (await admin.patch(url, { [member]: 'open sesame' })).body;
+    for (const body of [other, { ...other, [member]: '********' }]) {
+      const answer = await admin.patch(url, body);
+      expect(answer).toMatchObject({
+        status: 422,
+        body: { errors: [{ field: member, code: 'secret_needed' }] },
+      });
+    }
+    expect((await admin.get(url)).body).toEqual(before);
+    const given = await admin.patch(url, { ...other, [member]: 'another secret' });
+    expect(given).toMatchObject({ status: 200, body: { [member]: '********' } });
+    const [name] = Object.keys(other);
+    // without the secret there is nothing to tell anybody
+    const back = await admin.patch(url, { [name!]: before[name!], [member]: null });
+    expect(back).toMatchObject({ status: 200, body: { [member]: '' } });
+  },
+);
+
 it('keeps what two change at once', async () => {
   await Promise.all([
     admin.patch(`${root}/login-branding`, { login_tagline: 'One map' }),

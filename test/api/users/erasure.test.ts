@@ -3,8 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownAs } from '../../../domain/access/erasure/erasure.identity.ts';
 import { createEraser, pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
+import { eraseUser } from '../../../domain/access/erasure/erasure.run.ts';
 import { patternsOf, sweepEvents } from '../../../domain/access/erasure/erasure.sweep.ts';
 import { feedEnds } from '../../../domain/events/changes.ts';
+import type { RunningJob } from '../../../domain/jobs/jobs.running.ts';
+import type { EraseUserPayload } from '../../../domain/jobs/kinds/erase-user.ts';
 import { eraseUserProcessor } from '../../../workers/erase-user.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';
@@ -171,6 +174,38 @@ describe('erasure', () => {
     await erase(user.id);
     const left = await everything();
     expect(left.includes(`First ${word}`) || left.includes(`Second ${word}`)).toBe(false);
+  });
+
+  it('finds a name that was given while it ran, and lets nobody give one afterwards', async () => {
+    const { db } = t.services;
+    const word = randomUUID().slice(0, 8);
+    const { body: user } = await admin.post('/api/v1/users', {
+      email: `${word}@estate.example`,
+      display_name: `Early ${word}`,
+    });
+    await db('sso_identities').insert({ issuer: 'https://login.example', subject: word, user_id: user.id });
+    const own = (await admin.get(`/api/v1/accounts/${user.id}/personal-data`)).body;
+    expect(own.identities).toMatchObject([{ issuer: 'https://login.example', subject: word }]);
+    const rename = async (name: string) =>
+      (await admin.patch(`/api/v1/users/${user.id}`, { display_name: `${name} ${word}` })).status;
+    const renamed: number[] = [];
+    const told = { user_id: admin.userId, actor_id: user.id, type: 'card_updated', title: 'T' };
+    const job = {
+      ctx: await t.ctx(),
+      payload: { user_id: user.id },
+      signal: new AbortController().signal,
+      progress() {},
+      // between the first pass and the account, and once more before the end
+      async hold() {
+        renamed.push(await rename(renamed.length === 0 ? 'Late' : 'Never'));
+        if (renamed.length > 1) return;
+        await db('notifications').insert({ ...told, message: `Late ${word} did it`, event_position: 21 });
+      },
+      async finish() {},
+    } as unknown as RunningJob<EraseUserPayload>;
+    await eraseUser(job);
+    expect(renamed).toEqual([200, 409]);
+    expect(await everything()).not.toContain(word);
   });
 
   it('is refused for oneself and the unknown', async () => {

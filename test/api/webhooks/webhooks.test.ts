@@ -283,11 +283,16 @@ describe('deliveries', () => {
 
   it('end when the receiver says that it is gone', async () => {
     const { id } = await subscribe({ event_types: ['card.created'] });
+    const program = { display_name: 'Robot', role: 'admin' };
+    const { body: robot } = await admin.post('/api/v1/service-accounts', program);
+    // a program has no mail: its owner is told
+    await t.services.db('webhooks').where({ id }).update({ owner_id: robot.id });
     receiver.behave = () => 410;
     await newCard();
     await until('the pause', async () => (await read(id)).status === 'paused');
     const mail = await t.services.db('mails').orderBy('id', 'desc').first();
     expect(mail.content.subject).toBe('The webhook Test is paused');
+    expect(mail.recipient).toBe(admin.email);
   });
 
   it('hold no costs that their owner may not see, and end with the owner', async () => {

@@ -59,6 +59,16 @@ it('gives plain settings and members of groups their values back, and takes away
   });
 });
 
+it('leaves an address as it is while a secret would go there that was given for another', async () => {
+  await change('email', { smtp_host: 'mail.old.example' });
+  const position = await newest();
+  await change('email', { smtp_host: 'mail.new.example', smtp_password: 'for the new one' });
+  const [outcome] = await undoAfter(position);
+  expect(outcome).toMatchObject({ code: 'secret_needed' });
+  expect((await readSetting(t.services.db, 'email')).smtp_host).toBe('mail.new.example');
+  await change('email', { smtp_host: null, smtp_password: null });
+});
+
 it('undoes the undoing as well', async () => {
   const position = await newest();
   await change('app_title', { app_title: 'Landscape' });

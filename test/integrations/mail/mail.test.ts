@@ -101,7 +101,15 @@ describe('a mail', () => {
     }
     const ctx = await t.ctx();
     const [before] = await t.services.db('mails').count({ n: '*' });
-    await command(ctx, ({ sql }) => enqueueMails(sql, ctx, [{ ...hello, to: 'no address' }]));
+    // the last two are those of a service account and of an erased person
+    const nobody = ['no address', 'service-1@service.invalid', 'erased-1@erased.invalid'];
+    await command(ctx, ({ sql }) =>
+      enqueueMails(
+        sql,
+        ctx,
+        nobody.map((to) => ({ ...hello, to })),
+      ),
+    );
     expect(await t.services.db('mails').count({ n: '*' })).toEqual([before]);
   });
 
