@@ -20,6 +20,7 @@ import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { list } from './scenarios/list.ts';
+import { recalculate } from './scenarios/recalculate.ts';
 import { rollback } from './scenarios/rollback.ts';
 import { search } from './scenarios/search.ts';
 import { stream } from './scenarios/stream.ts';
@@ -39,6 +40,7 @@ const scenarios: Scenario[] = [
   stream,
   bulkUpdate,
   rollback,
+  recalculate,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);
