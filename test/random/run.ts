@@ -4,7 +4,7 @@ import { mix, mulberry32, pick, type Random } from '../bench/landscape/random.ts
 import type { TestClient } from '../support/harness.ts';
 import { allows, readOperations } from './operations.ts';
 import { isWhole, LEAST_PER_GROUP, type Planned, plan } from './plan.ts';
-import { findLeak, plant } from './planted.ts';
+import { findLeak, findStoredSecrets, plant } from './planted.ts';
 import { toRequest } from './request.ts';
 import { createTally } from './tally.ts';
 
@@ -96,12 +96,16 @@ export async function runRequests(requests: number, seed: number): Promise<Outco
   const settings = () =>
     stage.world.t.services.db('settings').where('key', 'like', 'workspace.%').select('key', 'value');
   let stored = await settings();
+  const close = async () => {
+    for (const name of await findStoredSecrets(stage.world)) fault(name, 'stores a secret that can be read');
+    await stage.world.close();
+  };
   const planned = plan(operations, requests, random);
   try {
     for (const [at, next] of planned.entries()) {
       if (at > 0 && at % WORLD_LASTS === 0) {
         console.log(`# ${at} of ${planned.length} requests, ${faults.size} kinds of fault`);
-        await stage.world.close();
+        await close();
         stage = await setUp();
         stored = await settings();
       }
@@ -111,7 +115,7 @@ export async function runRequests(requests: number, seed: number): Promise<Outco
         call = await callFor(stage, next, random);
       } catch (error) {
         // the world is worn out: what was written at random may forbid what the table's rows need
-        await stage.world.close();
+        await close();
         stage = await setUp();
         stored = await settings();
         call = await callFor(stage, next, random).catch((second) => {
@@ -148,7 +152,7 @@ export async function runRequests(requests: number, seed: number): Promise<Outco
       }
     }
   } finally {
-    await stage.world.close();
+    await close();
   }
   return {
     table: tally.table(),
