@@ -5,11 +5,8 @@ const GROWING_PERCENT = 20;
 
 /**
  * Keeps the process's memory near what it uses. By itself V8 lets the heap of a process that has much memory grow to several
- * times that before it collects, and doubles the space for new objects up to 128 MB while much is made, so that an import of
- * ten times the rows would take three times the memory.
+ * times that before it collects, so that an import of ten times the rows would take three times the memory.
  */
 export function keepHeapSmall(): void {
   v8.setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
-  // the space for new objects stays as large as loading the program has made it
-  v8.setFlagsFromString('--semi-space-growth-factor=1');
 }
