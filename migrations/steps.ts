@@ -17,6 +17,7 @@ import * as sso from './steps/0016-sso.ts';
 import * as webhooks from './steps/0017-webhooks.ts';
 import * as calculations from './steps/0020-calculations.ts';
 import * as surveys from './steps/0021-surveys.ts';
+import * as scim from './steps/0022-scim.ts';
 import * as eventObjects from './steps/0023-event-objects.ts';
 
 /** All schema steps in the order in which they are applied. */
@@ -39,5 +40,6 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0017-webhooks', up: webhooks.up },
   { name: '0020-calculations', up: calculations.up },
   { name: '0021-surveys', up: surveys.up },
+  { name: '0022-scim', up: scim.up },
   { name: '0023-event-objects', up: eventObjects.up },
 ];

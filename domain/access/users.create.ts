@@ -12,7 +12,7 @@ import { deleteUserRows } from './users.delete.ts';
 import { insertUsers, lockUsers, type UserRow } from './users.store.ts';
 
 /** Roles that whoever may invite gives, also without holding what they hold. */
-const OPEN_ROLES = ['member', 'viewer'];
+export const OPEN_ROLES: readonly string[] = ['member', 'viewer'];
 
 export interface UserInput {
   email: string;

@@ -38,6 +38,8 @@ export const ownRows: { table: string; column: string }[] = [
   { table: 'one_time_tokens', column: 'user_id' },
   { table: 'two_factor', column: 'user_id' },
   { table: 'sso_identities', column: 'user_id' },
+  { table: 'scim_identities', column: 'user_id' },
+  { table: 'scim_group_members', column: 'user_id' },
   { table: 'recovery_codes', column: 'user_id' },
   { table: 'idempotency_keys', column: 'user_id' },
   { table: 'notifications', column: 'user_id' },

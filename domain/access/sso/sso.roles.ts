@@ -7,11 +7,23 @@ import { readSetting } from '../../settings/settings.read.ts';
  * @returns undefined where the settings name no groups or the provider tells none: then roles are given by hand.
  */
 export async function roleOfGroups(sql: Sql, groups: string[] | undefined): Promise<string | undefined> {
+  return groups && (await rolesByGroups(sql))?.(groups);
+}
+
+/**
+ * The rule of `roleOfGroups`, read once for many people.
+ * @returns undefined where the settings name no groups.
+ */
+export async function rolesByGroups(
+  sql: Sql,
+): Promise<((groups: string[]) => string | undefined) | undefined> {
   const { group_roles } = await readSetting(sql, 'sso');
-  if (group_roles.length === 0 || groups === undefined) return undefined;
+  if (group_roles.length === 0) return undefined;
   const roles = await sql('roles').where({ is_archived: false }).select('key', 'is_default');
   const usable = new Set(roles.map(({ key }) => key));
-  const held = new Set(groups);
-  const given = group_roles.find(({ group, role }) => held.has(group) && usable.has(role));
-  return given?.role ?? roles.find(({ is_default }) => is_default)?.key;
+  const fallback = roles.find(({ is_default }) => is_default)?.key;
+  return (groups) => {
+    const held = new Set(groups);
+    return group_roles.find(({ group, role }) => held.has(group) && usable.has(role))?.role ?? fallback;
+  };
 }

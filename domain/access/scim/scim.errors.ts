@@ -1,0 +1,28 @@
+import { EstateError } from '../../../platform/errors.ts';
+
+/** The kinds of client errors that RFC 7644, 3.12 gives names to, as far as they occur here. */
+const kinds = {
+  invalidFilter: 'scim_invalid_filter',
+  invalidPath: 'scim_invalid_path',
+  invalidSyntax: 'scim_invalid_syntax',
+  invalidValue: 'scim_invalid_value',
+  mutability: 'scim_mutability',
+  noTarget: 'scim_no_target',
+  uniqueness: 'scim_uniqueness',
+} as const;
+
+export type ScimErrorKind = keyof typeof kinds;
+
+/** A refusal of the SCIM interface. */
+export function scimError(kind: ScimErrorKind, detail: string): EstateError {
+  return new EstateError(kinds[kind], detail);
+}
+
+/** The `scimType` of an error; undefined where RFC 7644 has none. */
+export function scimTypeOf({ code, status }: EstateError): ScimErrorKind | undefined {
+  const kind = Object.entries(kinds).find(([, known]) => known === code)?.[0];
+  if (kind) return kind as ScimErrorKind;
+  if (code === 'email_taken') return 'uniqueness';
+  if (code === 'bad_body') return 'invalidSyntax';
+  return status === 422 ? 'invalidValue' : undefined;
+}

@@ -1,0 +1,142 @@
+import { type Compare, type Filter, parse } from 'scim2-parse-filter';
+import type { Condition } from '../../lists/lists.types.ts';
+import { scimError } from './scim.errors.ts';
+
+/** An attribute that can be filtered by: `text` in any case, `exact` as it is. */
+export interface FilterColumn {
+  sql: string;
+  type: 'text' | 'exact' | 'boolean' | 'time';
+}
+
+/** A multi-valued attribute, kept in rows of its own. */
+export interface FilterRows {
+  /** What stands between `exists (select` and `)`, without what is asked of the row. */
+  rows: string;
+  /** The sub-attributes by their names in lower case; `value` is what a comparison without one means. */
+  columns: Record<string, FilterColumn>;
+}
+
+/** What can be filtered by, by paths in lower case such as `name.givenname`. */
+export interface FilterSpec {
+  /** The URN that may stand before a path. */
+  schema: string;
+  columns: Record<string, FilterColumn>;
+  multiple: Record<string, FilterRows>;
+}
+
+const MAX_FILTER = 2_000;
+const MAX_DEPTH = 20;
+
+/**
+ * A filter as a condition on the rows (RFC 7644, 3.4.2.2); every value is bound.
+ * @throws EstateError `scim_invalid_filter`.
+ */
+export function compileFilter(text: string, spec: FilterSpec): Condition {
+  return compile(parsedFilter(text), spec, '', 0);
+}
+
+/** The parsed filter. @throws EstateError `scim_invalid_filter`. */
+export function parsedFilter(text: string): Filter {
+  // line breaks and the like stand in no filter, and the parser is slow on them
+  const readable = text.length <= MAX_FILTER && !/\p{Cc}/u.test(text) && depthOf(text) <= MAX_DEPTH;
+  if (!readable) throw scimError('invalidFilter', 'The filter is too long, too deep or holds control characters.');
+  try {
+    return parse(text);
+  } catch {
+    throw scimError('invalidFilter', 'The filter cannot be read.');
+  }
+}
+
+/** How deep brackets and negations stand in each other at most; what is quoted counts too, which does no harm. */
+const depthOf = (text: string): number => text.match(/[([]|\bnot\b/gi)?.length ?? 0;
+
+function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number): Condition {
+  if (filter.op === 'and' || filter.op === 'or') {
+    const parts = (filter as { filters: Filter[] }).filters.map((part) => compile(part, spec, inside, depth));
+    return {
+      sql: `(${parts.map(({ sql }) => sql).join(` ${filter.op} `)})`,
+      bindings: parts.flatMap(({ bindings }) => bindings),
+    };
+  }
+  if (filter.op === 'not') {
+    const part = compile((filter as { filter: Filter }).filter, spec, inside, depth);
+    return { sql: `not coalesce(${part.sql}, false)`, bindings: part.bindings };
+  }
+  const named = filter as { op: string; attrPath: string };
+  const path = `${inside}${plainPath(named.attrPath, spec)}`;
+  if (filter.op === '[]') {
+    if (inside !== '') throw scimError('invalidFilter', 'A value filter holds no other one.');
+    const { valFilter } = filter as { valFilter: Filter };
+    const rows = spec.multiple[path];
+    if (!rows) return compile(valFilter, spec, `${path}.`, depth + 1);
+    const within: FilterSpec = { schema: spec.schema, columns: rows.columns, multiple: {} };
+    const part = compile(valFilter, within, '', depth + 1);
+    return { sql: `exists (select ${rows.rows} and ${part.sql})`, bindings: part.bindings };
+  }
+  const column = spec.columns[path];
+  if (column) return comparison(filter as Compare, column);
+  const [name = '', member = 'value'] = path.split('.');
+  const rows = spec.multiple[name];
+  const inner = rows?.columns[member];
+  if (!rows || !inner) throw scimError('invalidFilter', `Nothing can be filtered by ${named.attrPath}.`);
+  if (filter.op === 'pr') return { sql: `exists (select ${rows.rows})`, bindings: [] };
+  const part = comparison(filter as Compare, inner);
+  return { sql: `exists (select ${rows.rows} and ${part.sql})`, bindings: part.bindings };
+}
+
+/** A path in lower case and without the schema's URN. */
+export function plainPath(path: string, { schema }: Pick<FilterSpec, 'schema'>): string {
+  const lower = path.toLowerCase();
+  const prefix = `${schema.toLowerCase()}:`;
+  return lower.startsWith(prefix) ? lower.slice(prefix.length) : lower;
+}
+
+const signs = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
+
+function comparison({ op, attrPath, compValue }: Compare, { sql, type }: FilterColumn): Condition {
+  if ((op as string) === 'pr') return { sql: `${sql} is not null`, bindings: [] };
+  if (compValue === null) {
+    if (op === 'eq') return { sql: `${sql} is null`, bindings: [] };
+    if (op === 'ne') return { sql: `${sql} is not null`, bindings: [] };
+  }
+  const misfit = () => scimError('invalidFilter', `${attrPath} cannot be compared in this way.`);
+  if (type === 'boolean') {
+    // Microsoft Entra ID writes booleans as texts
+    const value = typeof compValue === 'string' ? compValue.toLowerCase() : String(compValue);
+    if ((op !== 'eq' && op !== 'ne') || (value !== 'true' && value !== 'false')) throw misfit();
+    return { sql: `${sql} ${op === 'eq' ? '=' : '<>'} ?::boolean`, bindings: [value] };
+  }
+  if (typeof compValue !== 'string') throw misfit();
+  if (type === 'time') return timeComparison(op, sql, compValue, misfit);
+  const fold = (expression: string) => (type === 'text' ? `lower(${expression})` : expression);
+  const left = fold(sql);
+  const right = fold('?::text');
+  const bindings = [compValue];
+  switch (op) {
+    case 'eq':
+      return { sql: `${left} = ${right}`, bindings };
+    case 'ne':
+      return { sql: `${left} is distinct from ${right}`, bindings };
+    case 'co':
+      return { sql: `strpos(${left}, ${right}) > 0`, bindings };
+    case 'sw':
+      return { sql: `starts_with(${left}, ${right})`, bindings };
+    case 'ew':
+      return { sql: `right(${left}, length(${right})) = ${right}`, bindings: [compValue, compValue] };
+    default:
+      return { sql: `${left} ${signs[op]} ${right}`, bindings };
+  }
+}
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+function timeComparison(op: Compare['op'], sql: string, value: string, misfit: () => Error): Condition {
+  const sign = { ...signs, eq: '=', ne: '<>' }[op as keyof typeof signs | 'eq' | 'ne'];
+  const time = moment.test(value) ? Date.parse(value) : Number.NaN;
+  if (!sign || Number.isNaN(time)) throw misfit();
+  // times are shown in milliseconds, and compared as they are shown
+  return {
+    sql: `date_trunc('milliseconds', ${sql}) ${sign} ?::timestamptz`,
+    bindings: [new Date(time).toISOString()],
+  };
+}

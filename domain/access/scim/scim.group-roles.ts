@@ -1,0 +1,54 @@
+import type { Work } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { administratorLeft } from '../administrators.ts';
+import { permissionsOfRole, requireGrantable } from '../grants.ts';
+import { rolesByGroups } from '../sso/sso.roles.ts';
+import { OPEN_ROLES } from '../users.create.ts';
+import { isAdministrator } from '../users.delete.ts';
+import { lockUsers, tellUpdate, type UserRow } from '../users.store.ts';
+
+/**
+ * Gives the people the roles that the settings tie to their groups, under the lock of the administrators. Who would be
+ * the last administrator to go keeps the role. Roles that hold more than the caller does are not given.
+ * @throws EstateError `forbidden`.
+ */
+export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Promise<void> {
+  const { sql } = work;
+  const roleOf = await rolesByGroups(sql);
+  if (!roleOf || userIds.length === 0) return;
+  const people = [...(await lockUsers(sql, userIds)).values()];
+  const { rows } = await sql.raw(
+    `select m.user_id, g.display_name, g.external_id from scim_group_members m join scim_groups g on g.id = m.group_id
+     where m.user_id = any(?::uuid[])`,
+    [userIds],
+  );
+  // the settings name groups as the provider does: by name or by id
+  const held = new Map<string, string[]>(people.map(({ id }) => [id, []]));
+  for (const { user_id, display_name, external_id } of rows) {
+    held.get(user_id)?.push(display_name, ...(external_id === null ? [] : [external_id]));
+  }
+  const wanted = (user: UserRow) => roleOf(held.get(user.id)!) ?? user.role;
+  let changing = people.filter((user) => user.erased_at === null && wanted(user) !== user.role);
+  const leaving = changing.filter(isAdministrator);
+  if (
+    leaving.length > 0 &&
+    !(await administratorLeft(
+      sql,
+      leaving.map(({ id }) => id),
+    ))
+  ) {
+    changing = changing.filter((user) => user !== leaving[0]);
+  }
+  const byRole = Map.groupBy(changing, wanted);
+  for (const [role, members] of byRole) {
+    if (!OPEN_ROLES.includes(role)) requireGrantable(ctx.caller, await permissionsOfRole(sql, role));
+    const { rows: after } = await sql.raw(
+      `update users set role = ?, token_version = token_version + 1, updated_at = now()
+       where id = any(?::uuid[]) returning to_jsonb(users) as row`,
+      [role, members.map(({ id }) => id)] as never,
+    );
+    const now = new Map(after.map(({ row }: { row: UserRow }) => [row.id, row]));
+    for (const user of members) tellUpdate(work, user, now.get(user.id) as UserRow);
+    work.raise('users');
+  }
+}

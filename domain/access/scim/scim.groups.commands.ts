@@ -1,0 +1,168 @@
+import { sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { command, type Work } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
+import { differing, insertRow, lockRow, updateRow } from '../../events/stored-rows.ts';
+import { lockAdministrators } from '../administrators.ts';
+import { requirePermission } from '../policy.ts';
+import { scimError } from './scim.errors.ts';
+import { followGroups } from './scim.group-roles.ts';
+import { groupOfPatch, groupOfResource, type MemberChange, type ScimGroupValues } from './scim.groups.input.ts';
+import { checkVersion, oneResource } from './scim.queries.ts';
+import { groups } from './scim.resources.ts';
+
+/**
+ * Creates a group; its members get the role that the settings tie to it.
+ * @returns its id.
+ * @throws EstateError `forbidden`, also for a role that holds more than the caller; `scim_invalid_value`,
+ * `scim_uniqueness`.
+ */
+export async function createScimGroup(ctx: Ctx, body: unknown): Promise<string> {
+  requirePermission(ctx.caller, 'admin.users');
+  const values = groupOfResource(body);
+  return await command(ctx, async (work) => {
+    await lockAdministrators(work.sql);
+    const row = await unlessTaken(
+      insertRow(work.sql, 'scim_groups', {
+        display_name: values.displayName,
+        external_id: values.externalId ?? null,
+      }),
+    );
+    tellGroup(work, 'scim_group.created', null, row);
+    const changed = await changeMembers(work, row, values.members);
+    await followGroups(work, ctx, changed);
+    return row.id as string;
+  });
+}
+
+/**
+ * Replaces a group and its members.
+ * @throws EstateError as `createScimGroup`, and `not_found`, `precondition_failed`.
+ */
+export async function replaceScimGroup(ctx: Ctx, id: string, body: unknown): Promise<void> {
+  await changeGroup(ctx, id, groupOfResource(body));
+}
+
+/**
+ * Changes a group by the operations of a PATCH.
+ * @throws EstateError as `replaceScimGroup`, and `scim_invalid_path`, `scim_invalid_syntax`, `scim_mutability`,
+ * `scim_no_target`.
+ */
+export async function patchScimGroup(ctx: Ctx, id: string, body: unknown): Promise<void> {
+  await changeGroup(ctx, id, groupOfPatch(body));
+}
+
+async function changeGroup(ctx: Ctx, id: string, values: ScimGroupValues): Promise<void> {
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    await lockAdministrators(sql);
+    const before = await lockedGroup(work, ctx, id);
+    const groupId = before.id as string;
+    const changes = differing(before, { display_name: values.displayName, external_id: values.externalId });
+    if (Object.keys(changes).length > 0) {
+      const after = await unlessTaken(
+        updateRow(sql, 'scim_groups', { column: 'id', value: groupId }, changes),
+      );
+      tellGroup(work, 'scim_group.updated', before, after);
+    }
+    const renamed = Object.keys(changes).length > 0 ? await memberIdsOf(work, groupId) : [];
+    const changed = await changeMembers(work, { ...before, ...changes }, values.members);
+    await followGroups(work, ctx, [...new Set([...renamed, ...changed])]);
+  });
+}
+
+/**
+ * Deletes a group; its members keep the roles that their other groups give, else the default role.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`.
+ */
+export async function deleteScimGroup(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    await lockAdministrators(work.sql);
+    const before = await lockedGroup(work, ctx, id);
+    const everybody = { replace: true, add: new Set<string>(), remove: new Set<string>() };
+    const left = await changeMembers(work, before, everybody);
+    await work.sql('scim_groups').where({ id: before.id }).delete();
+    tellGroup(work, 'scim_group.deleted', before, null);
+    await followGroups(work, ctx, left);
+  });
+}
+
+async function lockedGroup(work: Work, ctx: Ctx, id: string): Promise<StoredRow> {
+  // also refuses what can be no id
+  const { id: known } = await oneResource(work.sql, groups, id, true);
+  const row = await lockRow(work.sql, 'scim_groups', { id: known });
+  if (!row) throw notFound('group', id);
+  if (ctx.ifMatch) checkVersion(ctx, await oneResource(work.sql, groups, known, true));
+  return row;
+}
+
+function tellGroup(
+  work: Work,
+  event_type: 'scim_group.created' | 'scim_group.updated' | 'scim_group.deleted',
+  before: StoredRow | null,
+  after: StoredRow | null,
+): void {
+  const { id, display_name: name } = (after ?? before)!;
+  work.emit({ event_type, data: { id, name, changes: rowChanges(before, after) } });
+}
+
+async function memberIdsOf({ sql }: Work, groupId: string): Promise<string[]> {
+  return await sql('scim_group_members').where({ group_id: groupId }).orderBy('user_id').pluck('user_id');
+}
+
+/** Adds and removes members, with an event for each. @returns whose membership has changed. */
+async function changeMembers(
+  work: Work,
+  group: StoredRow,
+  { replace, add, remove }: MemberChange,
+): Promise<string[]> {
+  const { sql } = work;
+  const coming = [...add].sort();
+  if (!replace && coming.length === 0 && remove.size === 0) return [];
+  const { rows: people } = await sql.raw(
+    `select id from users where id = any(?::uuid[]) and kind = 'person' and erased_at is null
+     order by id for share`,
+    [coming],
+  );
+  if (people.length < coming.length) {
+    const known = new Set(people.map(({ id }: { id: string }) => id));
+    throw scimError('invalidValue', `There is no user ${coming.find((id) => !known.has(id))}.`);
+  }
+  const { rows: gone } = await sql.raw(
+    `delete from scim_group_members m where group_id = ?::uuid
+       and (case when ? then user_id <> all(?::uuid[]) else user_id = any(?::uuid[]) end)
+     returning to_jsonb(m) as row`,
+    [group.id, replace, coming, [...remove]] as never,
+  );
+  const { rows: come } = await sql.raw(
+    `insert into scim_group_members as m (group_id, user_id) select ?::uuid, unnest(?::uuid[])
+     on conflict (group_id, user_id) do nothing returning to_jsonb(m) as row`,
+    [group.id, coming] as never,
+  );
+  const tell = (event_type: 'scim_group_member.created' | 'scim_group_member.deleted', row: StoredRow) => {
+    const changes =
+      event_type === 'scim_group_member.created' ? rowChanges(null, row) : rowChanges(row, null);
+    const { id, group_id, user_id } = row;
+    work.emit({ event_type, data: { id, group_id, name: group.display_name, user_id, changes } });
+  };
+  for (const { row } of gone) tell('scim_group_member.deleted', row);
+  for (const { row } of come) tell('scim_group_member.created', row);
+  if (gone.length + come.length > 0) {
+    await sql.raw('update scim_groups set updated_at = clock_timestamp() where id = ?::uuid', [
+      group.id as string,
+    ]);
+  }
+  return [...gone, ...come].map(({ row }) => row.user_id);
+}
+
+async function unlessTaken(write: Promise<StoredRow>): Promise<StoredRow> {
+  try {
+    return await write;
+  } catch (error) {
+    if (sqlState(error) !== '23505' || violatedConstraint(error) !== 'scim_groups_display_name') throw error;
+    throw scimError('uniqueness', 'There is a group with this displayName.');
+  }
+}

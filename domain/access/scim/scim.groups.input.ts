@@ -1,0 +1,127 @@
+import { scimError } from './scim.errors.ts';
+import { attributesOf, idsOf, member, type PatchOperation, patchOperations } from './scim.patch.ts';
+import { GROUP_SCHEMA } from './scim.resources.ts';
+import { textOf } from './scim.users.input.ts';
+
+/** What a request says of a group; what it leaves out is undefined. */
+export interface ScimGroupValues {
+  displayName?: string;
+  externalId?: string | null;
+  members: MemberChange;
+}
+
+/** What becomes of the members: first all go if `replace`, then some come and some go. */
+export interface MemberChange {
+  replace: boolean;
+  add: Set<string>;
+  remove: Set<string>;
+}
+
+const MAX_MEMBERS = 100_000;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * What a whole resource says, as POST and PUT send it: without members it has none.
+ * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`.
+ */
+export function groupOfResource(body: unknown): ScimGroupValues {
+  const values = nothing();
+  values.externalId = null;
+  values.members.replace = true;
+  for (const { path, value } of attributesOf(body, GROUP_SCHEMA)) {
+    if (path.attribute === 'id' || path.attribute === 'meta') continue;
+    apply(values, { op: 'replace', path, value }, false);
+  }
+  if (values.displayName === undefined) throw scimError('invalidValue', 'displayName is required.');
+  return values;
+}
+
+/**
+ * What the operations of a PATCH say, in their order.
+ * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`, `scim_invalid_path`, `scim_invalid_filter`,
+ * `scim_mutability`, `scim_no_target`.
+ */
+export function groupOfPatch(body: unknown): ScimGroupValues {
+  const values = nothing();
+  for (const operation of patchOperations(body, GROUP_SCHEMA)) apply(values, operation, true);
+  return values;
+}
+
+const nothing = (): ScimGroupValues => ({
+  members: { replace: false, add: new Set(), remove: new Set() },
+});
+
+function apply(values: ScimGroupValues, operation: PatchOperation, strict: boolean): void {
+  const { op, path } = operation;
+  const value = op === 'remove' ? null : operation.value;
+  switch (path.attribute) {
+    case 'displayname': {
+      const text = textOf(value, 'displayName', 254);
+      if (text === null) throw scimError('invalidValue', 'displayName cannot be empty.');
+      values.displayName = text;
+      return;
+    }
+    case 'externalid':
+      values.externalId = textOf(value, 'externalId', 254);
+      return;
+    case 'members':
+      return applyMembers(values.members, operation);
+    case 'id':
+    case 'meta':
+      // Microsoft Entra ID sends the id along when it renames a group
+      if (!strict || path.attribute === 'id') return;
+      throw scimError('mutability', `${path.attribute} cannot be changed.`);
+    case 'schemas':
+      return;
+    default:
+      if (strict && !path.attribute.startsWith('urn:')) {
+        throw scimError('invalidPath', `There is no attribute ${path.attribute}.`);
+      }
+  }
+}
+
+function applyMembers(change: MemberChange, { op, path, value }: PatchOperation): void {
+  if (op === 'remove') {
+    // Microsoft Entra ID names who goes in the value, others in the path
+    const listed = value === undefined || value === null ? undefined : memberIds(value);
+    const ids = path.filter ? idsOf(path.filter).map((id) => id.toLowerCase()) : listed;
+    if (ids === undefined) {
+      change.replace = true;
+      change.add.clear();
+      return;
+    }
+    for (const id of ids) {
+      change.add.delete(id);
+      // whoever can be no member is none
+      if (uuid.test(id)) change.remove.add(id);
+    }
+    return;
+  }
+  if (path.filter) throw scimError('invalidPath', 'Members are added and replaced as a list.');
+  const ids = memberIds(value);
+  if (op === 'replace') {
+    change.replace = true;
+    change.add.clear();
+    change.remove.clear();
+  }
+  for (const id of ids) {
+    change.add.add(id);
+    change.remove.delete(id);
+  }
+}
+
+function memberIds(value: unknown): string[] {
+  const list = Array.isArray(value) ? value : value === null ? [] : [value];
+  if (list.length > MAX_MEMBERS) throw scimError('invalidValue', `At most ${MAX_MEMBERS} members at a time.`);
+  return list.map((item) => {
+    const id = typeof item === 'string' ? item : member(item, 'value');
+    const type = member(item, 'type');
+    if (typeof type === 'string' && type.toLowerCase() !== 'user') {
+      throw scimError('invalidValue', 'Groups hold users alone.');
+    }
+    if (typeof id !== 'string' || !uuid.test(id)) {
+      throw scimError('invalidValue', 'A member is named by the id of a user in value.');
+    }
+    return id.toLowerCase();
+  });
+}

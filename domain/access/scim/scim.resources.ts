@@ -1,0 +1,168 @@
+import { sha256 } from '../../../platform/crypto.ts';
+import type { Sql } from '../../../platform/database.ts';
+import type { Condition } from '../../lists/lists.types.ts';
+import type { FilterSpec } from './scim.filter.ts';
+
+/** URNs of the resources (RFC 7643). */
+export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+
+/** A resource as it is shown; `meta.version` is its ETag. */
+export type ScimResource = Record<string, unknown> & {
+  id: string;
+  meta: { resourceType: string; created: string; lastModified: string; location: string; version: string };
+};
+
+/** How resources of one kind are read. */
+export interface ResourceKind {
+  filter: FilterSpec;
+  /** What stands behind `from`, with the condition of what is a resource at all. */
+  from: string;
+  /** The alias of the row. */
+  alias: string;
+  /** Columns of the row; `without` names top-level attributes that nobody asks for. */
+  columns(without: ReadonlySet<string>): string;
+  resource(row: Record<string, never>): ScimResource;
+}
+
+const modified = 'greatest(u.updated_at, i.updated_at)';
+
+/** People: service accounts and who was erased are none. */
+export const users: ResourceKind = {
+  filter: {
+    schema: USER_SCHEMA,
+    columns: {
+      id: { sql: 'u.id::text', type: 'exact' },
+      externalid: { sql: 'i.external_id', type: 'exact' },
+      username: { sql: 'coalesce(i.user_name, u.email)', type: 'text' },
+      displayname: { sql: 'u.display_name', type: 'text' },
+      'name.formatted': { sql: 'u.display_name', type: 'text' },
+      'name.givenname': { sql: 'i.given_name', type: 'text' },
+      'name.familyname': { sql: 'i.family_name', type: 'text' },
+      active: { sql: 'u.is_active', type: 'boolean' },
+      emails: { sql: 'u.email', type: 'text' },
+      'emails.value': { sql: 'u.email', type: 'text' },
+      'emails.type': { sql: `'work'::text`, type: 'text' },
+      'emails.primary': { sql: 'true', type: 'boolean' },
+      'roles.value': { sql: 'u.role', type: 'exact' },
+      roles: { sql: 'u.role', type: 'exact' },
+      'meta.created': { sql: 'u.created_at', type: 'time' },
+      'meta.lastmodified': { sql: modified, type: 'time' },
+      'meta.resourcetype': { sql: `'User'::text`, type: 'exact' },
+    },
+    multiple: {
+      groups: {
+        rows: `from scim_group_members gm join scim_groups gg on gg.id = gm.group_id where gm.user_id = u.id`,
+        columns: {
+          value: { sql: 'gg.id::text', type: 'exact' },
+          display: { sql: 'gg.display_name', type: 'text' },
+        },
+      },
+    },
+  },
+  from: `users u left join scim_identities i on i.user_id = u.id where u.kind = 'person' and u.erased_at is null`,
+  alias: 'u',
+  columns: () => `u.id, u.email, u.display_name, u.is_active, u.role, i.external_id, i.given_name, i.family_name,
+    coalesce(i.user_name, u.email) as user_name, utc(u.created_at) as created, utc(${modified}) as modified,
+    (select json_agg(json_build_object('value', g.id, '$ref', 'Groups/' || g.id, 'display', g.display_name,
+                                       'type', 'direct') order by lower(g.display_name), g.id)
+     from scim_group_members m join scim_groups g on g.id = m.group_id where m.user_id = u.id) as groups`,
+  resource: (row) => {
+    const { given_name, family_name } = row as Record<string, string | null>;
+    const resource = {
+      schemas: [USER_SCHEMA],
+      id: row.id as string,
+      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      userName: row.user_name,
+      displayName: row.display_name,
+      name: {
+        formatted: row.display_name,
+        ...(given_name === null ? {} : { givenName: given_name }),
+        ...(family_name === null ? {} : { familyName: family_name }),
+      },
+      active: row.is_active,
+      emails: [{ value: row.email, type: 'work', primary: true }],
+      ...(row.groups === null ? {} : { groups: row.groups }),
+      roles: [{ value: row.role, primary: true }],
+    };
+    const meta = metaOf('User', row);
+    const version = `W/"${sha256(JSON.stringify([resource, meta])).slice(0, 27)}"`;
+    return { ...resource, meta: { ...meta, version } };
+  },
+};
+
+export const groups: ResourceKind = {
+  filter: {
+    schema: GROUP_SCHEMA,
+    columns: {
+      id: { sql: 'g.id::text', type: 'exact' },
+      externalid: { sql: 'g.external_id', type: 'exact' },
+      displayname: { sql: 'g.display_name', type: 'text' },
+      'meta.created': { sql: 'g.created_at', type: 'time' },
+      'meta.lastmodified': { sql: 'g.updated_at', type: 'time' },
+      'meta.resourcetype': { sql: `'Group'::text`, type: 'exact' },
+    },
+    multiple: {
+      members: {
+        rows: 'from scim_group_members gm join users gu on gu.id = gm.user_id where gm.group_id = g.id',
+        columns: {
+          value: { sql: 'gm.user_id::text', type: 'exact' },
+          display: { sql: 'gu.display_name', type: 'text' },
+          type: { sql: `'User'::text`, type: 'text' },
+        },
+      },
+    },
+  },
+  from: 'scim_groups g where true',
+  alias: 'g',
+  columns: (without) => `g.id, g.display_name, g.external_id, utc(g.created_at) as created,
+    utc(g.updated_at) as modified,
+    (extract(epoch from g.updated_at) * 1000000)::bigint || '-' ||
+      (select count(*) from scim_group_members m where m.group_id = g.id) as version,
+    ${
+      without.has('members')
+        ? 'null'
+        : `(select json_agg(json_build_object('value', u.id, '$ref', 'Users/' || u.id, 'display', u.display_name,
+                                              'type', 'User') order by m.id)
+            from scim_group_members m join users u on u.id = m.user_id where m.group_id = g.id)`
+    } as members`,
+  resource: (row) => ({
+    schemas: [GROUP_SCHEMA],
+    id: row.id as string,
+    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    displayName: row.display_name,
+    ...(row.members === null ? {} : { members: row.members }),
+    meta: { ...metaOf('Group', row), version: `W/"${row.version}"` },
+  }),
+};
+
+function metaOf(resourceType: 'User' | 'Group', { id, created, modified }: Record<string, string>) {
+  const meta = { resourceType, created: created!, lastModified: modified! };
+  // relative to the address of the service provider (RFC 7643, 2.3.7)
+  return { ...meta, location: `${resourceType}s/${id}` };
+}
+
+/** Resources that meet all conditions, the oldest first. */
+export async function readResources(
+  sql: Sql,
+  kind: ResourceKind,
+  conditions: Condition[],
+  options: { offset?: number; limit?: number; without?: ReadonlySet<string> } = {},
+): Promise<ScimResource[]> {
+  const { offset = 0, limit = 1, without = new Set() } = options;
+  const { rows } = await sql.raw(
+    `select ${kind.columns(without)} from ${kind.from}${conditions.map(({ sql }) => ` and ${sql}`).join('')}
+     order by ${kind.alias}.created_at, ${kind.alias}.id offset ? limit ?`,
+    [...conditions.flatMap(({ bindings }) => bindings), offset, limit] as never,
+  );
+  return rows.map((row: Record<string, never>) => kind.resource(row));
+}
+
+/** How many resources meet all conditions. */
+export async function countResources(sql: Sql, kind: ResourceKind, conditions: Condition[]): Promise<number> {
+  const { rows } = await sql.raw(
+    `select count(*)::integer as total from ${kind.from}${conditions.map(({ sql }) => ` and ${sql}`).join('')}`,
+    conditions.flatMap(({ bindings }) => bindings) as never,
+  );
+  return rows[0].total;
+}

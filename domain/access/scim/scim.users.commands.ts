@@ -1,0 +1,196 @@
+import { sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { command, type Work } from '../../command.ts';
+import type { Ctx } from '../../context.ts';
+import { differing } from '../../events/stored-rows.ts';
+import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
+import { permissionsOfRole, requireControlOf, requireGrantable } from '../grants.ts';
+import { requirePermission } from '../policy.ts';
+import { OPEN_ROLES } from '../users.create.ts';
+import { deleteUserRows, isAdministrator } from '../users.delete.ts';
+import { identity, insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
+import { scimError } from './scim.errors.ts';
+import { checkVersion, oneResource } from './scim.queries.ts';
+import { type ScimResource, users } from './scim.resources.ts';
+import { isAddress, type ScimUserValues, userOfPatch, userOfResource } from './scim.users.input.ts';
+
+/**
+ * Creates an account that logs in by single sign-on, with the default role until its groups give another.
+ * @returns its id.
+ * @throws EstateError `forbidden`, `scim_invalid_value`, `scim_uniqueness`.
+ */
+export async function createScimUser(ctx: Ctx, body: unknown): Promise<string> {
+  requirePermission(ctx.caller, 'admin.users');
+  const values = userOfResource(body);
+  const userName = values.userName!;
+  const email = values.email ?? userName;
+  if (!isAddress(email)) throw scimError('invalidValue', 'emails or userName has to hold an e-mail address.');
+  return await command(ctx, async (work) => {
+    await requireFree(work, undefined, { userName, email });
+    const role = await work.sql('roles').where({ is_default: true }).first('key');
+    if (!OPEN_ROLES.includes(role.key)) {
+      requireGrantable(ctx.caller, await permissionsOfRole(work.sql, role.key));
+    }
+    const [user] = await insertUsers(work, [
+      {
+        email,
+        display_name: displayNameOf(values) || userName,
+        role: role.key,
+        auth_provider: 'sso',
+        is_active: values.active ?? true,
+      },
+    ]);
+    await keepIdentity(work, user!, null, {
+      user_name: userName,
+      external_id: values.externalId ?? null,
+      given_name: values.givenName ?? null,
+      family_name: values.familyName ?? null,
+    });
+    return user!.id;
+  });
+}
+
+/**
+ * Replaces what is kept of an account; a state or address that is not sent stays.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `scim_invalid_value`, `scim_uniqueness`, or
+ * `conflict` for the last administrator.
+ */
+export async function replaceScimUser(ctx: Ctx, id: string, body: unknown): Promise<void> {
+  const values = userOfResource(body);
+  await changeUser(ctx, id, () => ({
+    externalId: null,
+    givenName: null,
+    familyName: null,
+    displayName: '',
+    ...values,
+  }));
+}
+
+/**
+ * Changes an account by the operations of a PATCH.
+ * @throws EstateError as `replaceScimUser`, and `scim_invalid_path`, `scim_invalid_syntax`, `scim_mutability`,
+ * `scim_no_target`.
+ */
+export async function patchScimUser(ctx: Ctx, id: string, body: unknown): Promise<void> {
+  await changeUser(ctx, id, ({ email }) => userOfPatch(body, { email }));
+}
+
+interface IdentityRow {
+  user_name: string;
+  external_id: string | null;
+  given_name: string | null;
+  family_name: string | null;
+}
+
+async function changeUser(
+  ctx: Ctx,
+  id: string,
+  valuesFor: (user: UserRow) => ScimUserValues,
+): Promise<void> {
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    await lockAdministrators(sql);
+    const [user, resource] = await lockedPerson(work, ctx, id);
+    const values = valuesFor(user);
+    const before: IdentityRow | undefined = await sql('scim_identities').where({ user_id: user.id }).first();
+    const names: IdentityRow = {
+      user_name: values.userName ?? before?.user_name ?? user.email,
+      external_id: values.externalId === undefined ? (before?.external_id ?? null) : values.externalId,
+      given_name: values.givenName === undefined ? (before?.given_name ?? null) : values.givenName,
+      family_name: values.familyName === undefined ? (before?.family_name ?? null) : values.familyName,
+    };
+    const changes = differing(user, {
+      email: values.email,
+      display_name: displayNameOf(values, user.display_name),
+      is_active: values.active,
+    }) as Partial<UserRow>;
+    const userName = names.user_name === resource.userName ? undefined : names.user_name;
+    await requireFree(work, user.id, { userName, email: changes.email });
+    if (changes.email !== undefined) {
+      await requireControlOf(ctx, sql, user.role);
+      // what was mailed to the old address stops working
+      await sql('one_time_tokens').where({ user_id: user.id }).delete();
+    }
+    if (isAdministrator(user) && !isAdministrator({ ...user, ...changes })) {
+      await keepAnAdministrator(sql, [user.id]);
+    }
+    if (Object.keys(changes).length > 0) {
+      await updateUser(work, user, changes, { revokes: 'is_active' in changes });
+    }
+    await keepIdentity(work, { ...user, ...changes }, before ?? null, names);
+  });
+}
+
+/**
+ * Deletes an account by the rules of deleting users.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, or `conflict` for oneself and the last
+ * administrator.
+ */
+export async function deleteScimUser(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.users');
+  await command(ctx, async (work) => {
+    await lockAdministrators(work.sql);
+    const [user] = await lockedPerson(work, ctx, id);
+    if (user.id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody deletes himself.');
+    if (isAdministrator(user)) await keepAnAdministrator(work.sql, [user.id]);
+    await deleteUserRows(work, ctx, [user]);
+  });
+}
+
+async function lockedPerson(work: Work, ctx: Ctx, id: string): Promise<[UserRow, ScimResource]> {
+  // also refuses what can be no id
+  const { id: known } = await oneResource(work.sql, users, id);
+  const user = (await lockUsers(work.sql, [known])).get(known);
+  if (!user) throw notFound('user', id);
+  const resource = await oneResource(work.sql, users, known);
+  checkVersion(ctx, resource);
+  return [user, resource];
+}
+
+/** What an account is called; parts of a name stand in for a name that is missing. */
+function displayNameOf(values: ScimUserValues, present?: string): string | undefined {
+  const parts = [values.givenName, values.familyName].filter(Boolean).join(' ').slice(0, 200);
+  const asked = values.displayName || values.formatted;
+  if (asked) return asked;
+  // a PATCH of one part of a name is no reason to call somebody otherwise
+  return values.displayName === undefined && present !== undefined ? present : parts || present;
+}
+
+async function requireFree(
+  { sql }: Work,
+  ownId: string | undefined,
+  { userName, email }: { userName?: string | undefined; email?: string | undefined },
+): Promise<void> {
+  const { rows } = await sql.raw(
+    `select exists (select from users u left join scim_identities i on i.user_id = u.id
+                    where lower(coalesce(i.user_name, u.email)) = lower(?) and u.id is distinct from ?::uuid) as name,
+            exists (select from users u where lower(u.email) = lower(?) and u.id is distinct from ?::uuid) as email`,
+    [userName ?? null, ownId ?? null, email ?? null, ownId ?? null] as never,
+  );
+  if (rows[0].name) throw scimError('uniqueness', 'There is an account with this userName.');
+  if (rows[0].email) throw scimError('uniqueness', 'There is an account with this e-mail address.');
+}
+
+/** Keeps what the agent calls the account; the event tells what has changed, and not the names of a person. */
+async function keepIdentity(
+  work: Work,
+  user: UserRow,
+  before: IdentityRow | null,
+  names: IdentityRow,
+): Promise<void> {
+  const changed = before ? differing({ ...before }, { ...names }) : { ...names };
+  const members = Object.keys(changed).filter((column) => before || changed[column] !== null);
+  if (members.length === 0) return;
+  try {
+    await work
+      .sql('scim_identities')
+      .insert({ user_id: user.id, ...names })
+      .onConflict('user_id')
+      .merge({ ...names, updated_at: work.sql.fn.now() });
+  } catch (error) {
+    if (sqlState(error) !== '23505' || violatedConstraint(error) !== 'scim_identities_user_name') throw error;
+    throw scimError('uniqueness', 'There is an account with this userName.');
+  }
+  work.emit({ event_type: 'user.provisioned', data: { ...identity(user), members } });
+}

@@ -1,0 +1,168 @@
+import { scimError } from './scim.errors.ts';
+import { attributesOf, member, meets, type PatchOperation, patchOperations } from './scim.patch.ts';
+import { USER_SCHEMA } from './scim.resources.ts';
+
+/** What a request says of an account; what it leaves out is undefined. */
+export interface ScimUserValues {
+  userName?: string;
+  externalId?: string | null;
+  displayName?: string;
+  /** `name.formatted`, which stands in for a display name. */
+  formatted?: string;
+  givenName?: string | null;
+  familyName?: string | null;
+  email?: string;
+  active?: boolean;
+}
+
+const texts = {
+  username: { key: 'userName', max: 254, required: true },
+  displayname: { key: 'displayName', max: 200, required: false },
+  externalid: { key: 'externalId', max: 254, required: false },
+} as const;
+
+const names = {
+  formatted: { key: 'formatted', max: 200 },
+  givenname: { key: 'givenName', max: 200 },
+  familyname: { key: 'familyName', max: 200 },
+} as const;
+
+const readOnly = new Set(['id', 'meta', 'groups', 'roles']);
+
+/** Attributes of RFC 7643 that are taken and not kept: agents send them unless they are told not to. */
+const notKept = new Set([
+  'schemas',
+  'password',
+  'nickname',
+  'profileurl',
+  'title',
+  'usertype',
+  'preferredlanguage',
+  'locale',
+  'timezone',
+  'phonenumbers',
+  'ims',
+  'photos',
+  'addresses',
+  'entitlements',
+  'x509certificates',
+]);
+
+const address = /^[^\s@]{1,64}@[^\s@]{1,180}\.[^\s@]{1,60}$/;
+
+/** Whether a user name can stand in for an e-mail address. */
+export const isAddress = (text: string): boolean => address.test(text);
+
+/** The present address, by which a path such as `emails[type eq "work"]` is understood. */
+type Present = { email: string };
+
+/**
+ * What a whole resource says, as POST and PUT send it; what cannot be written is passed over (RFC 7644, 3.3 and 3.5.1).
+ * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`.
+ */
+export function userOfResource(body: unknown): ScimUserValues {
+  const values: ScimUserValues = {};
+  for (const { path, value } of attributesOf(body, USER_SCHEMA)) {
+    if (readOnly.has(path.attribute)) continue;
+    apply(values, { op: 'replace', path, value }, { email: '' }, false);
+  }
+  if (values.userName === undefined) throw scimError('invalidValue', 'userName is required.');
+  return values;
+}
+
+/**
+ * What the operations of a PATCH say.
+ * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`, `scim_invalid_path`, `scim_mutability`,
+ * `scim_no_target`.
+ */
+export function userOfPatch(body: unknown, present: Present): ScimUserValues {
+  const values: ScimUserValues = {};
+  for (const operation of patchOperations(body, USER_SCHEMA)) apply(values, operation, present, true);
+  return values;
+}
+
+function apply(values: ScimUserValues, operation: PatchOperation, present: Present, strict: boolean): void {
+  const { path, op } = operation;
+  const value = op === 'remove' ? null : operation.value;
+  const { attribute } = path;
+  if (attribute === 'name') return applyName(values, operation);
+  if (attribute === 'emails') return applyEmails(values, operation, present);
+  if (attribute in texts) {
+    const { key, max, required } = texts[attribute as keyof typeof texts];
+    const text = textOf(value, attribute, max);
+    if (text === null && required) throw scimError('invalidValue', `${key} cannot be empty.`);
+    if (key === 'externalId') values.externalId = text;
+    else if (key === 'displayName') values.displayName = text ?? '';
+    else values.userName = text!;
+    return;
+  }
+  if (attribute === 'active') {
+    values.active = booleanOf(value);
+    return;
+  }
+  if (readOnly.has(attribute)) throw scimError('mutability', `${attribute} cannot be changed here.`);
+  if (notKept.has(attribute) || attribute.startsWith('urn:')) return;
+  if (strict) throw scimError('invalidPath', `There is no attribute ${attribute}.`);
+}
+
+function applyName(values: ScimUserValues, { op, path, value }: PatchOperation): void {
+  const parts =
+    path.member === undefined
+      ? Object.keys(names).flatMap((name) => {
+          const part = op === 'remove' || value === null ? null : member(value, name);
+          return part === undefined ? [] : [[name, part] as const];
+        })
+      : [[path.member, op === 'remove' ? null : value] as const];
+  for (const [name, part] of parts) {
+    const known = names[name as keyof typeof names];
+    // middle names and titles are not kept
+    if (!known) continue;
+    const text = textOf(part, `name.${known.key}`, known.max);
+    if (known.key === 'formatted') values.formatted = text ?? '';
+    else values[known.key] = text;
+  }
+}
+
+/** An account has one address, which counts as the primary one for work. */
+function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation, { email }: Present): void {
+  const { filter } = path;
+  // an address for another purpose is not kept
+  if (filter && !meets({ value: values.email ?? email, type: 'work', primary: true }, filter)) return;
+  if (path.member !== undefined && path.member !== 'value') return;
+  if (op === 'remove') throw scimError('invalidValue', 'An account keeps an e-mail address.');
+  const given = chosen(Array.isArray(value) ? value : [value]);
+  if (given === undefined) {
+    if (Array.isArray(value) && value.length === 0) return;
+    throw scimError('invalidValue', 'emails has to hold an e-mail address.');
+  }
+  const text = textOf(given, 'emails', 254);
+  if (text === null || !isAddress(text)) throw scimError('invalidValue', 'emails has to hold an e-mail address.');
+  values.email = text;
+}
+
+/** The address that is kept of several: the primary one, else that for work, else the first. */
+function chosen(list: unknown[]): unknown {
+  const entries = list.map((item) => ({
+    value: typeof item === 'string' ? item : member(item, 'value'),
+    primary: String(member(item, 'primary')).toLowerCase() === 'true',
+    work: String(member(item, 'type')).toLowerCase() === 'work',
+  }));
+  const best = entries.find(({ primary }) => primary) ?? entries.find(({ work }) => work) ?? entries[0];
+  return best?.value;
+}
+
+/** @throws EstateError `scim_invalid_value`. @returns null for what is empty. */
+export function textOf(value: unknown, name: string, max: number): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'string') throw scimError('invalidValue', `${name} has to be a text.`);
+  const text = value.trim();
+  if (text.length > max) throw scimError('invalidValue', `${name} has at most ${max} characters.`);
+  return text === '' ? null : text;
+}
+
+/** Microsoft Entra ID writes booleans as texts. */
+function booleanOf(value: unknown): boolean {
+  const text = typeof value === 'boolean' || typeof value === 'string' ? String(value).toLowerCase() : '';
+  if (text !== 'true' && text !== 'false') throw scimError('invalidValue', 'active has to be true or false.');
+  return text === 'true';
+}
