@@ -66,6 +66,8 @@ export interface OperationSpec<
   module?: Module;
   /** Whether a public operation answers without the database, also while that is away: its handler gets no `ctx`. */
   alone?: boolean;
+  /** Whether bodies and errors have the form of SCIM (RFC 7644). */
+  scim?: boolean;
   handler(input: {
     ctx: Ctx;
     params: Static<P>;

@@ -30,6 +30,7 @@ import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
 import { registerRoleRoutes } from './roles/roles.routes.ts';
+import { registerScimRoutes } from './scim/scim.routes.ts';
 import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts';
 import { registerSettingImageRoutes } from './settings/settings.images.routes.ts';
 import { registerSettingRoutes } from './settings/settings.routes.ts';
@@ -79,6 +80,7 @@ export const routeGroups: RouteGroup[] = [
   registerUserWriteRoutes,
   registerRoleRoutes,
   registerTokenRoutes,
+  registerScimRoutes,
   registerJobRoutes,
   registerImportRoutes,
   registerExportRoutes,

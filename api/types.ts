@@ -32,6 +32,8 @@ declare module 'fastify' {
     module?: Module;
     /** Whether a public route needs no session, and so no database: it has no `ctx`. */
     alone?: boolean;
+    /** Whether its errors have the form of SCIM. */
+    scim?: boolean;
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
-import { problemOf } from '../plugins/problems.ts';
+import { problemOf, scimStatus } from '../plugins/problems.ts';
 import type { OpenApiResponse } from './document.ts';
 import { type AnswerHeader, answerHeaderRefs } from './headers.ts';
 
@@ -44,6 +44,30 @@ export function errorResponses(codes: ErrorCode[]): Record<string, OpenApiRespon
             examples: Object.fromEntries(
               list.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
             ),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+/** The error answers of an operation of SCIM: one document for all, whose `scimType` stands where RFC 7644 has one. */
+export function scimErrorResponses(codes: ErrorCode[]): Record<string, OpenApiResponse> {
+  const byStatus = Map.groupBy(codes, (code) => scimStatus(errorCodes[code].status));
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [
+      String(status),
+      {
+        description: [...new Set(list.map((code) => errorCodes[code].title))].join('; '),
+        headers: answerHeaderRefs(['X-Request-Id', ...(statusHeaders[status] ?? [])]),
+        content: {
+          'application/scim+json': {
+            schema: { $ref: '#/components/schemas/ScimError' },
+            example: {
+              schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+              status: String(status),
+              detail: `${errorCodes[list[0]!].title}.`,
+            },
           },
         },
       },

@@ -6,7 +6,7 @@ import {
   takesIdempotencyKey,
 } from '../operation.spec.ts';
 import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
-import { errorResponses } from './errors.ts';
+import { errorResponses, scimErrorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { type AnswerHeader, answerHeaderRefs, type RequestHeader, requestHeaderRef } from './headers.ts';
 import { bodySchema, describedParameter } from './requests.ts';
@@ -41,7 +41,7 @@ export function describeOperation(
     responses: {
       ...successes(collected, spec, schemas),
       ...(conditional ? { 304: notModified } : {}),
-      ...errorResponses(codes),
+      ...(spec.scim ? scimErrorResponses(codes) : errorResponses(codes)),
       // a client error without a code of its own, for operations that take nothing which could be wrong
       ...(codes.length === 0 ? { '4XX': other } : {}),
       default: other,
@@ -114,7 +114,8 @@ function requestBodyOf(
   const example = spec.bodyExample ?? media.example ?? exampleOf(schema, schemas);
   // a body that may be left out is null for the framework
   const required = ![schema.type].flat().includes('null');
-  return { required, content: { 'application/json': { schema, example } } };
+  const mediaTypes = spec.scim ? ['application/scim+json', 'application/json'] : ['application/json'];
+  return { required, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema, example }])) };
 }
 
 function rawBody(mediaType: string, body: RawBody): MediaType {
@@ -136,7 +137,7 @@ function successes(
     Object.entries(spec.answers).map(([status, answer]) => {
       const content = Object.entries(collected.responses[status]?.content ?? {}).map(([mediaType, media]) => {
         const example =
-          answer.example ?? (mediaType === 'application/json' ? exampleOf(media.schema, schemas) : undefined);
+          answer.example ?? (/[/+]json$/.test(mediaType) ? exampleOf(media.schema, schemas) : undefined);
         return [mediaType, { schema: media.schema, ...(example === undefined ? {} : { example }) }] as const;
       });
       const response: OpenApiResponse = {

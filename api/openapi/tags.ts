@@ -24,6 +24,7 @@ export const tags = [
   },
   { name: 'Webhooks', description: 'Changes sent to other systems' },
   { name: 'Users and roles', description: 'Who may do what' },
+  { name: 'Provisioning', description: 'SCIM 2.0: accounts and groups, kept by an identity provider' },
   { name: 'Tokens', description: 'Personal and service tokens, for programs' },
   { name: 'Settings', description: 'How the workspace is set up, and which modules it has' },
   { name: 'Health', description: 'State of the service' },

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { scimTypeOf } from '../../domain/access/scim/scim.errors.ts';
 import { survivorOf } from '../../domain/cards/merge/merge.redirect.ts';
 import { isConnectionLoss } from '../../platform/database.ts';
 import {
@@ -58,12 +59,32 @@ export function sendBadAddress(error: FastifyError, request: FastifyRequest, rep
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
+  if (/^\/scim\/v2(\/|$)/.test(request.url)) return sendScimError(reply, error);
   return reply
     .code(error.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send(problemOf(error, request.id));
 }
+
+/** Answers with the error document of SCIM (RFC 7644, 3.12), which knows no 422. */
+function sendScimError(reply: FastifyReply, error: EstateError): FastifyReply {
+  const status = scimStatus(error.status);
+  const scimType = scimTypeOf(error);
+  return reply
+    .code(status)
+    .header('content-type', 'application/scim+json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+      status: String(status),
+      ...(scimType ? { scimType } : {}),
+      detail: error.message,
+    });
+}
+
+/** The status under which SCIM answers what is answered with the status elsewhere. */
+export const scimStatus = (status: number): number => (status === 422 ? 400 : status);
 
 /** The members of the problem document. */
 export function problemOf(error: EstateError, requestId: string): Record<string, unknown> {

@@ -1,0 +1,154 @@
+import Type from 'typebox';
+import { Timestamp, Uuid } from './common.ts';
+
+const open = { additionalProperties: true } as const;
+const Text = Type.String({ maxLength: 4000 });
+
+const Meta = Type.Object({
+  resourceType: Type.String({ examples: ['User'] }),
+  created: Timestamp,
+  lastModified: Timestamp,
+  location: Type.String({
+    description: 'Relative to /scim/v2/',
+    examples: ['Users/0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
+  }),
+  version: Type.String({ examples: ['W/"4JpWkUUzWSMOqWnQVGOsF3dnL2E"'] }),
+});
+
+/** RFC 7643, 4.1, as far as it is kept; all but `schemas` and `id` may be left out by the query. */
+export const ScimUserSchema = Type.Object(
+  {
+    schemas: Type.Array(Type.String(), { examples: [['urn:ietf:params:scim:schemas:core:2.0:User']] }),
+    id: Uuid,
+    externalId: Type.Optional(Type.String({ examples: ['00u1a2b3c4d5'] })),
+    userName: Type.Optional(Type.String({ examples: ['ada@example.org'] })),
+    displayName: Type.Optional(Type.String({ examples: ['Ada Lovelace'] })),
+    name: Type.Optional(
+      Type.Object({
+        formatted: Type.Optional(Type.String({ examples: ['Ada Lovelace'] })),
+        givenName: Type.Optional(Type.String({ examples: ['Ada'] })),
+        familyName: Type.Optional(Type.String({ examples: ['Lovelace'] })),
+      }),
+    ),
+    active: Type.Optional(Type.Boolean()),
+    emails: Type.Optional(
+      Type.Array(
+        Type.Object({
+          value: Type.Optional(Type.String({ examples: ['ada@example.org'] })),
+          type: Type.Optional(Type.Literal('work')),
+          primary: Type.Optional(Type.Literal(true)),
+        }),
+      ),
+    ),
+    groups: Type.Optional(
+      Type.Array(
+        Type.Object({
+          value: Type.Optional(Uuid),
+          $ref: Type.Optional(Type.String()),
+          display: Type.Optional(Type.String({ examples: ['Architects'] })),
+          type: Type.Optional(Type.Literal('direct')),
+        }),
+      ),
+    ),
+    roles: Type.Optional(
+      Type.Array(
+        Type.Object({
+          value: Type.Optional(Type.String({ examples: ['member'] })),
+          primary: Type.Optional(Type.Literal(true)),
+        }),
+      ),
+    ),
+    meta: Type.Optional(Type.Partial(Meta)),
+  },
+  { $id: 'ScimUser', additionalProperties: false },
+);
+
+/** RFC 7643, 4.2. */
+export const ScimGroupSchema = Type.Object(
+  {
+    schemas: Type.Array(Type.String(), { examples: [['urn:ietf:params:scim:schemas:core:2.0:Group']] }),
+    id: Uuid,
+    externalId: Type.Optional(Type.String({ examples: ['3c5f1f9e-architects'] })),
+    displayName: Type.Optional(Type.String({ examples: ['Architects'] })),
+    members: Type.Optional(
+      Type.Array(
+        Type.Object({
+          value: Type.Optional(Uuid),
+          $ref: Type.Optional(Type.String()),
+          display: Type.Optional(Type.String({ examples: ['Ada Lovelace'] })),
+          type: Type.Optional(Type.Literal('User')),
+        }),
+      ),
+    ),
+    meta: Type.Optional(Type.Partial(Meta)),
+  },
+  { $id: 'ScimGroup', additionalProperties: false },
+);
+
+/** RFC 7644, 3.12. */
+export const ScimErrorSchema = Type.Object(
+  {
+    schemas: Type.Array(Type.Literal('urn:ietf:params:scim:api:messages:2.0:Error')),
+    status: Type.String({ pattern: '^[45][0-9]{2}$', examples: ['404'] }),
+    scimType: Type.Optional(Type.String({ examples: ['invalidFilter'] })),
+    detail: Type.String({ examples: ['There is no user 0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11.'] }),
+  },
+  { $id: 'ScimError', additionalProperties: false },
+);
+
+/** A ListResponse (RFC 7644, 3.4.2). */
+export const scimList = (item: Parameters<typeof Type.Array>[0]) =>
+  Type.Object({
+    schemas: Type.Array(Type.Literal('urn:ietf:params:scim:api:messages:2.0:ListResponse')),
+    totalResults: Type.Integer({ minimum: 0, examples: [1] }),
+    startIndex: Type.Integer({ minimum: 1, examples: [1] }),
+    itemsPerPage: Type.Integer({ minimum: 0, examples: [1] }),
+    Resources: Type.Array(item),
+  });
+
+/** A description of the service, as RFC 7643 has it. */
+export const ScimDescription = Type.Object({ schemas: Type.Array(Type.String()) }, open);
+
+const projectionQuery = {
+  attributes: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'Comma-separated attributes to which resources are cut' }),
+  ),
+  excludedAttributes: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'Comma-separated attributes that are left out' }),
+  ),
+};
+
+/** The query of what answers one resource. */
+export const ScimProjectionQuery = Type.Object(projectionQuery, { additionalProperties: false });
+
+/** The query of a list. */
+export const ScimListQuery = Type.Object(
+  {
+    filter: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4000,
+        description: 'A filter as RFC 7644, 3.4.2.2 has it, such as `userName eq "ada@example.org"`',
+      }),
+    ),
+    startIndex: Type.Optional(
+      Type.Integer({ maximum: 1_000_000_000, description: 'The place of the first resource, from 1' }),
+    ),
+    count: Type.Optional(
+      Type.Integer({
+        maximum: 1_000_000_000,
+        description: 'At most so many; 100 without it, and never more than 200',
+      }),
+    ),
+    sortBy: Type.Optional(Type.String({ maxLength: 200, description: 'Has no effect' })),
+    sortOrder: Type.Optional(Type.String({ maxLength: 20, description: 'Has no effect' })),
+    ...projectionQuery,
+  },
+  { additionalProperties: false },
+);
+
+/** A resource as clients send it: names in any case, and more than is kept. */
+export const ScimBody = Type.Object({}, open);
+
+/** The id of a resource: what can be no id is of none. */
+export const ScimIdParams = Type.Object({ id: Text }, { additionalProperties: false });

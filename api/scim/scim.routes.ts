@@ -1,0 +1,298 @@
+import Type, { type TSchema } from 'typebox';
+import {
+  described,
+  scimResourceTypes,
+  scimSchemas,
+  serviceProviderConfig,
+  wholeList,
+} from '../../domain/access/scim/scim.discovery.data.ts';
+import {
+  createScimGroup,
+  deleteScimGroup,
+  patchScimGroup,
+  replaceScimGroup,
+} from '../../domain/access/scim/scim.groups.commands.ts';
+import {
+  listResources,
+  type ResourceName,
+  readResource,
+} from '../../domain/access/scim/scim.queries.ts';
+import {
+  createScimUser,
+  deleteScimUser,
+  patchScimUser,
+  replaceScimUser,
+} from '../../domain/access/scim/scim.users.commands.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { operation } from '../operation.ts';
+import {
+  ScimBody,
+  ScimDescription,
+  ScimErrorSchema,
+  ScimGroupSchema,
+  ScimIdParams,
+  ScimListQuery,
+  ScimProjectionQuery,
+  ScimUserSchema,
+  scimList,
+} from '../schemas/scim.ts';
+import type { App } from '../types.ts';
+import { SCIM_MEDIA_TYPE, sendScim, sendScimResource } from './scim.answer.ts';
+
+const common = { tag: 'Provisioning', permission: 'admin.users', scim: true } as const;
+const answer = (description: string, schema: TSchema, headers: ('ETag' | 'Location')[] = []) => ({
+  description,
+  schema,
+  mediaType: SCIM_MEDIA_TYPE,
+  ...(headers.length > 0 ? { headers } : {}),
+});
+
+/** SCIM 2.0 (RFC 7643, RFC 7644): how identity providers create, change and remove accounts. */
+export async function registerScimRoutes(root: App): Promise<void> {
+  root.addSchema(ScimUserSchema);
+  root.addSchema(ScimGroupSchema);
+  root.addSchema(ScimErrorSchema);
+  await root.register(async (app) => {
+    const parse = app.getDefaultJsonParser('error', 'error');
+    app.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'string' }, (request, body, done) => {
+      // some clients name a type although they send nothing
+      if (body === '' && request.method === 'DELETE') done(null, undefined);
+      else if (body === '') done(new EstateError('bad_body', 'The body is empty.'));
+      else parse(request, body as string, done);
+    });
+    registerDiscovery(app as App);
+    registerResources(app as App, users);
+    registerResources(app as App, groups);
+  });
+}
+
+function registerDiscovery(app: App): void {
+  operation(app, {
+    ...common,
+    method: 'GET',
+    url: '/scim/v2/ServiceProviderConfig',
+    id: 'readScimServiceProviderConfig',
+    summary: 'Read what of SCIM is there',
+    answers: { 200: { ...answer('The features', ScimDescription), example: serviceProviderConfig } },
+    handler: async ({ reply }) => sendScim(reply, serviceProviderConfig),
+  });
+  describedList('Schemas', 'schemas', scimSchemas);
+  describedList('ResourceTypes', 'types of resources', scimResourceTypes);
+
+  function describedList(name: string, what: string, list: { id: string; schemas: string[] }[]): void {
+    operation(app, {
+      ...common,
+      method: 'GET',
+      url: `/scim/v2/${name}`,
+      id: `listScim${name}`,
+      summary: `List the ${what} of SCIM`,
+      answers: { 200: answer(`The ${what}`, scimList(ScimDescription)) },
+      handler: async ({ reply }) => sendScim(reply, wholeList(list)),
+    });
+    operation(app, {
+      ...common,
+      method: 'GET',
+      url: `/scim/v2/${name}/:id`,
+      id: `readScim${name.slice(0, -1)}`,
+      summary: `Read one of the ${what} of SCIM`,
+      params: ScimIdParams,
+      answers: { 200: { ...answer('The description', ScimDescription), example: list[0] } },
+      handler: async ({ params, reply }) => sendScim(reply, described(list, params.id)),
+    });
+  }
+}
+
+/** What is particular to users, and to groups. */
+interface Resources {
+  name: ResourceName;
+  one: 'User' | 'Group';
+  create(ctx: Ctx, body: unknown): Promise<string>;
+  replace(ctx: Ctx, id: string, body: unknown): Promise<void>;
+  patch(ctx: Ctx, id: string, body: unknown): Promise<void>;
+  remove(ctx: Ctx, id: string): Promise<void>;
+  example: Record<string, unknown>;
+  patchExample: Record<string, unknown>;
+  /** How a PATCH is answered; 204 where the whole would be large. */
+  patched: 200 | 204;
+  notes: { create: string; remove: string };
+}
+
+const users: Resources = {
+  name: 'Users',
+  one: 'User',
+  create: createScimUser,
+  replace: replaceScimUser,
+  patch: patchScimUser,
+  remove: deleteScimUser,
+  example: {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'ada@example.org',
+    externalId: '00u1a2b3c4d5',
+    displayName: 'Ada Lovelace',
+    name: { givenName: 'Ada', familyName: 'Lovelace' },
+    emails: [{ value: 'ada@example.org', type: 'work', primary: true }],
+    active: true,
+  },
+  patchExample: {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'replace', path: 'active', value: false }],
+  },
+  patched: 200,
+  notes: {
+    create: 'The account logs in by single sign-on and has the default role until its groups give another.',
+    remove: 'To keep the account and only end its logins, set `active` to false instead.',
+  },
+};
+
+const groups: Resources = {
+  name: 'Groups',
+  one: 'Group',
+  create: createScimGroup,
+  replace: replaceScimGroup,
+  patch: patchScimGroup,
+  remove: deleteScimGroup,
+  example: {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+    displayName: 'Architects',
+    externalId: '3c5f1f9e-architects',
+    members: [{ value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' }],
+  },
+  patchExample: {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [
+      { op: 'add', path: 'members', value: [{ value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' }] },
+    ],
+  },
+  patched: 204,
+  notes: {
+    create: 'Its members get the role that the settings of single sign-on tie to its name or `externalId`.',
+    remove: 'Its members keep the role that their other groups give, else they get the default role.',
+  },
+};
+
+function registerResources(app: App, kind: Resources): void {
+  const { name, one } = kind;
+  const url = `/scim/v2/${name}`;
+  const thing = one.toLowerCase();
+  const schema = Type.Ref(`Scim${one}#`);
+  const single = answer(`The ${thing}`, schema, ['Location']);
+  const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
+
+  operation(app, {
+    ...common,
+    method: 'GET',
+    url,
+    id: `listScim${name}`,
+    summary: `List ${thing}s for a provisioning client`,
+    description:
+      'Filters, pages and cuts as RFC 7644, 3.4.2 has it; `sortBy` has no effect. The oldest come first.',
+    query: ScimListQuery,
+    answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
+    errors: ['scim_invalid_filter', 'scim_invalid_value'],
+    handler: async ({ ctx, query, reply }) => sendScim(reply, await listResources(ctx, name, query)),
+  });
+
+  operation(app, {
+    ...common,
+    method: 'POST',
+    url,
+    id: `createScim${one}`,
+    summary: `Create a ${thing} for a provisioning client`,
+    description: kind.notes.create,
+    query: ScimProjectionQuery,
+    body: ScimBody,
+    bodyExample: kind.example,
+    answers: { 201: changed },
+    errors: ['email_taken', 'scim_invalid_syntax', 'scim_invalid_value', 'scim_uniqueness', 'scim_invalid_path', 'scim_invalid_filter'],
+    handler: async ({ ctx, query, body, reply }) => {
+      const id = await kind.create(ctx, body);
+      return sendScimResource(reply.code(201), await readResource(ctx, name, id, query));
+    },
+  });
+
+  operation(app, {
+    ...common,
+    method: 'GET',
+    url: `${url}/:id`,
+    id: `readScim${one}`,
+    summary: `Read one ${thing} for a provisioning client`,
+    params: ScimIdParams,
+    query: ScimProjectionQuery,
+    answers: { 200: single },
+    errors: ['scim_invalid_value'],
+    handler: async ({ ctx, params, query, reply }) =>
+      sendScimResource(reply, await readResource(ctx, name, params.id, query)),
+  });
+
+  const writes = [
+    'conflict',
+    'email_taken',
+    'precondition_failed',
+    'scim_invalid_filter',
+    'scim_invalid_path',
+    'scim_invalid_syntax',
+    'scim_invalid_value',
+    'scim_mutability',
+    'scim_no_target',
+    'scim_uniqueness',
+  ] as const;
+
+  operation(app, {
+    ...common,
+    method: 'PUT',
+    url: `${url}/:id`,
+    id: `replaceScim${one}`,
+    summary: `Replace a ${thing} for a provisioning client`,
+    params: ScimIdParams,
+    query: ScimProjectionQuery,
+    body: ScimBody,
+    bodyExample: kind.example,
+    answers: { 200: changed },
+    errors: [...writes],
+    handler: async ({ ctx, params, query, body, reply }) => {
+      await kind.replace(ctx, params.id, body);
+      return sendScimResource(reply, await readResource(ctx, name, params.id, query));
+    },
+  });
+
+  operation(app, {
+    ...common,
+    method: 'PATCH',
+    url: `${url}/:id`,
+    id: `patchScim${one}`,
+    summary: `Change a ${thing} for a provisioning client`,
+    description:
+      kind.patched === 204
+        ? 'The answer is empty unless `attributes` or `excludedAttributes` asks for the resource.'
+        : 'Booleans may be sent as texts, and values without a path.',
+    params: ScimIdParams,
+    query: ScimProjectionQuery,
+    body: ScimBody,
+    bodyExample: kind.patchExample,
+    answers: { 200: changed, ...(kind.patched === 204 ? { 204: { description: 'Changed' } } : {}) },
+    errors: [...writes],
+    handler: async ({ ctx, params, query, body, reply }) => {
+      await kind.patch(ctx, params.id, body);
+      const asked = query.attributes !== undefined || query.excludedAttributes !== undefined;
+      if (kind.patched === 204 && !asked) return reply.code(204).send();
+      return sendScimResource(reply, await readResource(ctx, name, params.id, query));
+    },
+  });
+
+  operation(app, {
+    ...common,
+    method: 'DELETE',
+    url: `${url}/:id`,
+    id: `deleteScim${one}`,
+    summary: `Delete a ${thing} for a provisioning client`,
+    description: kind.notes.remove,
+    params: ScimIdParams,
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['conflict', 'precondition_failed'],
+    handler: async ({ ctx, params, reply }) => {
+      await kind.remove(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+}
