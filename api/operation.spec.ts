@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Ctx } from '../domain/context.ts';
 import type { Module } from '../domain/settings/modules.ts';
-import type { ErrorCode } from '../platform/errors.ts';
+import { type ErrorCode, errorCodes } from '../platform/errors.ts';
 import type { AnswerHeader, RequestHeader } from './openapi/headers.ts';
 import type { RoutePermission } from './types.ts';
 
@@ -121,5 +121,9 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   if (joinsBatches(spec)) codes.add('not_found').add('validation_failed').add('wrong_state');
   if (spec.headers?.includes('If-Match')) codes.add('precondition_failed');
   if (takesIdempotencyKey(spec)) codes.add('idempotency_key_reused').add('idempotency_in_progress');
-  return [...codes].sort();
+  return [...(spec.scim ? new Set([...codes].map(scimCode)) : codes)].sort();
 }
+
+/** SCIM knows no 422 (RFC 7644, 3.12): what does not fit is one code there. */
+export const scimCode = (code: ErrorCode): ErrorCode =>
+  errorCodes[code].status === 422 ? 'scim_invalid_value' : code;

@@ -49,7 +49,6 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       ...(spec.ticket ? { ticket: true } : {}),
       ...(spec.module ? { module: spec.module } : {}),
       ...(spec.alone ? { alone: true } : {}),
-      ...(spec.scim ? { scim: true } : {}),
     },
     schema: {
       operationId: spec.id,

@@ -32,8 +32,6 @@ declare module 'fastify' {
     module?: Module;
     /** Whether a public route needs no session, and so no database: it has no `ctx`. */
     alone?: boolean;
-    /** Whether its errors have the form of SCIM. */
-    scim?: boolean;
   }
 }
 

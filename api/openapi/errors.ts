@@ -1,5 +1,5 @@
 import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
-import { problemOf, scimStatus } from '../plugins/problems.ts';
+import { problemOf } from '../plugins/problems.ts';
 import type { OpenApiResponse } from './document.ts';
 import { type AnswerHeader, answerHeaderRefs } from './headers.ts';
 
@@ -51,29 +51,34 @@ export function errorResponses(codes: ErrorCode[]): Record<string, OpenApiRespon
   );
 }
 
-/** The error answers of an operation of SCIM: one document for all, whose `scimType` stands where RFC 7644 has one. */
+/** The error answers of an operation of SCIM, which has a form of its own for them (RFC 7644, 3.12). */
 export function scimErrorResponses(codes: ErrorCode[]): Record<string, OpenApiResponse> {
-  const byStatus = Map.groupBy(codes, (code) => scimStatus(errorCodes[code].status));
   return Object.fromEntries(
-    [...byStatus].map(([status, list]) => [
-      String(status),
-      {
-        description: [...new Set(list.map((code) => errorCodes[code].title))].join('; '),
-        headers: answerHeaderRefs(['X-Request-Id', ...(statusHeaders[status] ?? [])]),
-        content: {
-          'application/scim+json': {
-            schema: { $ref: '#/components/schemas/ScimError' },
-            example: {
-              schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
-              status: String(status),
-              detail: `${errorCodes[list[0]!].title}.`,
-            },
-          },
-        },
-      },
+    Object.entries(errorResponses(codes)).map(([status, { content: _, ...response }]) => [
+      status,
+      { ...response, content: scimError(status, response['x-error-codes']![0] as ErrorCode) },
     ]),
   );
 }
+
+/** What is answered when nothing that an operation of SCIM says of itself applies. */
+export function otherScimResponse(): OpenApiResponse {
+  const { description, headers } = otherResponse();
+  return { description, ...(headers ? { headers } : {}), content: scimError('500', 'internal') };
+}
+
+const scimError = (status: string, code: ErrorCode): OpenApiResponse['content'] => ({
+  'application/scim+json': {
+    schema: { $ref: '#/components/schemas/ScimError' },
+    example: {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+      status,
+      detail: details[code] ?? `${errorCodes[code].title}.`,
+      code,
+      request_id: 'nightly-sync-0042',
+    },
+  },
+});
 
 /** One example of a problem document for each code. */
 export function problemExamples(codes: Iterable<ErrorCode>): Record<string, object> {

@@ -6,7 +6,7 @@ import {
   takesIdempotencyKey,
 } from '../operation.spec.ts';
 import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
-import { errorResponses, scimErrorResponses } from './errors.ts';
+import { errorResponses, otherScimResponse, scimErrorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { type AnswerHeader, answerHeaderRefs, type RequestHeader, requestHeaderRef } from './headers.ts';
 import { bodySchema, describedParameter } from './requests.ts';
@@ -44,7 +44,7 @@ export function describeOperation(
       ...(spec.scim ? scimErrorResponses(codes) : errorResponses(codes)),
       // a client error without a code of its own, for operations that take nothing which could be wrong
       ...(codes.length === 0 ? { '4XX': other } : {}),
-      default: other,
+      default: spec.scim ? otherScimResponse() : other,
     },
   };
 }

@@ -9,6 +9,7 @@ import {
   type FieldError,
   invalidField,
 } from '../../platform/errors.ts';
+import { scimCode } from '../operation.spec.ts';
 import type { App } from '../types.ts';
 
 /** When to try again while the database is away. */
@@ -59,7 +60,7 @@ export function sendBadAddress(error: FastifyError, request: FastifyRequest, rep
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
-  if (/^\/scim\/v2(\/|$)/.test(request.url)) return sendScimError(reply, error);
+  if (/^\/scim\/v2(\/|$)/.test(request.url)) return sendScimError(request, reply, error);
   return reply
     .code(error.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
@@ -67,10 +68,11 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     .send(problemOf(error, request.id));
 }
 
-/** Answers with the error document of SCIM (RFC 7644, 3.12), which knows no 422. */
-function sendScimError(reply: FastifyReply, error: EstateError): FastifyReply {
-  const status = scimStatus(error.status);
-  const scimType = scimTypeOf(error);
+/** Answers with the error document of SCIM (RFC 7644, 3.12), and what helps to find the reason besides. */
+function sendScimError(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
+  const code = scimCode(error.code);
+  const { status } = errorCodes[code];
+  const scimType = scimTypeOf(code);
   return reply
     .code(status)
     .header('content-type', 'application/scim+json; charset=utf-8')
@@ -80,11 +82,11 @@ function sendScimError(reply: FastifyReply, error: EstateError): FastifyReply {
       status: String(status),
       ...(scimType ? { scimType } : {}),
       detail: error.message,
+      code,
+      request_id: request.id,
+      ...error.extra,
     });
 }
-
-/** The status under which SCIM answers what is answered with the status elsewhere. */
-export const scimStatus = (status: number): number => (status === 422 ? 400 : status);
 
 /** The members of the problem document. */
 export function problemOf(error: EstateError, requestId: string): Record<string, unknown> {

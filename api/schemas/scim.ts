@@ -92,8 +92,11 @@ export const ScimErrorSchema = Type.Object(
     status: Type.String({ pattern: '^[45][0-9]{2}$', examples: ['404'] }),
     scimType: Type.Optional(Type.String({ examples: ['invalidFilter'] })),
     detail: Type.String({ examples: ['There is no user 0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11.'] }),
+    code: Type.String({ examples: ['not_found'] }),
+    request_id: Type.String({ examples: ['nightly-sync-0042'] }),
+    permission: Type.Optional(Type.String({ description: 'The permission that is missing' })),
   },
-  { $id: 'ScimError', additionalProperties: false },
+  { $id: 'ScimError' },
 );
 
 /** A ListResponse (RFC 7644, 3.4.2). */

@@ -8,6 +8,7 @@ import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
+import { scimRows } from './matrix/scim.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
 import { ssoRows } from './matrix/sso.data.ts';
 import { surveyRows } from './matrix/surveys.data.ts';
@@ -191,6 +192,7 @@ export const table: Row[] = [
   tagRows,
   surveyRows,
   ssoRows,
+  scimRows,
   bookmarkRows,
   webhookRows,
   batchRows,

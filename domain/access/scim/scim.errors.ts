@@ -1,4 +1,4 @@
-import { EstateError } from '../../../platform/errors.ts';
+import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
 
 /** The kinds of client errors that RFC 7644, 3.12 gives names to, as far as they occur here. */
 const kinds = {
@@ -19,10 +19,8 @@ export function scimError(kind: ScimErrorKind, detail: string): EstateError {
 }
 
 /** The `scimType` of an error; undefined where RFC 7644 has none. */
-export function scimTypeOf({ code, status }: EstateError): ScimErrorKind | undefined {
-  const kind = Object.entries(kinds).find(([, known]) => known === code)?.[0];
-  if (kind) return kind as ScimErrorKind;
+export function scimTypeOf(code: ErrorCode): ScimErrorKind | undefined {
   if (code === 'email_taken') return 'uniqueness';
   if (code === 'bad_body') return 'invalidSyntax';
-  return status === 422 ? 'invalidValue' : undefined;
+  return Object.entries(kinds).find(([, known]) => known === code)?.[0] as ScimErrorKind | undefined;
 }

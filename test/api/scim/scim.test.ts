@@ -1,0 +1,448 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventsOf, roleWith } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let agent: TestClient;
+const scim = { 'content-type': 'application/scim+json', accept: 'application/scim+json' };
+const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+beforeAll(async () => {
+  t = await createTestApp();
+  const admin = await t.as('admin', 'keeper');
+  const account = await admin.post('/api/v1/service-accounts', { display_name: 'Agent', role: 'admin' });
+  const { body } = await admin.post(`/api/v1/accounts/${account.body.id}/tokens`, { name: 'Provisioning' });
+  agent = withToken(body.token);
+  await admin.patch('/api/v1/settings/sso', {
+    group_roles: [
+      { group: 'Administrators', role: 'admin' },
+      { group: 'b5f2-viewers', role: 'viewer' },
+      { group: 'Architects', role: 'bpm_admin' },
+    ],
+  });
+});
+afterAll(() => t.close());
+
+/** A client that sends the token as provisioning agents do. */
+function withToken(token: string): TestClient {
+  const headers = { ...scim, authorization: `Bearer ${token}` };
+  const { anonymous } = t;
+  const send =
+    (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'): TestClient['post'] =>
+    (url, body, more = {}) =>
+      anonymous.request({
+        method,
+        url,
+        headers: { ...headers, ...more },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      });
+  return {
+    ...anonymous,
+    get: (url, more = {}) => anonymous.request({ method: 'GET', url, headers: { ...headers, ...more } }),
+    post: send('POST'),
+    patch: send('PATCH'),
+    put: send('PUT'),
+    delete: send('DELETE'),
+  };
+}
+
+const filtered = (kind: string, filter: string, more = '') =>
+  agent.get(`/scim/v2/${kind}?filter=${encodeURIComponent(filter)}${more}`);
+const roleOf = async (id: string) => (await t.services.db('users').where({ id }).first('role'))?.role;
+const patch = (...Operations: unknown[]) => ({ schemas: [PATCH], Operations });
+const newUser = async (name: string) =>
+  (await agent.post('/scim/v2/Users', { schemas: [USER], userName: `${name}@example.org` })).body.id as string;
+
+test('a session of Microsoft Entra ID: look for, create, change, deactivate, delete', async () => {
+  // the test of the connection
+  const none = await filtered('Users', 'userName eq "c0ffee00-1234"');
+  expect(none.status).toBe(200);
+  expect(none.headers['content-type']).toMatch(/^application\/scim\+json/);
+  expect(none.body).toEqual({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+    totalResults: 0,
+    startIndex: 1,
+    itemsPerPage: 0,
+    Resources: [],
+  });
+
+  const created = await agent.post('/scim/v2/Users', {
+    schemas: [USER, ENTERPRISE],
+    externalId: '0a21f0f2-8d2a',
+    userName: 'Test_User_ab6490ee@testuser.example',
+    active: true,
+    displayName: 'Terry Test',
+    emails: [{ primary: true, type: 'work', value: 'terry@testuser.example' }],
+    meta: { resourceType: 'User' },
+    name: { formatted: 'Terry Test', familyName: 'Test', givenName: 'Terry' },
+    roles: [],
+    [ENTERPRISE]: { department: 'Sales' },
+  });
+  expect(created.status).toBe(201);
+  const { id, meta } = created.body;
+  expect(created.headers.location).toBe(`/scim/v2/Users/${id}`);
+  expect(created.headers.etag).toBe(meta.version);
+  expect(created.body).toMatchObject({
+    schemas: [USER],
+    externalId: '0a21f0f2-8d2a',
+    userName: 'Test_User_ab6490ee@testuser.example',
+    displayName: 'Terry Test',
+    name: { formatted: 'Terry Test', familyName: 'Test', givenName: 'Terry' },
+    active: true,
+    emails: [{ value: 'terry@testuser.example', type: 'work', primary: true }],
+    roles: [{ value: 'member', primary: true }],
+    meta: { resourceType: 'User', location: `Users/${id}` },
+  });
+  const [told] = (await eventsOf(t, 'user.created')).filter(({ data }) => data.id === id);
+  expect(told.data.changes.email).toEqual({ old: null, new: 'terry@testuser.example' });
+  const identity = (await eventsOf(t, 'user.provisioned')).filter(({ data }) => data.id === id);
+  expect(identity.map(({ data }) => data.members)).toEqual([
+    ['user_name', 'external_id', 'given_name', 'family_name'],
+  ]);
+
+  const found = await filtered('Users', 'userName eq "test_user_AB6490ee@testuser.example"');
+  expect(found.body.Resources.map((user: { id: string }) => user.id)).toEqual([id]);
+  expect((await agent.get(`/scim/v2/Users/${id}`)).body).toEqual(created.body);
+
+  const changed = await agent.patch(
+    `/scim/v2/Users/${id}`,
+    patch(
+      { op: 'Replace', path: 'emails[type eq "work"].value', value: 'updated@testuser.example' },
+      { op: 'Replace', path: 'name.familyName', value: 'Newname' },
+      { op: 'Add', path: 'phoneNumbers[type eq "mobile"].value', value: '+1 555' },
+      { op: 'Add', path: `${ENTERPRISE}:department`, value: 'Marketing' },
+    ),
+  );
+  expect(changed.status).toBe(200);
+  expect(changed.body.emails[0].value).toBe('updated@testuser.example');
+  expect(changed.body.name).toMatchObject({ givenName: 'Terry', familyName: 'Newname' });
+
+  const renamed = await agent.patch(
+    `/scim/v2/Users/${id}`,
+    patch({
+      op: 'replace',
+      value: { displayName: 'Terry N.', 'name.givenName': 'T.', 'emails[type eq "work"].value': 'tn@testuser.example' },
+    }),
+  );
+  expect(renamed.body).toMatchObject({
+    displayName: 'Terry N.',
+    name: { givenName: 'T.' },
+    emails: [{ value: 'tn@testuser.example' }],
+  });
+
+  const off = await agent.patch(
+    `/scim/v2/Users/${id}`,
+    patch({ op: 'Replace', path: 'active', value: 'False' }),
+  );
+  expect(off.body.active).toBe(false);
+  expect((await filtered('Users', `id eq "${id}" and active eq false`)).body.totalResults).toBe(1);
+
+  expect((await agent.delete(`/scim/v2/Users/${id}`)).status).toBe(204);
+  const gone = await agent.get(`/scim/v2/Users/${id}`);
+  expect(gone.status).toBe(404);
+  expect(gone.body).toMatchObject({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+    status: '404',
+    detail: `There is no user ${id}.`,
+  });
+  expect((await agent.delete(`/scim/v2/Users/${id}`)).status).toBe(404);
+});
+
+test('a session of Microsoft Entra ID with groups: members come and go, and their roles follow', async () => {
+  const [ada, bob] = [await newUser('entra-ada'), await newUser('entra-bob')];
+  const created = await agent.post('/scim/v2/Groups', {
+    schemas: [GROUP, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
+    externalId: '8aa1a0c0-c4c3',
+    displayName: 'Readers',
+    members: [],
+    meta: { resourceType: 'Group' },
+  });
+  expect(created.status).toBe(201);
+  const { id } = created.body;
+  const found = await filtered('Groups', 'displayName eq "readers"', '&excludedAttributes=members');
+  expect(found.body.Resources).toMatchObject([{ id, displayName: 'Readers' }]);
+
+  const url = `/scim/v2/Groups/${id}`;
+  const added = await agent.patch(
+    url,
+    patch({ op: 'Add', path: 'members', value: [{ $ref: null, value: ada }, { value: bob }] }),
+  );
+  expect(added.status).toBe(204);
+  expect(await roleOf(ada)).toBe('member');
+  // the settings name the group by its id at the provider
+  await agent.patch(url, patch({ op: 'Replace', path: 'externalId', value: 'b5f2-viewers' }));
+  expect([await roleOf(ada), await roleOf(bob)]).toEqual(['viewer', 'viewer']);
+  const roles = (await eventsOf(t, 'user.updated')).filter(({ data }) => data.id === ada);
+  expect(roles.at(-1).data.changes.role).toEqual({ old: 'member', new: 'viewer' });
+
+  await agent.patch(url, patch({ op: 'Remove', path: 'members', value: [{ value: ada }] }));
+  await agent.patch(url, patch({ op: 'Replace', value: { id, displayName: 'Renamed' } }));
+  const read = await agent.get(url);
+  expect(read.body).toMatchObject({ displayName: 'Renamed', members: [{ value: bob, type: 'User' }] });
+  expect([await roleOf(ada), await roleOf(bob)]).toEqual(['member', 'viewer']);
+  const member = (await agent.get(`/scim/v2/Users/${bob}`)).body;
+  expect(member.groups).toEqual([{ value: id, $ref: `Groups/${id}`, display: 'Renamed', type: 'direct' }]);
+  expect((await filtered('Groups', `id eq "${id}" and members eq "${bob}"`)).body.totalResults).toBe(1);
+  expect((await filtered('Users', `groups[value eq "${id}"]`)).body.Resources).toMatchObject([{ id: bob }]);
+
+  const memberships = async (type: string) =>
+    (await eventsOf(t, type)).filter(({ data }) => data.group_id === id).map(({ data }) => data.user_id);
+  expect((await agent.delete(url)).status).toBe(204);
+  expect(await roleOf(bob)).toBe('member');
+  expect((await memberships('scim_group_member.created')).sort()).toEqual([ada, bob].sort());
+  expect(await memberships('scim_group_member.deleted')).toEqual([ada, bob]);
+});
+
+test('a session of Okta: people by PUT, groups pushed by PATCH', async () => {
+  const missing = await filtered('Users', 'userName eq "isaac@example.org"', '&startIndex=1&count=100');
+  expect(missing.body).toMatchObject({ totalResults: 0, startIndex: 1 });
+  const person = {
+    schemas: [USER],
+    userName: 'isaac@example.org',
+    name: { givenName: 'Isaac', familyName: 'Brock' },
+    emails: [{ primary: true, value: 'isaac@example.org', type: 'work' }],
+    displayName: 'Isaac Brock',
+    locale: 'en-US',
+    externalId: '00ujl29u0le5T6Aj10h7',
+    groups: [],
+    password: '1mz050nq',
+    active: true,
+  };
+  const created = await agent.post('/scim/v2/Users', person);
+  expect(created.status).toBe(201);
+  const { id } = created.body;
+  const again = await agent.post('/scim/v2/Users', { ...person, userName: 'ISAAC@example.org' });
+  expect(again.status).toBe(409);
+  expect(again.body).toMatchObject({ scimType: 'uniqueness', status: '409' });
+
+  const put = await agent.put(`/scim/v2/Users/${id}`, {
+    ...created.body,
+    name: { givenName: 'Zac', familyName: 'Brock' },
+    displayName: 'Zac Brock',
+  });
+  expect(put.status).toBe(200);
+  expect(put.body).toMatchObject({ displayName: 'Zac Brock', name: { givenName: 'Zac' } });
+  // what a PUT leaves out goes, but for the state and the address
+  const bare = await agent.put(`/scim/v2/Users/${id}`, { schemas: [USER], userName: 'isaac@example.org' });
+  expect(bare.body).not.toHaveProperty('externalId');
+  expect(bare.body.name).not.toHaveProperty('givenName');
+  expect(bare.body).toMatchObject({ active: true, emails: [{ value: 'isaac@example.org' }] });
+
+  const off = await agent.patch(`/scim/v2/Users/${id}`, patch({ op: 'replace', value: { active: false } }));
+  expect(off.body.active).toBe(false);
+  await agent.patch(`/scim/v2/Users/${id}`, patch({ op: 'replace', value: { active: true } }));
+
+  const group = await agent.post('/scim/v2/Groups', { schemas: [GROUP], displayName: 'Architects' });
+  const url = `/scim/v2/Groups/${group.body.id}`;
+  const members = patch(
+    { op: 'remove', path: `members[value eq "${id}"]` },
+    { op: 'add', path: 'members', value: [{ value: id, display: 'isaac@example.org' }] },
+  );
+  expect((await agent.patch(url, members)).status).toBe(204);
+  expect(await roleOf(id)).toBe('bpm_admin');
+  const shown = await agent.patch(
+    `${url}?attributes=members`,
+    patch({ op: 'replace', path: 'members', value: [] }),
+  );
+  expect(shown.status).toBe(200);
+  expect(shown.body).toEqual({ schemas: [GROUP], id: group.body.id });
+  expect(await roleOf(id)).toBe('member');
+  await agent.put(url, { schemas: [GROUP], displayName: 'Architects', members: [{ value: id }] });
+  expect((await agent.get(url)).body.members).toMatchObject([{ value: id, display: 'isaac@example.org' }]);
+  expect((await agent.delete(url)).status).toBe(204);
+});
+
+test('says what is there, and what is not', async () => {
+  const { body } = await agent.get('/scim/v2/ServiceProviderConfig');
+  expect(body).toMatchObject({
+    patch: { supported: true },
+    bulk: { supported: false },
+    filter: { supported: true, maxResults: 200 },
+    sort: { supported: false },
+    etag: { supported: true },
+  });
+  expect((await agent.get('/scim/v2/ResourceTypes')).body.Resources.map(({ id }: { id: string }) => id)).toEqual([
+    'User',
+    'Group',
+  ]);
+  expect((await agent.get('/scim/v2/ResourceTypes/Group')).body.endpoint).toBe('/Groups');
+  expect((await agent.get('/scim/v2/Schemas')).body.totalResults).toBe(2);
+  expect((await agent.get(`/scim/v2/Schemas/${USER}`)).body.name).toBe('User');
+  expect((await agent.get('/scim/v2/Schemas/urn:other')).body.status).toBe('404');
+  const elsewhere = await agent.post('/scim/v2/Bulk', {});
+  expect(elsewhere.status).toBe(404);
+  expect(elsewhere.headers['content-type']).toMatch(/scim\+json/);
+});
+
+test('filters, pages and cuts', async () => {
+  const ids = [await newUser('filter-one'), await newUser('filter-two'), await newUser('filter-three')];
+  await agent.patch(`/scim/v2/Users/${ids[0]}`, patch({ op: 'add', path: 'externalId', value: 'Ext-1' }));
+  const base = 'userName sw "filter-"';
+  const found = async (filter: string) => {
+    const { status, body, text } = await filtered('Users', `${base} and (${filter})`);
+    expect(status, text).toBe(200);
+    return body.Resources.map((user: { id: string }) => ids.indexOf(user.id));
+  };
+  expect(await found('userName co "TWO"')).toEqual([1]);
+  expect(await found('emails.value ew "three@example.org" or externalId eq "Ext-1"')).toEqual([0, 2]);
+  expect(await found('externalId eq "ext-1"')).toEqual([]);
+  expect(await found('externalId pr')).toEqual([0]);
+  expect(await found('not (externalId pr)')).toEqual([1, 2]);
+  expect(await found('externalId ne "Ext-1"')).toEqual([1, 2]);
+  expect(await found('emails[type eq "work" and value co "one"]')).toEqual([0]);
+  expect(await found('emails[type eq "home"]')).toEqual([]);
+  expect(await found('active eq "True" and groups pr')).toEqual([]);
+  expect(await found(`${USER}:displayName gt "filter-p"`)).toEqual([1, 2]);
+  expect(await found('meta.lastModified ge "2020-01-01T00:00:00Z"')).toEqual([0, 1, 2]);
+  expect(await found('meta.created lt "2020-01-01T00:00:00+01:00"')).toEqual([]);
+  expect(await found(`meta.lastModified eq "${(await agent.get(`/scim/v2/Users/${ids[1]}`)).body.meta.lastModified}" and id eq "${ids[1]}"`)).toEqual([1]);
+
+  const page = await filtered('Users', base, '&startIndex=2&count=1&attributes=userName,emails.value');
+  expect(page.body).toMatchObject({ totalResults: 3, startIndex: 2, itemsPerPage: 1 });
+  expect(page.body.Resources).toEqual([
+    {
+      schemas: [USER],
+      id: ids[1],
+      userName: 'filter-two@example.org',
+      emails: [{ value: 'filter-two@example.org' }],
+    },
+  ]);
+  const counted = await filtered('Users', base, '&startIndex=-5&count=-1');
+  expect(counted.body).toMatchObject({ totalResults: 3, startIndex: 1, Resources: [] });
+  const cut = await agent.get(`/scim/v2/Users/${ids[0]}?excludedAttributes=meta,name.formatted,id`);
+  expect(Object.keys(cut.body)).toEqual(
+    ['schemas', 'id', 'externalId', 'userName', 'displayName', 'name', 'active', 'emails', 'roles'],
+  );
+  expect(cut.body.name).toEqual({});
+  for (const filter of [
+    'userName',
+    'userName eq',
+    'colour eq "red"',
+    'userName eq 5',
+    'active gt true',
+    'meta.created eq "yesterday"',
+    'emails[groups[value eq "1"]]',
+    `${'('.repeat(50)}userName pr${')'.repeat(50)}`,
+    `userName eq "${'\n'.repeat(60)}`,
+  ]) {
+    const { status, body } = await filtered('Users', filter);
+    expect([status, body.scimType], filter).toEqual([400, 'invalidFilter']);
+  }
+});
+
+test('a version that has passed is refused, and one that is current spares the answer', async () => {
+  const id = await newUser('versions');
+  const url = `/scim/v2/Users/${id}`;
+  const { etag } = (await agent.get(url)).headers as { etag: string };
+  expect((await agent.get(url, { 'if-none-match': etag })).status).toBe(304);
+  const rename = (name: string) => patch({ op: 'replace', path: 'displayName', value: name });
+  const first = await agent.patch(url, rename('One'), { 'if-match': etag });
+  expect(first.status).toBe(200);
+  expect(first.headers.etag).not.toBe(etag);
+  const second = await agent.patch(url, rename('Two'), { 'if-match': etag });
+  expect(second.status).toBe(412);
+  expect((await agent.delete(url, undefined, { 'if-match': etag })).status).toBe(412);
+
+  const group = await agent.post('/scim/v2/Groups', { displayName: 'Versions' });
+  const groupUrl = `/scim/v2/Groups/${group.body.id}`;
+  const join = patch({ op: 'add', path: 'members', value: [{ value: id }] });
+  const current = { 'if-match': group.headers.etag! };
+  expect((await agent.patch(groupUrl, join, current)).status).toBe(204);
+  expect((await agent.put(groupUrl, { displayName: 'Versions' }, current)).status).toBe(412);
+});
+
+test('what does not fit is refused in the words of RFC 7644', async () => {
+  const id = await newUser('misfit');
+  const url = `/scim/v2/Users/${id}`;
+  const refusals: [unknown, string][] = [
+    [patch({ op: 'replace', path: 'id', value: 'x' }), 'mutability'],
+    [patch({ op: 'replace', path: 'groups', value: [] }), 'mutability'],
+    [patch({ op: 'replace', path: 'colour', value: 'red' }), 'invalidPath'],
+    [patch({ op: 'replace', path: 'emails[', value: 'x' }), 'invalidPath'],
+    [patch({ op: 'replace', path: 'active', value: 'perhaps' }), 'invalidValue'],
+    [patch({ op: 'replace', path: 'userName', value: '' }), 'invalidValue'],
+    [patch({ op: 'remove', path: 'emails' }), 'invalidValue'],
+    [patch({ op: 'replace', path: 'emails[type eq "work"].value', value: 'nowhere' }), 'invalidValue'],
+    [patch({ op: 'remove' }), 'noTarget'],
+    [patch({ op: 'move', path: 'userName' }), 'invalidSyntax'],
+    [{ schemas: [PATCH] }, 'invalidSyntax'],
+    [[], 'invalidValue'],
+  ];
+  for (const [body, scimType] of refusals) {
+    const answer = await agent.patch(url, body);
+    expect([answer.status, answer.body.scimType], JSON.stringify(body)).toEqual([400, scimType]);
+  }
+  expect((await agent.post('/scim/v2/Users', { displayName: 'Nobody' })).body.scimType).toBe('invalidValue');
+  expect((await agent.post('/scim/v2/Users', { userName: 'no-address' })).body.scimType).toBe('invalidValue');
+  expect((await agent.get('/scim/v2/Users?page=1')).status).toBe(400);
+  expect((await agent.get('/scim/v2/Users/not-an-id')).status).toBe(404);
+  const broken = await agent.request({
+    method: 'POST',
+    url: '/scim/v2/Users',
+    headers: { ...scim, authorization: (await t.as('admin')).token ? `Bearer ${(await t.as('admin')).token}` : '' },
+    payload: '{',
+  });
+  expect([broken.status, broken.body.scimType]).toEqual([400, 'invalidSyntax']);
+
+  const stranger = { value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' };
+  const group = await agent.post('/scim/v2/Groups', { displayName: 'Misfits', members: [stranger] });
+  expect([group.status, group.body.scimType]).toEqual([400, 'invalidValue']);
+  const nested = { displayName: 'Misfits', members: [{ value: id, type: 'Group' }] };
+  expect((await agent.post('/scim/v2/Groups', nested)).body.scimType).toBe('invalidValue');
+  expect((await agent.post('/scim/v2/Groups', { displayName: 'Misfits' })).status).toBe(201);
+  const taken = await agent.post('/scim/v2/Groups', { displayName: 'MISFITS' });
+  expect([taken.status, taken.body.scimType]).toEqual([409, 'uniqueness']);
+});
+
+test('nobody without admin.users, and nobody gives a role that holds more than his own', async () => {
+  const refused = await (await t.as('member')).get('/scim/v2/Users');
+  expect(refused.status).toBe(403);
+  expect(refused.body).toMatchObject({ status: '403', permission: 'admin.users' });
+  const anonymous = await t.anonymous.get('/scim/v2/Users');
+  expect(anonymous.status).toBe(401);
+  expect(anonymous.headers['www-authenticate']).toMatch(/^Bearer/);
+
+  const keeper = await t.as(await roleWith(t, 'admin.users'), 'limited');
+  const made = await keeper.post('/scim/v2/Users', { userName: 'climber@example.org' });
+  expect(made.status).toBe(201);
+  const group = { displayName: 'Administrators', members: [{ value: made.body.id }] };
+  expect((await keeper.post('/scim/v2/Groups', group)).status).toBe(403);
+  expect((await t.services.db('scim_groups').where({ display_name: 'Administrators' })).length).toBe(0);
+  // nor takes over an account of somebody who holds more
+  const admin = await t.as('admin', 'keeper');
+  const takeOver = patch({ op: 'replace', path: 'emails', value: [{ value: 'mine@example.org' }] });
+  expect((await keeper.patch(`/scim/v2/Users/${admin.userId}`, takeOver)).status).toBe(403);
+});
+
+test('the last administrator stays one', async () => {
+  const { db } = t.services;
+  const last = (await t.as('admin', 'keeper')).userId;
+  await db('users').where({ role: 'admin', kind: 'person' }).whereNot({ id: last }).update({ is_active: false });
+  const off = await agent.patch(
+    `/scim/v2/Users/${last}`,
+    patch({ op: 'replace', path: 'active', value: false }),
+  );
+  expect(off.status).toBe(409);
+  expect((await agent.delete(`/scim/v2/Users/${last}`)).status).toBe(409);
+
+  const group = await agent.post('/scim/v2/Groups', {
+    displayName: 'Administrators',
+    members: [{ value: last }],
+  });
+  expect(await roleOf(last)).toBe('admin');
+  expect((await agent.delete(`/scim/v2/Groups/${group.body.id}`)).status).toBe(204);
+  expect(await roleOf(last)).toBe('admin');
+
+  // with a second one the groups are followed
+  const second = await newUser('second');
+  const both = { displayName: 'Administrators', members: [{ value: last }, { value: second }] };
+  const { id } = (await agent.post('/scim/v2/Groups', both)).body;
+  expect(await roleOf(second)).toBe('admin');
+  await agent.patch(`/scim/v2/Groups/${id}`, patch({ op: 'remove', path: `members[value eq "${last}"]` }));
+  expect(await roleOf(last)).toBe('member');
+  await agent.patch(`/scim/v2/Groups/${id}`, patch({ op: 'remove', path: 'members' }));
+  expect(await roleOf(second)).toBe('admin');
+});
