@@ -44,7 +44,6 @@ export const ScimUserSchema = Type.Object(
       Type.Array(
         Type.Object({
           value: Type.Optional(Uuid),
-          $ref: Type.Optional(Type.String()),
           display: Type.Optional(Type.String({ examples: ['Architects'] })),
           type: Type.Optional(Type.Literal('direct')),
         }),
@@ -74,7 +73,6 @@ export const ScimGroupSchema = Type.Object(
       Type.Array(
         Type.Object({
           value: Type.Optional(Uuid),
-          $ref: Type.Optional(Type.String()),
           display: Type.Optional(Type.String({ examples: ['Ada Lovelace'] })),
           type: Type.Optional(Type.Literal('User')),
         }),

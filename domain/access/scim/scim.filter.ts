@@ -25,7 +25,7 @@ export interface FilterSpec {
 }
 
 const MAX_FILTER = 2_000;
-const MAX_DEPTH = 20;
+const MAX_DEPTH = 50;
 
 /**
  * A filter as a condition on the rows (RFC 7644, 3.4.2.2); every value is bound.
@@ -67,22 +67,26 @@ function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number
   if (filter.op === '[]') {
     if (inside !== '') throw scimError('invalidFilter', 'A value filter holds no other one.');
     const { valFilter } = filter as { valFilter: Filter };
-    const rows = spec.multiple[path];
+    const rows = own(spec.multiple, path);
     if (!rows) return compile(valFilter, spec, `${path}.`, depth + 1);
     const within: FilterSpec = { schema: spec.schema, columns: rows.columns, multiple: {} };
     const part = compile(valFilter, within, '', depth + 1);
     return { sql: `exists (select ${rows.rows} and ${part.sql})`, bindings: part.bindings };
   }
-  const column = spec.columns[path];
+  const column = own(spec.columns, path);
   if (column) return comparison(filter as Compare, column);
   const [name = '', member = 'value'] = path.split('.');
-  const rows = spec.multiple[name];
-  const inner = rows?.columns[member];
+  const rows = own(spec.multiple, name);
+  const inner = rows && own(rows.columns, member);
   if (!rows || !inner) throw scimError('invalidFilter', `Nothing can be filtered by ${named.attrPath}.`);
   if (filter.op === 'pr') return { sql: `exists (select ${rows.rows})`, bindings: [] };
   const part = comparison(filter as Compare, inner);
   return { sql: `exists (select ${rows.rows} and ${part.sql})`, bindings: part.bindings };
 }
+
+/** What an object holds itself, under a name that a client has sent. */
+const own = <T>(record: Record<string, T>, name: string): T | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined;
 
 /** A path in lower case and without the schema's URN. */
 export function plainPath(path: string, { schema }: Pick<FilterSpec, 'schema'>): string {

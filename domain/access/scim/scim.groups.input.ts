@@ -29,7 +29,7 @@ export function groupOfResource(body: unknown): ScimGroupValues {
   values.externalId = null;
   values.members.replace = true;
   for (const { path, value } of attributesOf(body, GROUP_SCHEMA)) {
-    if (path.attribute === 'id' || path.attribute === 'meta') continue;
+    if (path.attribute === 'id' || path.attribute === 'meta' || value === null) continue;
     apply(values, { op: 'replace', path, value }, false);
   }
   if (values.displayName === undefined) throw scimError('invalidValue', 'displayName is required.');

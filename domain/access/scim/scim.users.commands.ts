@@ -164,8 +164,9 @@ async function requireFree(
 ): Promise<void> {
   const { rows } = await sql.raw(
     `select exists (select from users u left join scim_identities i on i.user_id = u.id
-                    where lower(coalesce(i.user_name, u.email)) = lower(?) and u.id is distinct from ?::uuid) as name,
-            exists (select from users u where lower(u.email) = lower(?) and u.id is distinct from ?::uuid) as email`,
+                    where lower(coalesce(i.user_name, u.email)) = lower(?::text)
+                      and u.id is distinct from ?::uuid) as name,
+            exists (select from users u where lower(u.email) = lower(?::text) and u.id is distinct from ?::uuid) as email`,
     [userName ?? null, ownId ?? null, email ?? null, ownId ?? null] as never,
   );
   if (rows[0].name) throw scimError('uniqueness', 'There is an account with this userName.');

@@ -63,7 +63,8 @@ type Present = { email: string };
 export function userOfResource(body: unknown): ScimUserValues {
   const values: ScimUserValues = {};
   for (const { path, value } of attributesOf(body, USER_SCHEMA)) {
-    if (readOnly.has(path.attribute)) continue;
+    // null is as good as nothing (RFC 7643, 2.5)
+    if (readOnly.has(path.attribute) || value === null) continue;
     apply(values, { op: 'replace', path, value }, { email: '' }, false);
   }
   if (values.userName === undefined) throw scimError('invalidValue', 'userName is required.');
@@ -87,7 +88,7 @@ function apply(values: ScimUserValues, operation: PatchOperation, present: Prese
   const { attribute } = path;
   if (attribute === 'name') return applyName(values, operation);
   if (attribute === 'emails') return applyEmails(values, operation, present);
-  if (attribute in texts) {
+  if (Object.hasOwn(texts, attribute)) {
     const { key, max, required } = texts[attribute as keyof typeof texts];
     const text = textOf(value, attribute, max);
     if (text === null && required) throw scimError('invalidValue', `${key} cannot be empty.`);
@@ -114,9 +115,9 @@ function applyName(values: ScimUserValues, { op, path, value }: PatchOperation):
         })
       : [[path.member, op === 'remove' ? null : value] as const];
   for (const [name, part] of parts) {
-    const known = names[name as keyof typeof names];
     // middle names and titles are not kept
-    if (!known) continue;
+    if (!Object.hasOwn(names, name)) continue;
+    const known = names[name as keyof typeof names];
     const text = textOf(part, `name.${known.key}`, known.max);
     if (known.key === 'formatted') values.formatted = text ?? '';
     else values[known.key] = text;
