@@ -150,6 +150,8 @@ export const PersonalDataSchema = Type.Object(
     writes: Type.Record(Type.String(), Type.Integer(), { description: 'Events of the person by type' }),
     card_roles: rows,
     tokens: rows,
+    provisioning: rows,
+    groups: rows,
     comments: rows,
     todos: rows,
     notifications: rows,

@@ -17,6 +17,11 @@ const kept: Record<string, string> = {
     from api_tokens t where t.user_id = ?::uuid order by t.id desc`,
   identities: `select json_build_object('issuer', s.issuer, 'subject', s.subject, 'since', utc(s.created_at)) as item
     from sso_identities s where s.user_id = ?::uuid order by s.created_at, s.issuer`,
+  provisioning: `select json_build_object('user_name', i.user_name, 'external_id', i.external_id,
+      'given_name', i.given_name, 'family_name', i.family_name, 'created_at', utc(i.created_at)) as item
+    from scim_identities i where i.user_id = ?::uuid`,
+  groups: `select json_build_object('id', g.id, 'name', g.display_name, 'since', utc(m.created_at)) as item
+    from scim_group_members m join scim_groups g on g.id = m.group_id where m.user_id = ?::uuid order by m.id desc`,
   comments: `select json_build_object('id', m.id, 'card_id', m.card_id, 'content', m.content,
       'created_at', utc(m.created_at)) as item
     from comments m where m.user_id = ?::uuid order by m.id desc`,
