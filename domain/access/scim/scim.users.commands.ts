@@ -34,7 +34,7 @@ export async function createScimUser(ctx: Ctx, body: unknown): Promise<string> {
     const [user] = await insertUsers(work, [
       {
         email,
-        display_name: displayNameOf(values) || userName,
+        display_name: displayNameOf(values) || userName.slice(0, 200),
         role: role.key,
         auth_provider: 'sso',
         is_active: values.active ?? true,

@@ -48,7 +48,10 @@ const notKept = new Set([
   'x509certificates',
 ]);
 
-const address = /^[^\s@]{1,64}@[^\s@]{1,180}\.[^\s@]{1,60}$/;
+// RFC 5321 without quoted names and literal addresses, as the API's own schemas have it
+const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
+const address = new RegExp(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, 'i');
 
 /** Whether a user name can stand in for an e-mail address. */
 export const isAddress = (text: string): boolean => address.test(text);
