@@ -18,6 +18,11 @@ const options: Options = {
  */
 export function registerValidation(app: App): void {
   registerStorable(app);
+  checkBySchema(app);
+}
+
+/** The compiler of these checks, which a part of the application with parsers of its own does not inherit. */
+export function checkBySchema(app: App): void {
   const exact = new Ajv.default({ ...options });
   const fromText = new Ajv.default({ ...options, coerceTypes: 'array' });
   for (const ajv of [exact, fromText]) addFormats.default(ajv, { mode: 'full' });

@@ -12,6 +12,9 @@ export function sendScim(reply: FastifyReply, body: unknown): FastifyReply {
 }
 
 /** Sends one resource with its version. */
-export function sendScimResource(reply: FastifyReply, { version, location, body }: ShownResource): FastifyReply {
+export function sendScimResource(
+  reply: FastifyReply,
+  { version, location, body }: ShownResource,
+): FastifyReply {
   return sendScim(reply.header('etag', version).header('location', `/scim/v2/${location}`), body);
 }

@@ -12,11 +12,7 @@ import {
   patchScimGroup,
   replaceScimGroup,
 } from '../../domain/access/scim/scim.groups.commands.ts';
-import {
-  listResources,
-  type ResourceName,
-  readResource,
-} from '../../domain/access/scim/scim.queries.ts';
+import { listResources, type ResourceName, readResource } from '../../domain/access/scim/scim.queries.ts';
 import {
   createScimUser,
   deleteScimUser,
@@ -26,6 +22,7 @@ import {
 import type { Ctx } from '../../domain/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
+import { checkBySchema } from '../plugins/validation.ts';
 import {
   ScimBody,
   ScimDescription,
@@ -54,6 +51,7 @@ export async function registerScimRoutes(root: App): Promise<void> {
   root.addSchema(ScimGroupSchema);
   root.addSchema(ScimErrorSchema);
   await root.register(async (app) => {
+    checkBySchema(app);
     const parse = app.getDefaultJsonParser('error', 'error');
     app.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'string' }, (request, body, done) => {
       // some clients name a type although they send nothing
@@ -61,9 +59,9 @@ export async function registerScimRoutes(root: App): Promise<void> {
       else if (body === '') done(new EstateError('bad_body', 'The body is empty.'));
       else parse(request, body as string, done);
     });
-    registerDiscovery(app as App);
-    registerResources(app as App, users);
-    registerResources(app as App, groups);
+    registerDiscovery(app);
+    registerResources(app, users);
+    registerResources(app, groups);
   });
 }
 
@@ -160,9 +158,7 @@ const groups: Resources = {
   },
   patchExample: {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
-    Operations: [
-      { op: 'add', path: 'members', value: [{ value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' }] },
-    ],
+    Operations: [{ op: 'add', path: 'members', value: [{ value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' }] }],
   },
   patched: 204,
   notes: {
@@ -204,7 +200,14 @@ function registerResources(app: App, kind: Resources): void {
     body: ScimBody,
     bodyExample: kind.example,
     answers: { 201: changed },
-    errors: ['email_taken', 'scim_invalid_syntax', 'scim_invalid_value', 'scim_uniqueness', 'scim_invalid_path', 'scim_invalid_filter'],
+    errors: [
+      'email_taken',
+      'scim_invalid_syntax',
+      'scim_invalid_value',
+      'scim_uniqueness',
+      'scim_invalid_path',
+      'scim_invalid_filter',
+    ],
     handler: async ({ ctx, query, body, reply }) => {
       const id = await kind.create(ctx, body);
       return sendScimResource(reply.code(201), await readResource(ctx, name, id, query));
@@ -270,7 +273,7 @@ function registerResources(app: App, kind: Resources): void {
     query: ScimProjectionQuery,
     body: ScimBody,
     bodyExample: kind.patchExample,
-    answers: { 200: changed, ...(kind.patched === 204 ? { 204: { description: 'Changed' } } : {}) },
+    answers: kind.patched === 204 ? { 200: changed, 204: { description: 'Changed' } } : { 200: changed },
     errors: [...writes],
     handler: async ({ ctx, params, query, body, reply }) => {
       await kind.patch(ctx, params.id, body);

@@ -35,7 +35,10 @@ const readOnly = { mutability: 'readOnly' };
 const externalId = attribute('externalId', 'What the provisioning client calls it', { caseExact: true });
 
 const userAttributes = [
-  attribute('userName', 'Under which the provider knows the person', { required: true, uniqueness: 'server' }),
+  attribute('userName', 'Under which the provider knows the person', {
+    required: true,
+    uniqueness: 'server',
+  }),
   externalId,
   attribute('displayName', 'What the person is called'),
   attribute('name', 'Parts of the name', {

@@ -39,7 +39,8 @@ export function compileFilter(text: string, spec: FilterSpec): Condition {
 export function parsedFilter(text: string): Filter {
   // line breaks and the like stand in no filter, and the parser is slow on them
   const readable = text.length <= MAX_FILTER && !/\p{Cc}/u.test(text) && depthOf(text) <= MAX_DEPTH;
-  if (!readable) throw scimError('invalidFilter', 'The filter is too long, too deep or holds control characters.');
+  if (!readable)
+    throw scimError('invalidFilter', 'The filter is too long, too deep or holds control characters.');
   try {
     return parse(text);
   } catch {

@@ -8,7 +8,12 @@ import { lockAdministrators } from '../administrators.ts';
 import { requirePermission } from '../policy.ts';
 import { scimError } from './scim.errors.ts';
 import { followGroups } from './scim.group-roles.ts';
-import { groupOfPatch, groupOfResource, type MemberChange, type ScimGroupValues } from './scim.groups.input.ts';
+import {
+  groupOfPatch,
+  groupOfResource,
+  type MemberChange,
+  type ScimGroupValues,
+} from './scim.groups.input.ts';
 import { checkVersion, oneResource } from './scim.queries.ts';
 import { groups } from './scim.resources.ts';
 

@@ -65,7 +65,8 @@ function apply(values: ScimGroupValues, operation: PatchOperation, strict: boole
       values.externalId = textOf(value, 'externalId', 254);
       return;
     case 'members':
-      return applyMembers(values.members, operation);
+      applyMembers(values.members, operation);
+      return;
     case 'id':
     case 'meta':
       // Microsoft Entra ID sends the id along when it renames a group

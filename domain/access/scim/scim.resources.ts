@@ -13,6 +13,10 @@ export type ScimResource = Record<string, unknown> & {
   meta: { resourceType: string; created: string; lastModified: string; location: string; version: string };
 };
 
+/** A row as the columns of its kind yield it. */
+// biome-ignore lint/suspicious/noExplicitAny: the columns are those of the statement
+export type ResourceRow = Record<string, any>;
+
 /** How resources of one kind are read. */
 export interface ResourceKind {
   filter: FilterSpec;
@@ -22,7 +26,7 @@ export interface ResourceKind {
   alias: string;
   /** Columns of the row; `without` names top-level attributes that nobody asks for. */
   columns(without: ReadonlySet<string>): string;
-  resource(row: Record<string, never>): ScimResource;
+  resource(row: ResourceRow): ScimResource;
 }
 
 const modified = 'greatest(u.updated_at, i.updated_at)';
@@ -62,16 +66,17 @@ export const users: ResourceKind = {
   },
   from: `users u left join scim_identities i on i.user_id = u.id where u.kind = 'person' and u.erased_at is null`,
   alias: 'u',
-  columns: () => `u.id, u.email, u.display_name, u.is_active, u.role, i.external_id, i.given_name, i.family_name,
+  columns:
+    () => `u.id, u.email, u.display_name, u.is_active, u.role, i.external_id, i.given_name, i.family_name,
     coalesce(i.user_name, u.email) as user_name, utc(u.created_at) as created, utc(${modified}) as modified,
     (select json_agg(json_build_object('value', g.id, '$ref', 'Groups/' || g.id, 'display', g.display_name,
                                        'type', 'direct') order by lower(g.display_name), g.id)
      from scim_group_members m join scim_groups g on g.id = m.group_id where m.user_id = u.id) as groups`,
   resource: (row) => {
-    const { given_name, family_name } = row as Record<string, string | null>;
+    const { given_name, family_name } = row;
     const resource = {
       schemas: [USER_SCHEMA],
-      id: row.id as string,
+      id: row.id,
       ...(row.external_id === null ? {} : { externalId: row.external_id }),
       userName: row.user_name,
       displayName: row.display_name,
@@ -128,7 +133,7 @@ export const groups: ResourceKind = {
     } as members`,
   resource: (row) => ({
     schemas: [GROUP_SCHEMA],
-    id: row.id as string,
+    id: row.id,
     ...(row.external_id === null ? {} : { externalId: row.external_id }),
     displayName: row.display_name,
     ...(row.members === null ? {} : { members: row.members }),
@@ -136,8 +141,8 @@ export const groups: ResourceKind = {
   }),
 };
 
-function metaOf(resourceType: 'User' | 'Group', { id, created, modified }: Record<string, string>) {
-  const meta = { resourceType, created: created!, lastModified: modified! };
+function metaOf(resourceType: 'User' | 'Group', { id, created, modified }: ResourceRow) {
+  const meta = { resourceType, created, lastModified: modified };
   // relative to the address of the service provider (RFC 7643, 2.3.7)
   return { ...meta, location: `${resourceType}s/${id}` };
 }
@@ -155,7 +160,7 @@ export async function readResources(
      order by ${kind.alias}.created_at, ${kind.alias}.id offset ? limit ?`,
     [...conditions.flatMap(({ bindings }) => bindings), offset, limit] as never,
   );
-  return rows.map((row: Record<string, never>) => kind.resource(row));
+  return rows.map((row: ResourceRow) => kind.resource(row));
 }
 
 /** How many resources meet all conditions. */

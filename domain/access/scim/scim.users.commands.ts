@@ -82,11 +82,7 @@ interface IdentityRow {
   family_name: string | null;
 }
 
-async function changeUser(
-  ctx: Ctx,
-  id: string,
-  valuesFor: (user: UserRow) => ScimUserValues,
-): Promise<void> {
+async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => ScimUserValues): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
   await command(ctx, async (work) => {
     const { sql } = work;

@@ -1,5 +1,5 @@
 import { scimError } from './scim.errors.ts';
-import { attributesOf, member, meets, type PatchOperation, patchOperations } from './scim.patch.ts';
+import { attributesOf, meets, member, type PatchOperation, patchOperations } from './scim.patch.ts';
 import { USER_SCHEMA } from './scim.resources.ts';
 
 /** What a request says of an account; what it leaves out is undefined. */
@@ -89,8 +89,14 @@ function apply(values: ScimUserValues, operation: PatchOperation, present: Prese
   const { path, op } = operation;
   const value = op === 'remove' ? null : operation.value;
   const { attribute } = path;
-  if (attribute === 'name') return applyName(values, operation);
-  if (attribute === 'emails') return applyEmails(values, operation, present);
+  if (attribute === 'name') {
+    applyName(values, operation);
+    return;
+  }
+  if (attribute === 'emails') {
+    applyEmails(values, operation, present);
+    return;
+  }
   if (Object.hasOwn(texts, attribute)) {
     const { key, max, required } = texts[attribute as keyof typeof texts];
     const text = textOf(value, attribute, max);
@@ -140,7 +146,8 @@ function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation
     throw scimError('invalidValue', 'emails has to hold an e-mail address.');
   }
   const text = textOf(given, 'emails', 254);
-  if (text === null || !isAddress(text)) throw scimError('invalidValue', 'emails has to hold an e-mail address.');
+  if (text === null || !isAddress(text))
+    throw scimError('invalidValue', 'emails has to hold an e-mail address.');
   values.email = text;
 }
 

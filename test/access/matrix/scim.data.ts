@@ -7,10 +7,7 @@ const newGroup = () => ({ displayName: `Group ${randomUUID()}` });
 
 const user = async (w: World) => ({ path: { id: await w.user() } });
 const group = async (w: World) => {
-  const [made] = await w.t.services
-    .db('scim_groups')
-    .insert({ display_name: randomUUID() })
-    .returning('id');
+  const [made] = await w.t.services.db('scim_groups').insert({ display_name: randomUUID() }).returning('id');
   return { path: { id: made.id as string } };
 };
 const patch = (path: string, value: unknown) => ({
