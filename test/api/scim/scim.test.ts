@@ -1,61 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsOf, roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { eventsOf } from '../../support/accounts.ts';
+import { GROUP, type Provisioned, patch, provisioned, USER } from '../../support/scim.ts';
 
-let t: TestApp;
-let agent: TestClient;
-const scim = { 'content-type': 'application/scim+json', accept: 'application/scim+json' };
-const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
-const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
-const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
+let { t, agent, filtered, roleOf, newUser } = {} as Provisioned;
 beforeAll(async () => {
-  t = await createTestApp();
-  const admin = await t.as('admin', 'keeper');
-  const account = await admin.post('/api/v1/service-accounts', { display_name: 'Agent', role: 'admin' });
-  const { body } = await admin.post(`/api/v1/accounts/${account.body.id}/tokens`, { name: 'Provisioning' });
-  agent = withToken(body.token);
-  await admin.patch('/api/v1/settings/sso', {
-    group_roles: [
-      { group: 'Administrators', role: 'admin' },
-      { group: 'b5f2-viewers', role: 'viewer' },
-      { group: 'Architects', role: 'bpm_admin' },
-    ],
-  });
+  ({ t, agent, filtered, roleOf, newUser } = await provisioned());
 });
 afterAll(() => t.close());
-
-/** A client that sends the token as provisioning agents do. */
-function withToken(token: string): TestClient {
-  const headers = { ...scim, authorization: `Bearer ${token}` };
-  const { anonymous } = t;
-  const send =
-    (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'): TestClient['post'] =>
-    (url, body, more = {}) =>
-      anonymous.request({
-        method,
-        url,
-        headers: { ...headers, ...more },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-      });
-  return {
-    ...anonymous,
-    get: (url, more = {}) => anonymous.request({ method: 'GET', url, headers: { ...headers, ...more } }),
-    post: send('POST'),
-    patch: send('PATCH'),
-    put: send('PUT'),
-    delete: send('DELETE'),
-  };
-}
-
-const filtered = (kind: string, filter: string, more = '') =>
-  agent.get(`/scim/v2/${kind}?filter=${encodeURIComponent(filter)}${more}`);
-const roleOf = async (id: string) => (await t.services.db('users').where({ id }).first('role'))?.role;
-const patch = (...Operations: unknown[]) => ({ schemas: [PATCH], Operations });
-const newUser = async (name: string) =>
-  (await agent.post('/scim/v2/Users', { schemas: [USER], userName: `${name}@example.org` })).body
-    .id as string;
 
 test('a session of Microsoft Entra ID: look for, create, change, deactivate, delete', async () => {
   // the test of the connection
@@ -348,121 +301,4 @@ test('filters, pages and cuts', async () => {
     const { status, body } = await filtered('Users', filter);
     expect([status, body.scimType], filter).toEqual([400, 'invalidFilter']);
   }
-});
-
-test('a version that has passed is refused, and one that is current spares the answer', async () => {
-  const id = await newUser('versions');
-  const url = `/scim/v2/Users/${id}`;
-  const { etag } = (await agent.get(url)).headers as { etag: string };
-  expect((await agent.get(url, { 'if-none-match': etag })).status).toBe(304);
-  const rename = (name: string) => patch({ op: 'replace', path: 'displayName', value: name });
-  const first = await agent.patch(url, rename('One'), { 'if-match': etag });
-  expect(first.status).toBe(200);
-  expect(first.headers.etag).not.toBe(etag);
-  const second = await agent.patch(url, rename('Two'), { 'if-match': etag });
-  expect(second.status).toBe(412);
-  expect((await agent.delete(url, undefined, { 'if-match': etag })).status).toBe(412);
-
-  const group = await agent.post('/scim/v2/Groups', { displayName: 'Versions' });
-  const groupUrl = `/scim/v2/Groups/${group.body.id}`;
-  const join = patch({ op: 'add', path: 'members', value: [{ value: id }] });
-  const current = { 'if-match': group.headers.etag! };
-  expect((await agent.patch(groupUrl, join, current)).status).toBe(204);
-  expect((await agent.put(groupUrl, { displayName: 'Versions' }, current)).status).toBe(412);
-});
-
-test('what does not fit is refused in the words of RFC 7644', async () => {
-  const id = await newUser('misfit');
-  const url = `/scim/v2/Users/${id}`;
-  const refusals: [unknown, string][] = [
-    [patch({ op: 'replace', path: 'id', value: 'x' }), 'mutability'],
-    [patch({ op: 'replace', path: 'groups', value: [] }), 'mutability'],
-    [patch({ op: 'replace', path: 'colour', value: 'red' }), 'invalidPath'],
-    [patch({ op: 'replace', path: 'emails[', value: 'x' }), 'invalidPath'],
-    [patch({ op: 'replace', path: 'active', value: 'perhaps' }), 'invalidValue'],
-    [patch({ op: 'replace', path: 'userName', value: '' }), 'invalidValue'],
-    [patch({ op: 'remove', path: 'emails' }), 'invalidValue'],
-    [patch({ op: 'replace', path: 'emails[type eq "work"].value', value: 'nowhere' }), 'invalidValue'],
-    [patch({ op: 'remove' }), 'noTarget'],
-    [patch({ op: 'move', path: 'userName' }), 'invalidSyntax'],
-    [{ schemas: [PATCH] }, 'invalidSyntax'],
-    [[], 'invalidValue'],
-  ];
-  for (const [body, scimType] of refusals) {
-    const answer = await agent.patch(url, body);
-    expect([answer.status, answer.body.scimType], JSON.stringify(body)).toEqual([400, scimType]);
-  }
-  expect((await agent.post('/scim/v2/Users', { displayName: 'Nobody' })).body.scimType).toBe('invalidValue');
-  expect((await agent.post('/scim/v2/Users', { userName: 'no-address' })).body.scimType).toBe('invalidValue');
-  expect((await agent.get('/scim/v2/Users?page=1')).status).toBe(400);
-  expect((await agent.get('/scim/v2/Users/not-an-id')).status).toBe(404);
-  const broken = await agent.request({
-    method: 'POST',
-    url: '/scim/v2/Users',
-    headers: { ...scim, authorization: `Bearer ${(await t.as('admin')).token}` },
-    payload: '{',
-  });
-  expect([broken.status, broken.body.scimType]).toEqual([400, 'invalidSyntax']);
-
-  const stranger = { value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' };
-  const group = await agent.post('/scim/v2/Groups', { displayName: 'Misfits', members: [stranger] });
-  expect([group.status, group.body.scimType]).toEqual([400, 'invalidValue']);
-  const nested = { displayName: 'Misfits', members: [{ value: id, type: 'Group' }] };
-  expect((await agent.post('/scim/v2/Groups', nested)).body.scimType).toBe('invalidValue');
-  expect((await agent.post('/scim/v2/Groups', { displayName: 'Misfits' })).status).toBe(201);
-  const taken = await agent.post('/scim/v2/Groups', { displayName: 'MISFITS' });
-  expect([taken.status, taken.body.scimType]).toEqual([409, 'uniqueness']);
-});
-
-test('nobody without admin.users, and nobody gives a role that holds more than his own', async () => {
-  const refused = await (await t.as('member')).get('/scim/v2/Users');
-  expect(refused.status).toBe(403);
-  expect(refused.body).toMatchObject({ status: '403', permission: 'admin.users' });
-  const anonymous = await t.anonymous.get('/scim/v2/Users');
-  expect(anonymous.status).toBe(401);
-  expect(anonymous.headers['www-authenticate']).toMatch(/^Bearer/);
-
-  const keeper = await t.as(await roleWith(t, 'admin.users'), 'limited');
-  const made = await keeper.post('/scim/v2/Users', { userName: 'climber@example.org' });
-  expect(made.status).toBe(201);
-  const group = { displayName: 'Administrators', members: [{ value: made.body.id }] };
-  expect((await keeper.post('/scim/v2/Groups', group)).status).toBe(403);
-  expect((await t.services.db('scim_groups').where({ display_name: 'Administrators' })).length).toBe(0);
-  // nor takes over an account of somebody who holds more
-  const admin = await t.as('admin', 'keeper');
-  const takeOver = patch({ op: 'replace', path: 'emails', value: [{ value: 'mine@example.org' }] });
-  expect((await keeper.patch(`/scim/v2/Users/${admin.userId}`, takeOver)).status).toBe(403);
-});
-
-test('the last administrator stays one', async () => {
-  const { db } = t.services;
-  const last = (await t.as('admin', 'keeper')).userId;
-  await db('users')
-    .where({ role: 'admin', kind: 'person' })
-    .whereNot({ id: last })
-    .update({ is_active: false });
-  const off = await agent.patch(
-    `/scim/v2/Users/${last}`,
-    patch({ op: 'replace', path: 'active', value: false }),
-  );
-  expect(off.status).toBe(409);
-  expect((await agent.delete(`/scim/v2/Users/${last}`)).status).toBe(409);
-
-  const group = await agent.post('/scim/v2/Groups', {
-    displayName: 'Administrators',
-    members: [{ value: last }],
-  });
-  expect(await roleOf(last)).toBe('admin');
-  expect((await agent.delete(`/scim/v2/Groups/${group.body.id}`)).status).toBe(204);
-  expect(await roleOf(last)).toBe('admin');
-
-  // with a second one the groups are followed
-  const second = await newUser('second');
-  const both = { displayName: 'Administrators', members: [{ value: last }, { value: second }] };
-  const { id } = (await agent.post('/scim/v2/Groups', both)).body;
-  expect(await roleOf(second)).toBe('admin');
-  await agent.patch(`/scim/v2/Groups/${id}`, patch({ op: 'remove', path: `members[value eq "${last}"]` }));
-  expect(await roleOf(last)).toBe('member');
-  await agent.patch(`/scim/v2/Groups/${id}`, patch({ op: 'remove', path: 'members' }));
-  expect(await roleOf(second)).toBe('admin');
 });

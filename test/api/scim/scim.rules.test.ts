@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { roleWith } from '../../support/accounts.ts';
+import { PATCH, type Provisioned, patch, provisioned } from '../../support/scim.ts';
+
+let { t, agent, roleOf, newUser } = {} as Provisioned;
+beforeAll(async () => {
+  ({ t, agent, roleOf, newUser } = await provisioned());
+});
+afterAll(() => t.close());
+
+test('a version that has passed is refused, and one that is current spares the answer', async () => {
+  const id = await newUser('versions');
+  const url = `/scim/v2/Users/${id}`;
+  const { etag } = (await agent.get(url)).headers as { etag: string };
+  expect((await agent.get(url, { 'if-none-match': etag })).status).toBe(304);
+  const rename = (name: string) => patch({ op: 'replace', path: 'displayName', value: name });
+  const first = await agent.patch(url, rename('One'), { 'if-match': etag });
+  expect(first.status).toBe(200);
+  expect(first.headers.etag).not.toBe(etag);
+  const second = await agent.patch(url, rename('Two'), { 'if-match': etag });
+  expect(second.status).toBe(412);
+  expect((await agent.delete(url, undefined, { 'if-match': etag })).status).toBe(412);
+
+  const group = await agent.post('/scim/v2/Groups', { displayName: 'Versions' });
+  const groupUrl = `/scim/v2/Groups/${group.body.id}`;
+  const join = patch({ op: 'add', path: 'members', value: [{ value: id }] });
+  const current = { 'if-match': group.headers.etag! };
+  expect((await agent.patch(groupUrl, join, current)).status).toBe(204);
+  expect((await agent.put(groupUrl, { displayName: 'Versions' }, current)).status).toBe(412);
+});
+
+test('what does not fit is refused in the words of RFC 7644', async () => {
+  const id = await newUser('misfit');
+  const url = `/scim/v2/Users/${id}`;
+  const refusals: [unknown, string][] = [
+    [patch({ op: 'replace', path: 'id', value: 'x' }), 'mutability'],
+    [patch({ op: 'replace', path: 'groups', value: [] }), 'mutability'],
+    [patch({ op: 'replace', path: 'colour', value: 'red' }), 'invalidPath'],
+    [patch({ op: 'replace', path: 'emails[', value: 'x' }), 'invalidPath'],
+    [patch({ op: 'replace', path: 'active', value: 'perhaps' }), 'invalidValue'],
+    [patch({ op: 'replace', path: 'userName', value: '' }), 'invalidValue'],
+    [patch({ op: 'remove', path: 'emails' }), 'invalidValue'],
+    [patch({ op: 'replace', path: 'emails[type eq "work"].value', value: 'nowhere' }), 'invalidValue'],
+    [patch({ op: 'remove' }), 'noTarget'],
+    [patch({ op: 'move', path: 'userName' }), 'invalidSyntax'],
+    [{ schemas: [PATCH] }, 'invalidSyntax'],
+    [[], 'invalidValue'],
+  ];
+  for (const [body, scimType] of refusals) {
+    const answer = await agent.patch(url, body);
+    expect([answer.status, answer.body.scimType], JSON.stringify(body)).toEqual([400, scimType]);
+  }
+  expect((await agent.post('/scim/v2/Users', { displayName: 'Nobody' })).body.scimType).toBe('invalidValue');
+  expect((await agent.post('/scim/v2/Users', { userName: 'no-address' })).body.scimType).toBe('invalidValue');
+  expect((await agent.get('/scim/v2/Users?page=1')).status).toBe(400);
+  expect((await agent.get('/scim/v2/Users/not-an-id')).status).toBe(404);
+  const broken = await agent.request({
+    method: 'POST',
+    url: '/scim/v2/Users',
+    payload: '{',
+  });
+  expect([broken.status, broken.body.scimType]).toEqual([400, 'invalidSyntax']);
+
+  const stranger = { value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' };
+  const group = await agent.post('/scim/v2/Groups', { displayName: 'Misfits', members: [stranger] });
+  expect([group.status, group.body.scimType]).toEqual([400, 'invalidValue']);
+  const nested = { displayName: 'Misfits', members: [{ value: id, type: 'Group' }] };
+  expect((await agent.post('/scim/v2/Groups', nested)).body.scimType).toBe('invalidValue');
+  expect((await agent.post('/scim/v2/Groups', { displayName: 'Misfits' })).status).toBe(201);
+  const taken = await agent.post('/scim/v2/Groups', { displayName: 'MISFITS' });
+  expect([taken.status, taken.body.scimType]).toEqual([409, 'uniqueness']);
+});
+
+test('nobody without admin.users, and nobody gives a role that holds more than his own', async () => {
+  const refused = await (await t.as('member')).get('/scim/v2/Users');
+  expect(refused.status).toBe(403);
+  expect(refused.body).toMatchObject({ status: '403', permission: 'admin.users' });
+  const anonymous = await t.anonymous.get('/scim/v2/Users');
+  expect(anonymous.status).toBe(401);
+  expect(anonymous.headers['www-authenticate']).toMatch(/^Bearer/);
+
+  const keeper = await t.as(await roleWith(t, 'admin.users'), 'limited');
+  const made = await keeper.post('/scim/v2/Users', { userName: 'climber@example.org' });
+  expect(made.status).toBe(201);
+  const group = { displayName: 'Administrators', members: [{ value: made.body.id }] };
+  expect((await keeper.post('/scim/v2/Groups', group)).status).toBe(403);
+  expect((await t.services.db('scim_groups').where({ display_name: 'Administrators' })).length).toBe(0);
+  // nor takes over an account of somebody who holds more
+  const admin = await t.as('admin', 'keeper');
+  const takeOver = patch({ op: 'replace', path: 'emails', value: [{ value: 'mine@example.org' }] });
+  expect((await keeper.patch(`/scim/v2/Users/${admin.userId}`, takeOver)).status).toBe(403);
+});
+
+test('the last administrator stays one', async () => {
+  const { db } = t.services;
+  const last = (await t.as('admin', 'keeper')).userId;
+  await db('users')
+    .where({ role: 'admin', kind: 'person' })
+    .whereNot({ id: last })
+    .update({ is_active: false });
+  const off = await agent.patch(
+    `/scim/v2/Users/${last}`,
+    patch({ op: 'replace', path: 'active', value: false }),
+  );
+  expect(off.status).toBe(409);
+  expect((await agent.delete(`/scim/v2/Users/${last}`)).status).toBe(409);
+
+  const group = await agent.post('/scim/v2/Groups', {
+    displayName: 'Administrators',
+    members: [{ value: last }],
+  });
+  expect(await roleOf(last)).toBe('admin');
+  expect((await agent.delete(`/scim/v2/Groups/${group.body.id}`)).status).toBe(204);
+  expect(await roleOf(last)).toBe('admin');
+
+  // with a second one the groups are followed
+  const second = await newUser('second');
+  const both = { displayName: 'Administrators', members: [{ value: last }, { value: second }] };
+  const { id } = (await agent.post('/scim/v2/Groups', both)).body;
+  expect(await roleOf(second)).toBe('admin');
+  await agent.patch(`/scim/v2/Groups/${id}`, patch({ op: 'remove', path: `members[value eq "${last}"]` }));
+  expect(await roleOf(last)).toBe('member');
+  await agent.patch(`/scim/v2/Groups/${id}`, patch({ op: 'remove', path: 'members' }));
+  expect(await roleOf(second)).toBe('admin');
+});
