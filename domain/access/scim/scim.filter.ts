@@ -134,11 +134,14 @@ function comparison({ op, attrPath, compValue }: Compare, { sql, type }: FilterC
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+// years that have four digits in UTC as well
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 function timeComparison(op: Compare['op'], sql: string, value: string, misfit: () => Error): Condition {
   const sign = { ...signs, eq: '=', ne: '<>' }[op as keyof typeof signs | 'eq' | 'ne'];
   const time = moment.test(value) ? Date.parse(value) : Number.NaN;
-  if (!sign || Number.isNaN(time)) throw misfit();
+  if (!sign || !(time >= EARLIEST && time < LATEST)) throw misfit();
   // times are shown in milliseconds, and compared as they are shown
   return {
     sql: `date_trunc('milliseconds', ${sql}) ${sign} ?::timestamptz`,

@@ -294,6 +294,8 @@ test('filters, pages and cuts', async () => {
     'userName eq 5',
     'active gt true',
     'meta.created eq "yesterday"',
+    'meta.created gt "0001-01-01T00:00:00+05:00"',
+    'meta.created lt "9999-12-31T23:59:59-05:00"',
     'emails[groups[value eq "1"]]',
     `${'('.repeat(60)}userName pr${')'.repeat(60)}`,
     `userName eq "${'\n'.repeat(60)}`,
