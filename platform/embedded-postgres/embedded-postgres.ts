@@ -9,8 +9,8 @@ import { type FolderLock, tryLock, waitForLock } from './folder-lock.ts';
 import { keepServer } from './keeper.ts';
 import { makeCluster } from './make-cluster.ts';
 import { findPostmaster, signalPostmaster } from './postmaster.ts';
+import { processMark } from './processes.ts';
 import { ensureRunning, stopServer } from './server.ts';
-
 import { joinUsers } from './users.ts';
 
 export interface EmbeddedPostgres {
@@ -81,10 +81,15 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
   const lock = await lockServer(dataDir);
   const user = joinUsers(dataDir);
   // a start that fails, or a process that ends at once, must not leave the server behind
+  let spawned: { pid: number; mark: string | undefined } | undefined;
   const atExit = () => {
     if (!user.leave()) return;
     const { state, pid, certain } = findPostmaster(folderOf(cluster));
     if (state === 'running' && certain) signalPostmaster(cluster, pid, 'fast');
+    // one that has not come far enough to write its file
+    else if (spawned?.mark && processMark(spawned.pid) === spawned.mark) {
+      signalPostmaster(cluster, spawned.pid, 'fast');
+    }
   };
   process.once('exit', atExit);
   const leave = async (limitMs: number) => {
@@ -95,7 +100,9 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
   let url: string;
   try {
     await makeCluster(cluster);
-    url = await ensureRunning(cluster);
+    url = await ensureRunning(cluster, (pid) => {
+      spawned = { pid, mark: processMark(pid) };
+    });
   } catch (error) {
     await leave(STOP_LIMIT_MS);
     throw error;

@@ -56,15 +56,19 @@ const settings: Record<string, string> = {
 /**
  * Sees to it that the cluster's server runs: adopts one that a killed process left, waits for one that starts or
  * stops, else starts it. To be called under the folder's lock.
+ * @param onSpawn told of the process of each server that is started, before that has said anything of itself.
  * @returns its address.
  * @throws StartupError when it does not come up.
  */
-export async function ensureRunning(cluster: Cluster): Promise<string> {
+export async function ensureRunning(
+  cluster: Cluster,
+  onSpawn: (pid: number) => void = () => undefined,
+): Promise<string> {
   const access = await readAccess(cluster);
   const deadline = Date.now() + START_LIMIT_MS;
   for (;;) {
     if (await adopt(cluster, access)) return urlOf(access);
-    const failure = await start(cluster, access);
+    const failure = await start(cluster, access, onSpawn);
     if (failure === undefined) return urlOf(access);
     if (Date.now() > deadline || !(await mayTryAgain(cluster, access, failure))) {
       if (/No space left/i.test(failure) || (await isFull(cluster.dataDir))) throw diskFull(cluster.dataDir);
@@ -117,7 +121,11 @@ async function adopt(cluster: Cluster, access: Access): Promise<boolean> {
 }
 
 /** Starts the server. @returns undefined when it answers, else what it said before it ended. */
-async function start(cluster: Cluster, access: Access): Promise<string | undefined> {
+async function start(
+  cluster: Cluster,
+  access: Access,
+  onSpawn: (pid: number) => void,
+): Promise<string | undefined> {
   const folder = folderOf(cluster);
   if (cluster.account.owner) await handOver(folder, cluster.account.owner);
   if ((await whoAnswers(urlOf(access), folder)) !== 'none') {
@@ -125,6 +133,7 @@ async function start(cluster: Cluster, access: Access): Promise<string | undefin
     await writeAccess(cluster, access);
   }
   const server = await spawnServer(cluster, access);
+  if (server.pid) onSpawn(server.pid);
   let ended = false;
   for (const event of ['exit', 'error']) {
     server.once(event, () => {
