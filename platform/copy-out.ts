@@ -51,10 +51,9 @@ class CopyOut implements Submittable {
   }
 
   handleError(error: Error): void {
+    // after a refusal the server says that it is ready; a lost connection says nothing more
     this.#error ??= error;
     this.#pass(0);
-    // after a refusal the server says that it is ready; a lost connection says nothing more
-    this.#wake?.();
   }
 
   handleReadyForQuery(): void {
@@ -74,6 +73,14 @@ class CopyOut implements Submittable {
     this.#wake?.();
   }
 
+  /** Waits until something has come. */
+  async #news(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+  }
+
   async *lines(): AsyncGenerator<CopiedLines> {
     try {
       for (;;) {
@@ -83,10 +90,7 @@ class CopyOut implements Submittable {
         else if (this.#ended) return;
         else {
           this.#connection?.stream.resume();
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-          this.#wake = undefined;
+          await this.#news();
         }
       }
     } finally {
@@ -94,11 +98,7 @@ class CopyOut implements Submittable {
       this.#discards = true;
       this.#ready.length = 0;
       this.#connection?.stream.resume();
-      while (!this.#ended && !this.#error) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
+      while (!this.#ended && !this.#error) await this.#news();
     }
   }
 }

@@ -1,9 +1,8 @@
 import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type CardSelection, selectedCards } from './extraction.cards.ts';
-import { type CsvTable, csvAttribute, csvText, escapedText } from './extraction.csv.ts';
-import { numbered } from './extraction.sql.ts';
+import { ancestors, type CardSelection, parentJoin, selectedCards } from './extraction.cards.ts';
+import { type CsvSource, type CsvTable, csvTable, escapedText } from './extraction.csv.ts';
 import type { Column } from './extraction.types.ts';
 
 /** Cells that hold no text which could be calculated. */
@@ -38,16 +37,10 @@ const texts: Record<string, string> = {
 };
 
 const joins: { for: string[]; sql: string }[] = [
-  { for: ['parent_external_id', 'parent_name'], sql: 'left join cards p on p.id = c.parent_id' },
+  { for: ['parent_external_id', 'parent_name'], sql: parentJoin },
   {
     for: ['parent_path'],
-    sql: `left join lateral (
-      with recursive up as (
-        select a.id, a.parent_id, a.name, 1 as depth from cards a where a.id = c.parent_id
-        union all
-        select a.id, a.parent_id, a.name, up.depth + 1 from cards a join up on a.id = up.parent_id where up.depth < 50
-      ) select string_agg(${escapedText('up.name', '\\\\/')}, ' / ' order by up.depth desc) as cell from up
-    ) pp on c.parent_id is not null`,
+    sql: ancestors(`string_agg(${escapedText('up.name', '\\\\/')}, ' / ' order by up.depth desc) as cell`),
   },
   {
     // each tag's text is made once, and its place among the others found once; so with users
@@ -77,41 +70,18 @@ export async function cardCsv(
   columns: Column[],
   guard: boolean,
 ): Promise<CsvTable> {
-  const where = selectedCards(ctx, selection);
-  const attributes = visibleAttributes(ctx);
-  // cut once for all columns
-  const cut = attributes.bindings.length > 0;
-  const cells = columns.map(({ header }) => {
-    if (header in plain) return plain[header]!;
-    if (header in texts) return csvText(texts[header]!, guard);
-    const key = header.slice('attributes.'.length);
-    const fieldOf = (type: string) => ctx.metamodel.cardTypes.get(type)?.fields.get(key)?.type;
-    return csvAttribute(
-      cut ? 'cut.attributes' : 'c.attributes',
-      'c.type',
-      selection.types,
-      key,
-      fieldOf,
-      guard,
-    );
-  });
   const needed = joins.filter((join) => columns.some(({ header }) => join.for.includes(header)));
-  const from = [
-    'cards c',
-    ...needed.map(({ sql }) => sql),
-    cut ? `cross join lateral (select ${attributes.sql} as attributes offset 0) cut` : '',
-  ].join(' ');
-  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(
-    numbered(`select count(*)::int as n from cards c where ${where.sql}`),
-    where.bindings,
-  );
-  return {
+  const source: CsvSource = {
     name: 'Cards',
-    columns,
-    total,
-    lines: snapshot.csv(`select ${cells.join(', ')} from ${from} where ${where.sql} order by c.id`, [
-      ...attributes.bindings,
-      ...where.bindings,
-    ]),
+    row: 'c',
+    plain,
+    texts,
+    attributes: visibleAttributes(ctx),
+    types: selection.types,
+    fieldOf: (type, key) => ctx.metamodel.cardTypes.get(type)?.fields.get(key)?.type,
+    from: 'cards c',
+    joins: needed.map(({ sql }) => sql),
+    where: selectedCards(ctx, selection),
   };
+  return await csvTable(snapshot, source, columns, guard);
 }

@@ -38,14 +38,19 @@ const members = {
   'lifecycle.endOfLife': "c.lifecycle ->> 'endOfLife'",
 } as const;
 
-const joins = {
-  parent: 'left join cards p on p.id = c.parent_id',
-  path: `left join lateral (
+export const parentJoin = 'left join cards p on p.id = c.parent_id';
+
+/** The join `pp` that aggregates the ancestors `up` of a card, whose `depth` is 1 for the parent. */
+export const ancestors = (aggregate: string): string => `left join lateral (
     with recursive up as (
       select a.id, a.parent_id, a.name, 1 as depth from cards a where a.id = c.parent_id
       union all
       select a.id, a.parent_id, a.name, up.depth + 1 from cards a join up on a.id = up.parent_id where up.depth < 50
-    ) select array_agg(up.name order by up.depth desc) as path from up) pp on c.parent_id is not null`,
+    ) select ${aggregate} from up) pp on c.parent_id is not null`;
+
+const joins = {
+  parent: parentJoin,
+  path: ancestors('array_agg(up.name order by up.depth desc) as path'),
   tags: `left join (select ct.card_id, json_agg(json_build_array(g.name, t.name) order by lower(g.name), lower(t.name)) as tags
     from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
     group by ct.card_id) t on t.card_id = c.id`,

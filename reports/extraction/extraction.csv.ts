@@ -1,5 +1,9 @@
+import type { Condition } from '../../domain/lists/lists.types.ts';
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
 import type { CopiedLines } from '../../platform/copy-out.ts';
+import { literal } from '../../platform/literals.ts';
+import type { Snapshot } from '../../platform/snapshot.ts';
+import { numbered } from './extraction.sql.ts';
 import type { Column } from './extraction.types.ts';
 
 /**
@@ -30,7 +34,7 @@ export function escapedText(value: string, characters: string): string {
 
 /** A member of the JSON object `object` for a cell of a field of that type. */
 function csvMember(object: string, key: string, type: FieldType, guard: boolean): string {
-  const name = `'${key.replaceAll("'", "''")}'`;
+  const name = literal(key);
   const value = `(${object} ->> ${name})`;
   switch (type) {
     case 'text':
@@ -72,8 +76,64 @@ export function csvAttribute(
   const [only] = cases;
   if (only && cases.size === 1 && (only[1].length >= MANY || only[1].length === types.length)) return only[0];
   const branches = [...cases].map(([cell, those]) => {
-    const list = those.map((type) => `'${type.replaceAll("'", "''")}'`).join(', ');
-    return `when ${typeOf} in (${list}) then ${cell}`;
+    return `when ${typeOf} in (${those.map(literal).join(', ')}) then ${cell}`;
   });
   return `case ${branches.join(' ')} end`;
+}
+
+/** What is written of one kind of object, over the alias `row` of its table. */
+export interface CsvSource {
+  name: string;
+  row: string;
+  /** Cells by header that hold no text which could be calculated. */
+  plain: Record<string, string>;
+  texts: Record<string, string>;
+  /** The attributes that the caller may see; without bindings, a column as it is. */
+  attributes: Condition;
+  /** Keys of the types that are written, and the type of a field in one of them. */
+  types: readonly string[];
+  fieldOf(type: string, key: string): FieldType | undefined;
+  /** The table and what its condition needs. */
+  from: string;
+  /** Joins that only cells need. */
+  joins: readonly string[];
+  where: Condition;
+}
+
+/** The objects of a source as lines of CSV, from the snapshot, oldest first. */
+export async function csvTable(
+  snapshot: Snapshot,
+  source: CsvSource,
+  columns: Column[],
+  guard: boolean,
+): Promise<CsvTable> {
+  const { row, plain, texts, attributes, types, where } = source;
+  // cut once for all columns
+  const cut = attributes.bindings.length > 0;
+  const object = cut ? 'cut.attributes' : attributes.sql;
+  const cells = columns.map(({ header }) => {
+    if (header in plain) return plain[header]!;
+    if (header in texts) return csvText(texts[header]!, guard);
+    const key = header.slice('attributes.'.length);
+    const fieldOf = (type: string) => source.fieldOf(type, key);
+    return csvAttribute(object, `${row}.type`, types, key, fieldOf, guard);
+  });
+  const from = [
+    source.from,
+    ...source.joins,
+    cut ? `cross join lateral (select ${attributes.sql} as attributes offset 0) cut` : '',
+  ].join(' ');
+  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(
+    numbered(`select count(*)::int as n from ${source.from} where ${where.sql}`),
+    where.bindings,
+  );
+  return {
+    name: source.name,
+    columns,
+    total,
+    lines: snapshot.csv(`select ${cells.join(', ')} from ${from} where ${where.sql} order by ${row}.id`, [
+      ...attributes.bindings,
+      ...where.bindings,
+    ]),
+  };
 }

@@ -1,9 +1,8 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import type { CardSelection } from './extraction.cards.ts';
-import { type CsvTable, csvAttribute, csvText } from './extraction.csv.ts';
+import { type CsvSource, type CsvTable, csvTable } from './extraction.csv.ts';
 import { selectedRelations, visibleRelationAttributes } from './extraction.relations.ts';
-import { numbered } from './extraction.sql.ts';
 import type { Column } from './extraction.types.ts';
 
 /** Cells that hold no text which could be calculated. */
@@ -33,28 +32,16 @@ export async function relationCsv(
   columns: Column[],
   guard: boolean,
 ): Promise<CsvTable> {
-  const attributes = visibleRelationAttributes(ctx);
-  const { from, where } = selectedRelations(ctx, types, selection);
-  const cut = attributes.bindings.length > 0;
-  const cells = columns.map(({ header }) => {
-    if (header in plain) return plain[header]!;
-    if (header in texts) return csvText(texts[header]!, guard);
-    const key = header.slice('attributes.'.length);
-    const fieldOf = (type: string) => ctx.metamodel.relationTypes.get(type)?.fields.get(key)?.type;
-    return csvAttribute(cut ? 'cut.attributes' : 'r.attributes', 'r.type', types, key, fieldOf, guard);
-  });
-  const once = cut ? `cross join lateral (select ${attributes.sql} as attributes offset 0) cut` : '';
-  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(
-    numbered(`select count(*)::int as n from ${from} where ${where.sql}`),
-    where.bindings,
-  );
-  return {
+  const source: CsvSource = {
     name: 'Relations',
-    columns,
-    total,
-    lines: snapshot.csv(`select ${cells.join(', ')} from ${from} ${once} where ${where.sql} order by r.id`, [
-      ...attributes.bindings,
-      ...where.bindings,
-    ]),
+    row: 'r',
+    plain,
+    texts,
+    attributes: visibleRelationAttributes(ctx),
+    types,
+    fieldOf: (type, key) => ctx.metamodel.relationTypes.get(type)?.fields.get(key)?.type,
+    ...selectedRelations(ctx, types, selection),
+    joins: [],
   };
+  return await csvTable(snapshot, source, columns, guard);
 }

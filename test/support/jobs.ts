@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { afterEach } from 'vitest';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { JobDefinition } from '../../domain/jobs/jobs.define.ts';
@@ -80,4 +81,20 @@ export async function startWorkerProcess(services: Services, processorsModule?: 
   );
   await child.until(/worker ready/);
   return child;
+}
+
+/** Starts worker processes of a test file; those that are left after a test are killed. */
+export function killableWorkers(services: () => Services, processorsModule?: string): () => Promise<Child> {
+  const children: Child[] = [];
+  afterEach(async () => {
+    for (const child of children.splice(0)) {
+      child.kill('SIGKILL');
+      await child.ended();
+    }
+  });
+  return async () => {
+    const child = await startWorkerProcess(services(), processorsModule);
+    children.push(child);
+    return child;
+  };
 }

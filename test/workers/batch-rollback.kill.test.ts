@@ -1,28 +1,16 @@
 // @redis
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { command } from '../../domain/command.ts';
-import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { jobRow, startWorkerProcess, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 4_000;
 const url = '/api/v1/mutation-batches';
 let t: TestApp;
-const children: Child[] = [];
-const start = async () => {
-  const child = await startWorkerProcess(t.services);
-  children.push(child);
-  return child;
-};
+const start = killableWorkers(() => t.services);
 beforeAll(async () => {
   t = await createTestApp();
-});
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    child.kill('SIGKILL');
-    await child.ended();
-  }
 });
 afterAll(() => t.close());
 

@@ -1,29 +1,17 @@
 // @redis
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { Child } from '../support/child.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestServices, type TestServices } from '../support/harness.ts';
-import { ask, jobRow, letLeasesPass, startWorkerProcess, untilStatus } from '../support/jobs.ts';
+import { ask, jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 import { numbersJob, numbersTable } from './fixtures/numbers.processors.ts';
 
 const fixture = 'test/workers/fixtures/numbers.processors.ts';
 let t: TestServices;
-const children: Child[] = [];
-const start = async () => {
-  const child = await startWorkerProcess(t.services, fixture);
-  children.push(child);
-  return child;
-};
+const start = killableWorkers(() => t.services, fixture);
 
 beforeAll(async () => {
   t = await createTestServices();
   await t.services.db.raw(numbersTable);
-});
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    child.kill('SIGKILL');
-    await child.ended();
-  }
 });
 afterAll(() => t.close());
 

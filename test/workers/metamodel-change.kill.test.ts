@@ -1,26 +1,14 @@
 // @redis
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { Child } from '../support/child.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { jobRow, letLeasesPass, startWorkerProcess, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 6_000;
 let t: TestApp;
-const children: Child[] = [];
-const start = async () => {
-  const child = await startWorkerProcess(t.services);
-  children.push(child);
-  return child;
-};
+const start = killableWorkers(() => t.services);
 beforeAll(async () => {
   t = await createTestApp();
-});
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    child.kill('SIGKILL');
-    await child.ended();
-  }
 });
 afterAll(() => t.close());
 
