@@ -13,6 +13,8 @@ export interface Answer {
   schema?: TSchema;
   /** Media type when it is not JSON; several where a file may be of any of them. */
   mediaType?: string | string[];
+  /** Media types in which the same may be had besides, as text or bytes. */
+  otherMedia?: readonly string[];
   /** An example that fits the schema; without one it is derived from the schema. */
   example?: unknown;
   /** Headers besides those that follow from method and status. */

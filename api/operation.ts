@@ -7,12 +7,14 @@ import type { App } from './types.ts';
 /** The answers as the framework serialises them; everything else that is said of them is added to the description. */
 function responses(answers: Record<number, Answer>): Record<number, unknown> {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, schema, mediaType = 'application/json' }]) => [
-      status,
-      schema
-        ? { description, content: Object.fromEntries([mediaType].flat().map((type) => [type, { schema }])) }
-        : { description, type: 'null' },
-    ]),
+    Object.entries(answers).map(
+      ([status, { description, schema, mediaType = 'application/json', otherMedia = [] }]) => {
+        if (!schema) return [status, { description, type: 'null' }];
+        const own = [mediaType].flat().map((type) => [type, { schema }]);
+        const other = otherMedia.map((type) => [type, { schema: Type.String() }]);
+        return [status, { description, content: Object.fromEntries([...own, ...other]) }];
+      },
+    ),
   );
 }
 

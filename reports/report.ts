@@ -1,128 +1,78 @@
+import type { TSchema } from 'typebox';
+import type { AppPermission } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
-import type { JsonText } from '../domain/lists/lists.types.ts';
+import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
-import { sha256 } from '../platform/crypto.ts';
 import type { Sql } from '../platform/database.ts';
+import type { Cell, Column } from './extraction/extraction.types.ts';
 
-/** One report, declared once. */
-export interface Report<P> {
+/** What a report computes from: one snapshot, of now or of a moment in the past. */
+export interface ReportInput<P> {
+  /** Sees one snapshot throughout; of a past moment when the report is asked for one. */
+  sql: Sql;
+  ctx: Ctx;
+  params: P;
+  /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, let through by `filter`. */
+  cards: Fragment;
+  /** Whether the request narrows the cards by `filter`. */
+  filtered: boolean;
+  /** The moment that the report shows. */
+  moment: Date;
+  /** The moment was asked for by `as_of`: what is kept under present versions does not serve. */
+  past: boolean;
+  /** For parts of the answer, kept under the topic versions that the same snapshot saw. */
+  cache: Cache;
+}
+
+/** One table of a report's answer. */
+export interface ReportTable {
+  /** Name of the sheet, and what `table=` names. */
   name: string;
-  /** Which topics its numbers depend on. */
-  dependsOn(topic: string): boolean;
-  /** What besides topics and parameters tells answers apart: rights of the caller, the date. */
+  columns: Column[];
+  /** Gone through once. */
+  rows: Iterable<readonly Cell[]>;
+}
+
+/** What a picture needs to know of the workspace. */
+export interface ChartWorkspace {
+  /** ISO 4217. */
+  currency: string;
+  dateFormat: string;
+}
+
+/** One report, declared once: its route, description, caching and formats follow from this. */
+export interface Report<P = Record<string, unknown>, A = unknown> {
+  /** The last part of its path, `/api/v1/reports/<name>`. */
+  name: string;
+  /** Name of the operation. */
+  id: string;
+  summary: string;
+  description?: string;
+  permission: AppPermission;
+  /** What `check` demands besides, such as `costs.view for cost fields`. */
+  permissionNote?: string;
+  /** Members of the query besides those that every report takes. */
+  params: Record<string, TSchema>;
+  /** Whether `as_of` is taken; not by reports on what has no history. */
+  timeTravel: boolean;
+  /**
+   * Refuses parameters that the metamodel or the caller's rights do not allow, also before a kept answer is given.
+   * @throws EstateError
+   */
+  check?(ctx: Ctx, params: P): void;
+  /** Which topics its numbers depend on; those of a filter are added. */
+  dependsOn(topic: string, params: P): boolean;
+  /** What besides topics, parameters and visible cards tells answers apart: rights of the caller, the date. */
   variant(ctx: Ctx): string;
-  /**
-   * Computes the answer from one snapshot; it holds the `position` that the snapshot saw. Parts of it may be kept
-   * in the cache under the versions that the same snapshot saw.
-   */
-  compute(sql: Sql, ctx: Ctx, params: P, cache: Cache): Promise<JsonText>;
+  /** The answer as the text of a JSON object, to which `position` is added. */
+  compute(input: ReportInput<P>): Promise<JsonText>;
+  /** The tables of an answer; the first is the one that CSV holds. */
+  tables(answer: A, params: P): ReportTable[];
+  /** The answer as a chart, in the options of echarts; absent: the report has no picture. */
+  chart?(answer: A, params: P, workspace: ChartWorkspace): Record<string, unknown>;
 }
 
-export interface ReportAnswer {
-  /** JSON in UTF-8, encoded once for all who ask. */
-  body: Buffer;
-  etag: string;
-}
-
-/** Computes reports, or gives what was computed from the same state before. */
-export interface ReportRunner {
-  /**
-   * @param topics the topics' versions, read after the request arrived: the answer is at least as new.
-   */
-  run<P>(ctx: Ctx, topics: ReadonlyMap<string, number>, report: Report<P>, params: P): Promise<ReportAnswer>;
-}
-
-/** Under which an answer is kept, and by which clients know it. */
-interface CacheName {
-  key: string;
-  etag: string;
-}
-
-const KEEP_SECONDS = 24 * 60 * 60;
-/** Answers of the process's own, so that a repeated question costs no round trip. */
-const NEAREST = 200;
-
-/**
- * A report's cache key holds the versions of all topics it depends on, so nothing ever needs to be removed and
- * no answer is ever stale. Of those who ask at once, one computes and the others wait, in all processes together.
- * @param shared whether other processes see the same cache.
- */
-export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
-  const nearest = new Map<string, Buffer>();
-  const running = new Map<string, Promise<Buffer>>();
-  // the same map is handed in for as long as no version has changed
-  const names = new WeakMap<ReadonlyMap<string, number>, Map<string, CacheName>>();
-
-  const nameOf = <P>(
-    ctx: Ctx,
-    topics: ReadonlyMap<string, number>,
-    report: Report<P>,
-    params: P,
-  ): CacheName => {
-    let known = names.get(topics);
-    if (!known || known.size > NEAREST) {
-      known = new Map();
-      names.set(topics, known);
-    }
-    const question = JSON.stringify([report.name, report.variant(ctx), params]);
-    let name = known.get(question);
-    if (!name) {
-      const versions = [...topics].filter(([topic]) => report.dependsOn(topic));
-      const stamp = versions.map(([topic, version]) => `${topic}=${version}`).sort();
-      const hash = sha256(JSON.stringify([question, stamp])).slice(0, 40);
-      name = { key: `report:${report.name}:${hash}`, etag: `"${hash}"` };
-      known.set(question, name);
-    }
-    return name;
-  };
-
-  const remember = (key: string, body: Buffer) => {
-    nearest.set(key, body);
-    if (nearest.size > NEAREST) nearest.delete(nearest.keys().next().value!);
-  };
-
-  const computeOnce = async <P>(key: string, ctx: Ctx, report: Report<P>, params: P): Promise<JsonText> => {
-    const kept = await cache.get(key);
-    if (kept !== undefined) return kept;
-    if (!shared) return await computeAndKeep(key, ctx, report, params);
-    return await ctx.db.transaction(async (lock) => {
-      // held until the answer is stored; whoever waited finds it in the cache
-      await lock.raw('select pg_advisory_xact_lock(7203005, hashtext(?))', [key]);
-      return (await cache.get(key)) ?? (await computeAndKeep(key, ctx, report, params));
-    });
-  };
-
-  const computeAndKeep = async <P>(
-    key: string,
-    ctx: Ctx,
-    report: Report<P>,
-    params: P,
-  ): Promise<JsonText> => {
-    const text = await ctx.db.transaction((sql) => report.compute(sql, ctx, params, cache), {
-      isolationLevel: 'repeatable read',
-      readOnly: true,
-    });
-    await cache.set(key, text, KEEP_SECONDS);
-    return text;
-  };
-
-  return {
-    async run(ctx, topics, report, params) {
-      const { key, etag } = nameOf(ctx, topics, report, params);
-      const near = nearest.get(key);
-      if (near !== undefined) return { body: near, etag };
-      let work = running.get(key);
-      if (!work) {
-        work = computeOnce(key, ctx, report, params)
-          .then((text) => {
-            const body = Buffer.from(text);
-            remember(key, body);
-            return body;
-          })
-          .finally(() => running.delete(key));
-        running.set(key, work);
-      }
-      return { body: await work, etag };
-    },
-  };
+/** Declares a report; the types of parameters and answer are its own affair from here on. */
+export function defineReport<P, A>(report: Report<P, A>): Report {
+  return report as unknown as Report;
 }

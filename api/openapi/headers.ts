@@ -1,5 +1,10 @@
 /** What a request header means, once for all operations that take it. */
 const requestHeaders = {
+  Accept: {
+    description: 'The format of the answer (RFC 9110); JSON without it.',
+    schema: { type: 'string' },
+    example: 'text/csv',
+  },
   'Accept-Language': {
     description:
       'Languages of labels, by preference (RFC 9110). Without it, and where nothing is translated, labels are as they were given.',
@@ -57,6 +62,10 @@ const requestHeaders = {
 
 /** What an answer's header means, once for all answers that carry it. */
 const answerHeaders = {
+  Age: {
+    description: 'Seconds since the answer was computed, when it may be older than the newest change.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   Allow: { description: 'The methods that this address offers; with 405.', schema: { type: 'string' } },
   'Content-Disposition': {
     description: "The file's name (RFC 6266).",

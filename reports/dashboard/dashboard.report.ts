@@ -1,10 +1,9 @@
 import { may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { feedEnds } from '../../domain/events/changes.ts';
 import type { Sql } from '../../platform/database.ts';
-import { countChangedTypes } from '../kpis/kpis.counts.ts';
+import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';
-import type { Report } from '../report.ts';
+import { column } from '../report.formats.ts';
+import { defineReport, type ReportInput, type ReportTable } from '../report.ts';
 
 /** Days back to the snapshot that trends compare with. */
 const COMPARISON_DAYS = 30;
@@ -17,6 +16,18 @@ interface Trend {
   /** Null when there is nothing to compare with, or it was 0. */
   delta_pct: number | null;
 }
+
+interface Answer extends Figures {
+  recent_events: {
+    created_at: string;
+    event_type: string;
+    card_id: string;
+    card_name: string | null;
+    user_display_name: string | null;
+  }[];
+}
+
+type Input = ReportInput<Record<string, never>>;
 
 /** One decimal. */
 const round = (value: number) => Math.round(value * 10) / 10;
@@ -32,39 +43,64 @@ function trend(current: number, previous: number | undefined): Trend {
   };
 }
 
-/** The snapshot of 30 days ago, else the oldest that is at least a day old. */
-async function comparison(sql: Sql): Promise<{ slot: Date; metrics: Figures } | undefined> {
+/** The snapshot of 30 days before the moment, else the oldest that is at least a day older than it. */
+async function comparison(sql: Sql, moment: Date): Promise<{ slot: Date; metrics: Figures } | undefined> {
   const { rows } = await sql.raw(
-    `(select slot, metrics from kpi_snapshots where slot <= now() - make_interval(days => ?) order by slot desc limit 1)
+    `(select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - make_interval(days => ?)
+      order by slot desc limit 1)
      union all
-     (select slot, metrics from kpi_snapshots where slot <= now() - interval '1 day' order by slot limit 1)
+     (select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - interval '1 day' order by slot limit 1)
      limit 1`,
-    [COMPARISON_DAYS],
+    [moment, COMPARISON_DAYS, moment],
   );
   return rows[0];
 }
 
 /** The newest events of cards and relations, costs always cut: the answer is shared by many callers. */
-async function recentEvents(sql: Sql, ctx: Ctx): Promise<unknown[]> {
+async function recentEvents({ sql, ctx, cards, filtered, past, moment }: Input): Promise<unknown[]> {
   const hidden = ctx.metamodel.hiddenTypes;
   const costs = may(ctx.caller, 'costs.view');
+  const narrowed = [
+    may(ctx.caller, 'relations.view') ? '' : 'and e.relation_id is null',
+    filtered ? `and (${cards.sql})` : '',
+    past ? 'and e.at <= ?' : '',
+  ].join(' ');
   const { rows } = await sql.raw(
     `select e.id, e.card_id, c.name as card_name, e.event_type,
             ${costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))"} as data,
             u.display_name as user_display_name, utc(e.at) as created_at
      from events e left join cards c on c.id = e.card_id left join users u on u.id = e.user_id
      where e.scope = 'inventory' and e.card_id is not null
-       and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag') ${may(ctx.caller, 'relations.view') ? '' : 'and e.relation_id is null'}
+       and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag')
        and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
+       ${narrowed}
      order by e.position desc limit ?`,
-    [hidden, hidden, RECENT],
+    [hidden, hidden, ...(filtered ? cards.bindings : []), ...(past ? [moment] : []), RECENT] as never,
   );
   return rows;
 }
 
+/** Counts of the cards; those of all cards as they are now are kept type by type. */
+async function countsOf({ sql, ctx, cards, filtered, past, moment, cache }: Input): Promise<Figures> {
+  const today = moment.toISOString().slice(0, 10);
+  const types = ctx.metamodel.visibleTypes;
+  return figuresOf(
+    filtered || past
+      ? await countTypes(sql, types, today, cards)
+      : await countChangedTypes(sql, cache, types, today),
+  );
+}
+
 /** Key figures of the landscape, the newest events, and how the figures moved. */
-export const dashboardReport: Report<Record<string, never>> = {
+export const dashboardReport = defineReport<Record<string, never>, Answer>({
   name: 'dashboard',
+  id: 'readDashboard',
+  summary: 'Read the key figures of the landscape',
+  description:
+    'Trends compare with the stored snapshot of 30 days before; narrowed by a filter, there is none to compare with.',
+  permission: 'reports.ea_dashboard',
+  params: {},
+  timeTravel: true,
   dependsOn: (topic) => /^(cards:|relations:|metamodel$|users$|kpis$)/.test(topic),
   variant: (ctx) =>
     [
@@ -72,19 +108,18 @@ export const dashboardReport: Report<Record<string, never>> = {
       may(ctx.caller, 'relations.view'),
       new Date().toISOString().slice(0, 10),
     ].join(),
-  async compute(sql, ctx, _params, cache) {
-    const today = new Date().toISOString().slice(0, 10);
-    const { newest } = await feedEnds(sql);
-    const figures = figuresOf(await countChangedTypes(sql, cache, ctx.metamodel.visibleTypes, today));
-    const before = await comparison(sql);
+  async compute(input) {
+    const { moment } = input;
+    const figures = await countsOf(input);
+    const before = input.filtered ? undefined : await comparison(input.sql, moment);
     const status = (of: Figures, key: string) => of.approval_statuses[key] ?? 0;
     const previous = before?.metrics;
     return JSON.stringify({
       ...figures,
-      recent_events: await recentEvents(sql, ctx),
+      recent_events: await recentEvents(input),
       trends: {
         comparison_days: before
-          ? Math.round((Date.now() - before.slot.getTime()) / 86_400_000)
+          ? Math.round((moment.getTime() - before.slot.getTime()) / 86_400_000)
           : COMPARISON_DAYS,
         snapshot_available: before !== undefined,
         snapshot_date: before ? before.slot.toISOString().slice(0, 10) : null,
@@ -93,7 +128,44 @@ export const dashboardReport: Report<Record<string, never>> = {
         approved_count: trend(status(figures, 'APPROVED'), previous && status(previous, 'APPROVED')),
         broken_count: trend(status(figures, 'BROKEN'), previous && status(previous, 'BROKEN')),
       },
-      position: String(newest),
     });
   },
-};
+  tables: (answer) => [figuresTable(answer), eventsTable(answer)],
+});
+
+/** Every figure on a line of its own, with the group that it belongs to. */
+const figuresTable = (answer: Answer): ReportTable => ({
+  name: 'figures',
+  columns: [column('group', 'key'), column('figure', 'key'), column('value', 'number')],
+  rows: [
+    ['landscape', 'total_cards', answer.total_cards],
+    ['landscape', 'avg_data_quality', answer.avg_data_quality],
+    ...(
+      ['by_type', 'approval_statuses', 'data_quality_distribution', 'lifecycle_distribution'] as const
+    ).flatMap((group) =>
+      Object.entries(answer[group]).map(([figure, value]): [string, string, number] => [
+        group,
+        figure,
+        value,
+      ]),
+    ),
+  ],
+});
+
+const eventsTable = ({ recent_events }: Answer): ReportTable => ({
+  name: 'recent_events',
+  columns: [
+    column('created_at', 'datetime'),
+    column('event_type', 'key'),
+    column('card_id', 'key'),
+    column('card_name'),
+    column('user_display_name'),
+  ],
+  rows: recent_events.map((event) => [
+    event.created_at,
+    event.event_type,
+    event.card_id,
+    event.card_name,
+    event.user_display_name,
+  ]),
+});

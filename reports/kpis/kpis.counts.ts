@@ -1,3 +1,4 @@
+import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
 import type { Cache } from '../../platform/cache.ts';
 import type { Sql } from '../../platform/database.ts';
@@ -25,11 +26,15 @@ export function phaseOn(lifecycle: string): string {
   return `case when ${lifecycle} is null or ${lifecycle} = '{}' then 'none' ${begun} else 'plan' end`;
 }
 
-/** Counts the cards of the types in one pass. `today` is a date, YYYY-MM-DD. */
+/**
+ * Counts the cards of the types in one pass. `today` is a date, YYYY-MM-DD.
+ * @param narrowed a condition over the alias `c` that the cards have to meet besides.
+ */
 export async function countTypes(
   sql: Sql,
   types: string[],
   today: string,
+  narrowed: Fragment = { sql: 'true', bindings: [] },
 ): Promise<Map<string, CountedCards[]>> {
   const counts = new Map<string, CountedCards[]>(types.map((type) => [type, []]));
   if (types.length === 0) return counts;
@@ -38,9 +43,9 @@ export async function countTypes(
             (c.data_quality >= 25)::int + (c.data_quality >= 50)::int + (c.data_quality >= 75)::int as quarter,
             ${phaseOn('c.lifecycle')} as phase, count(*)::int as cards,
             (sum(c.data_quality) * 10)::bigint as tenths
-     from cards c where c.status = 'ACTIVE' and c.type = any(?::text[])
+     from cards c where c.status = 'ACTIVE' and c.type = any(?::text[]) and ${narrowed.sql}
      group by 1, 2, 3, 4`,
-    [...lifecyclePhases.map(() => today), types] as never,
+    [...lifecyclePhases.map(() => today), types, ...narrowed.bindings] as never,
   );
   for (const { type, approval, quarter, phase, cards, tenths } of rows) {
     counts.get(type)!.push({ approval, quarter, phase, cards, qualityTenths: tenths });

@@ -8,6 +8,7 @@ import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
+import { reportRows } from './matrix/reports.data.ts';
 import { scimRows } from './matrix/scim.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
 import { ssoRows } from './matrix/sso.data.ts';
@@ -162,9 +163,6 @@ const firstRows: Row[] = [
   row('GET /api/v1/roles/permissions-schema', '+ + + + + + 0'),
   row('GET /api/v1/roles/{key}', '+ + + + + + 0', () => ({ path: { key: 'member' } })),
 
-  row('GET /api/v1/reports/dashboard', '+ + + + - - 0'),
-  row('GET /api/v1/reports/kpis', '+ + + + - - 0'),
-
   row('GET /api/v1/events', '+ - - - - - 0'),
   row('GET /api/v1/changes', '+ + + + + - 0'),
   row('POST /api/v1/events/ticket', '+ + + + + - 0'),
@@ -197,4 +195,5 @@ export const table: Row[] = [
   webhookRows,
   batchRows,
   calculationRows,
+  reportRows,
 ].flat();

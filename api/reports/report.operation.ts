@@ -1,0 +1,171 @@
+import { PassThrough } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { matchesEtag, parseEtags } from '../../domain/etag.ts';
+import type { Services } from '../../domain/services.ts';
+import { invalidField } from '../../platform/errors.ts';
+import { reportCards } from '../../reports/report.cards.ts';
+import { tableNamed, writeReportCsv, writeReportXlsx } from '../../reports/report.formats.ts';
+import { reachPosition } from '../../reports/report.position.ts';
+import type { AnswerName, ReportAnswer, ReportQuestion, ReportRunner } from '../../reports/report.runner.ts';
+import type { Report } from '../../reports/report.ts';
+import { acceptedMedia } from '../accept.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+import type { ReportEntry } from './reports.list.ts';
+
+const JSON_TYPE = 'application/json';
+const CSV = 'text/csv';
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const formats = [JSON_TYPE, CSV, XLSX] as const;
+type Format = (typeof formats)[number];
+
+/** What tells the formats' ETags apart. */
+const suffix: Record<Format, string> = { [JSON_TYPE]: '', [CSV]: '-csv', [XLSX]: '-xlsx' };
+
+/** Members of the query that every report takes. */
+const common = {
+  filter: Type.Optional(
+    Type.String({ maxLength: 4000, description: 'Which cards, in the filter language; absent: all' }),
+  ),
+  table: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Which table of the report CSV holds; absent: the main one',
+    }),
+  ),
+  min_position: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{1,15}$',
+      description:
+        'A position of the change feed, such as `X-Position` of a write, that the answer has to include',
+    }),
+  ),
+  max_staleness: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400,
+      description: 'Seconds: an answer that was computed no longer ago will do, whatever has changed since',
+    }),
+  ),
+};
+
+interface CommonQuery {
+  filter?: string;
+  table?: string;
+  min_position?: string;
+  max_staleness?: number;
+}
+
+/** Makes the route of a report from its declaration. */
+export function reportOperation(
+  app: App,
+  services: Services,
+  runner: ReportRunner,
+  { report, answer }: ReportEntry,
+): void {
+  operation(app, {
+    method: 'GET',
+    url: `/api/v1/reports/${report.name}`,
+    id: report.id,
+    tag: 'Reports',
+    summary: report.summary,
+    description: [report.description, cachingNote].filter(Boolean).join('\n\n'),
+    permission: report.permission,
+    ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
+    query: Type.Object({ ...report.params, ...common }, closed),
+    headers: ['Accept', 'If-None-Match'],
+    errors: ['not_acceptable', 'position_ahead', 'forbidden'],
+    answers: {
+      200: {
+        description: report.summary,
+        schema: Type.Ref(`${(answer as { $id?: string }).$id}#`),
+        otherMedia: [CSV, XLSX],
+        headers: ['Age', 'ETag', 'Vary'],
+      },
+    },
+    handler: async ({ ctx: asked, query, request, reply }) => {
+      const { filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
+        Record<string, unknown>;
+      const format = acceptedMedia(request.headers.accept, formats);
+      if (table !== undefined && format !== CSV) {
+        throw invalidField('table', 'not_offered', 'is only offered for text/csv');
+      }
+      let ctx = asked;
+      let { topics } = request;
+      if (min_position !== undefined) {
+        await reachPosition(services.db, services.signals, Number(min_position));
+        topics = (await services.sessions.read(null)).topics;
+        ctx = { ...ctx, metamodel: await ctx.metamodels.at(topics.get('metamodel') ?? 0, services.db) };
+      }
+      report.check?.(ctx, params);
+      const question: ReportQuestion = {
+        report,
+        params,
+        cards: await reportCards(ctx, filter),
+        filtered: Boolean(filter),
+      };
+      const name = runner.name(ctx, topics, question);
+      reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
+      if (isKnown(request, name, format, table)) {
+        return reply
+          .code(304)
+          .header('etag', etagOf(name, format, table))
+          .send();
+      }
+      const found = await runner.run(ctx, name, question, max_staleness);
+      reply.header('etag', etagOf(found.name, format, table));
+      if (found.age !== undefined) reply.header('age', String(found.age));
+      return format === JSON_TYPE
+        ? sendJson(reply, found.body)
+        : sendTables(reply, report, params, found, format, table);
+    },
+  });
+}
+
+const cachingNote =
+  'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV or as a workbook by `Accept`.';
+
+function cacheControl(maxStaleness: number | undefined): string {
+  return maxStaleness ? `private, max-age=${maxStaleness}` : 'private, no-cache';
+}
+
+/** A workbook carries the time of its making, so that only its content is the same. */
+function etagOf({ tag }: AnswerName, format: Format, table: string | undefined): string {
+  const etag = `"${tag}${suffix[format]}${table === undefined ? '' : `-${table}`}"`;
+  return format === XLSX ? `W/${etag}` : etag;
+}
+
+/** Whether the client holds the answer already: that follows from the name, without computing anything. */
+function isKnown(
+  request: FastifyRequest,
+  name: AnswerName,
+  format: Format,
+  table: string | undefined,
+): boolean {
+  const header = request.headers['if-none-match'];
+  return header !== undefined && matchesEtag(etagOf(name, format, table), parseEtags(header));
+}
+
+function sendTables(
+  reply: FastifyReply,
+  report: Report,
+  params: Record<string, unknown>,
+  answer: ReportAnswer,
+  format: typeof CSV | typeof XLSX,
+  table: string | undefined,
+): FastifyReply {
+  const tables = report.tables(JSON.parse(answer.body.toString()), params);
+  const out = new PassThrough();
+  const written =
+    format === CSV ? writeReportCsv(tableNamed(tables, table), out) : writeReportXlsx(tables, out);
+  // the stream is destroyed with the reason, which ends the reply
+  written.catch(() => undefined);
+  const name = `${report.name}${table === undefined ? '' : `-${table}`}.${format === CSV ? 'csv' : 'xlsx'}`;
+  return reply
+    .header('content-type', format === CSV ? `${CSV}; charset=utf-8` : XLSX)
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(out);
+}

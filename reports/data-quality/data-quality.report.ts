@@ -1,0 +1,120 @@
+import Type from 'typebox';
+import { may } from '../../domain/access/policy.ts';
+import { column } from '../report.formats.ts';
+import { defineReport, type ReportTable } from '../report.ts';
+
+/** A card counts as stale when nothing in it has changed for as many days. */
+const STALE_DAYS = 90;
+
+interface Params {
+  worst: number;
+}
+
+interface TypeQuality {
+  type: string;
+  total: number;
+  complete: number;
+  partial: number;
+  minimal: number;
+  avg_data_quality: number;
+}
+
+interface Answer {
+  overall_data_quality: number;
+  total_items: number;
+  with_lifecycle: number;
+  orphaned: number;
+  stale: number;
+  by_type: TypeQuality[];
+  worst_items: { id: string; name: string; type: string; data_quality: number; updated_at: string }[];
+}
+
+/** How well the landscape is described: per type, and the cards that need work first. */
+export const dataQualityReport = defineReport<Params, Answer>({
+  name: 'data-quality',
+  id: 'readDataQualityReport',
+  summary: 'Read how well the landscape is described',
+  description: `Complete from 80 on, partial from 40, minimal below. Stale: nothing changed for ${STALE_DAYS} days. Orphaned: without a relation, a parent and a child.`,
+  permission: 'reports.ea_dashboard',
+  params: {
+    worst: Type.Integer({
+      minimum: 0,
+      maximum: 1000,
+      default: 20,
+      description: 'How many cards to list, those of the lowest data quality first',
+    }),
+  },
+  timeTravel: true,
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
+  variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
+  async compute({ sql, params, cards, moment }) {
+    const { rows } = await sql.raw(
+      `with counted as (
+         select c.type, count(*) as total,
+                count(*) filter (where c.data_quality >= 80) as complete,
+                count(*) filter (where c.data_quality >= 40 and c.data_quality < 80) as partial,
+                count(*) filter (where c.data_quality < 40) as minimal,
+                sum(c.data_quality) as quality,
+                count(*) filter (where c.lifecycle is not null and c.lifecycle <> '{}') as with_lifecycle,
+                count(*) filter (where c.updated_at < ?::timestamptz - make_interval(days => ?)) as stale,
+                count(*) filter (where c.parent_id is null
+                  and not exists (select from relations r where r.source_id = c.id)
+                  and not exists (select from relations r where r.target_id = c.id)
+                  and not exists (select from cards p where p.parent_id = c.id)) as orphaned
+         from cards c where ${cards.sql} group by c.type
+       ), worst as (
+         select c.id, c.name, c.type, c.data_quality, utc(c.updated_at) as updated_at
+         from cards c where ${cards.sql} order by c.data_quality, c.id limit ?
+       )
+       select json_build_object(
+         'overall_data_quality', coalesce(round(sum(quality) / sum(total), 1), 0),
+         'total_items', coalesce(sum(total), 0)::bigint,
+         'with_lifecycle', coalesce(sum(with_lifecycle), 0)::bigint,
+         'orphaned', coalesce(sum(orphaned), 0)::bigint,
+         'stale', coalesce(sum(stale), 0)::bigint,
+         'by_type', coalesce(json_agg(json_build_object('type', type, 'total', total, 'complete', complete,
+           'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
+         'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
+       from counted`,
+      [moment, STALE_DAYS, ...cards.bindings, ...cards.bindings, params.worst] as never,
+    );
+    return rows[0].answer;
+  },
+  tables: (answer) => [typesTable(answer), worstTable(answer), totalsTable(answer)],
+});
+
+const typesTable = ({ by_type }: Answer): ReportTable => ({
+  name: 'by_type',
+  columns: [
+    column('type', 'key'),
+    ...['total', 'complete', 'partial', 'minimal', 'avg_data_quality'].map((name) => column(name, 'number')),
+  ],
+  rows: by_type.map((row) => [
+    row.type,
+    row.total,
+    row.complete,
+    row.partial,
+    row.minimal,
+    row.avg_data_quality,
+  ]),
+});
+
+const worstTable = ({ worst_items }: Answer): ReportTable => ({
+  name: 'worst_items',
+  columns: [
+    column('id', 'key'),
+    column('name'),
+    column('type', 'key'),
+    column('data_quality', 'number'),
+    column('updated_at', 'datetime'),
+  ],
+  rows: worst_items.map((row) => [row.id, row.name, row.type, row.data_quality, row.updated_at]),
+});
+
+const totalsTable = (answer: Answer): ReportTable => ({
+  name: 'totals',
+  columns: [column('figure', 'key'), column('value', 'number')],
+  rows: (['overall_data_quality', 'total_items', 'with_lifecycle', 'orphaned', 'stale'] as const).map(
+    (figure) => [figure, answer[figure]],
+  ),
+});

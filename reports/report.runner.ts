@@ -1,0 +1,216 @@
+import type { Ctx } from '../domain/context.ts';
+import { feedEnds } from '../domain/events/changes.ts';
+import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
+import type { Cache } from '../platform/cache.ts';
+import { sha256 } from '../platform/crypto.ts';
+import type { Db, Sql } from '../platform/database.ts';
+import { createReportFigures, type ReportFigures } from './report.figures.ts';
+import { createNearest } from './report.nearest.ts';
+import type { Report } from './report.ts';
+
+/** One question: a report with all that the request decides. */
+export interface ReportQuestion {
+  report: Report;
+  params: Record<string, unknown>;
+  /** From `reportCards`. */
+  cards: Fragment;
+  filtered: boolean;
+  /** A moment in the past; absent: now. */
+  asOf?: Date;
+}
+
+/** Under which an answer is kept, and by which clients know it. */
+export interface AnswerName {
+  /** The same for every state of the landscape. */
+  question: string;
+  key: string;
+  /** Without quotes, to be told apart by format. */
+  tag: string;
+}
+
+export interface ReportAnswer {
+  /** JSON in UTF-8, encoded once for all who ask. */
+  body: Buffer;
+  name: AnswerName;
+  /** Seconds since it was computed, when it may be older than the newest change. */
+  age?: number;
+}
+
+/** Computes reports, or gives what was computed from the same state before. */
+export interface ReportRunner {
+  /**
+   * Names the answer without computing it.
+   * @param topics the topics' versions, read after the request arrived: the answer is at least as new.
+   */
+  name(ctx: Ctx, topics: ReadonlyMap<string, number>, question: ReportQuestion): AnswerName;
+  /** @param maxStaleness seconds: an answer from before that is no older than this will do. */
+  run(ctx: Ctx, name: AnswerName, question: ReportQuestion, maxStaleness?: number): Promise<ReportAnswer>;
+  /** What is made from an answer, such as a picture: once for all who ask. */
+  derive(key: string, make: () => Promise<Buffer>): Promise<Buffer>;
+  figures: ReportFigures;
+}
+
+/** Runs `compute` on the tables as they were at a moment. */
+export type AtMoment = <T>(db: Db, asOf: Date, compute: (sql: Sql) => Promise<T>) => Promise<T>;
+
+const KEEP_SECONDS = 24 * 60 * 60;
+/** Answers above this are not kept beside the clients that wait for them, only in a cache that takes them. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+/** Answers of the process's own, so that a repeated question costs no round trip. */
+const NEAREST = { entries: 200, bytes: 64 * 1024 * 1024, each: 8 * 1024 * 1024 };
+/** Names that are remembered for one state of the landscape. */
+const NAMES = 1_000;
+
+/** Topics on which every filter may depend: cards, what is related to them, and what the words of a filter mean. */
+const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/;
+
+/**
+ * A report's cache key holds the versions of all topics it depends on, so nothing ever needs to be removed and
+ * no answer is ever stale. Of those who ask at once, one computes and the others wait, in all processes together.
+ * @param shared whether other processes see the same cache.
+ */
+export function createReportRunner(cache: Cache, shared: boolean, atMoment?: AtMoment): ReportRunner {
+  const figures = createReportFigures();
+  const nearest = createNearest(NEAREST);
+  const running = new Map<string, Promise<Buffer>>();
+  // the same map is handed in for as long as no version has changed
+  const names = new WeakMap<ReadonlyMap<string, number>, Map<string, AnswerName>>();
+
+  const once = (key: string, make: () => Promise<Buffer>): Promise<Buffer> => {
+    let work = running.get(key);
+    if (!work) {
+      work = make()
+        .then((body) => {
+          nearest.set(key, body);
+          return body;
+        })
+        .finally(() => running.delete(key));
+      running.set(key, work);
+    }
+    return work;
+  };
+
+  const computeOnce = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<JsonText> => {
+    const kept = await cache.get(name.key);
+    if (kept !== undefined) {
+      figures.hit(question.report.name);
+      return kept;
+    }
+    if (!shared) return await computeAndKeep(ctx, name, question);
+    return await ctx.db.transaction(async (lock) => {
+      // held until the answer is stored; whoever waited finds it in the cache
+      await lock.raw('select pg_advisory_xact_lock(7203005, hashtext(?))', [name.key]);
+      return (await cache.get(name.key)) ?? (await computeAndKeep(ctx, name, question));
+    });
+  };
+
+  const computeAndKeep = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<JsonText> => {
+    const start = performance.now();
+    const text = await compute(ctx, question);
+    figures.computed(question.report.name, (performance.now() - start) / 1000);
+    if (text.length <= KEPT_BYTES) await cache.set(name.key, text, KEEP_SECONDS);
+    await cache.set(
+      lastKey(name),
+      JSON.stringify({ key: name.key, tag: name.tag, at: Date.now() }),
+      KEEP_SECONDS,
+    );
+    return text;
+  };
+
+  const compute = async (ctx: Ctx, question: ReportQuestion): Promise<JsonText> => {
+    const { report, params, cards, filtered, asOf } = question;
+    const onSnapshot = async (sql: Sql, position: number | undefined): Promise<JsonText> => {
+      const text = await report.compute({
+        sql,
+        ctx,
+        params,
+        cards,
+        filtered,
+        moment: asOf ?? new Date(),
+        past: asOf !== undefined,
+        cache,
+      });
+      return position === undefined ? text : `${text.slice(0, -1)},"position":"${position}"}`;
+    };
+    if (asOf) {
+      if (!atMoment) throw new Error('no report of the past is offered');
+      return await atMoment(ctx.db, asOf, async (sql) => await onSnapshot(sql, await positionAt(sql, asOf)));
+    }
+    return await ctx.db.transaction(async (sql) => await onSnapshot(sql, (await feedEnds(sql)).newest), {
+      isolationLevel: 'repeatable read',
+      readOnly: true,
+    });
+  };
+
+  /** An earlier answer that is young enough, from this process or another. */
+  const earlier = async (name: AnswerName, maxStaleness: number): Promise<ReportAnswer | undefined> => {
+    const text = await cache.get(lastKey(name));
+    if (text === undefined) return undefined;
+    const { key, tag, at } = JSON.parse(text) as { key: string; tag: string; at: number };
+    const age = Math.max(0, (Date.now() - at) / 1000);
+    if (age > maxStaleness) return undefined;
+    const near = nearest.get(key) ?? (await cache.get(key));
+    if (near === undefined) return undefined;
+    const body = typeof near === 'string' ? Buffer.from(near) : near;
+    return { body, name: { question: name.question, key, tag }, age: Math.floor(age) };
+  };
+
+  return {
+    figures,
+    name(ctx, topics, question) {
+      let known = names.get(topics);
+      if (!known || known.size > NAMES) {
+        known = new Map();
+        names.set(topics, known);
+      }
+      const { report, params, cards, filtered, asOf } = question;
+      const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf]);
+      let name = known.get(asked);
+      if (!name) {
+        const stamp = [...topics]
+          .filter(([topic]) => report.dependsOn(topic, params) || (filtered && filterTopics.test(topic)))
+          .map(([topic, version]) => `${topic}=${version}`)
+          .sort();
+        const tag = sha256(JSON.stringify([asked, stamp])).slice(0, 40);
+        const hash = sha256(asked).slice(0, 40);
+        name = { question: `${report.name}:${hash}`, key: `report:${report.name}:${tag}`, tag };
+        known.set(asked, name);
+      }
+      return name;
+    },
+
+    async run(ctx, name, question, maxStaleness = 0) {
+      const { report } = question;
+      const near = nearest.get(name.key);
+      if (near !== undefined) {
+        figures.hit(report.name);
+        return { body: near, name };
+      }
+      if (maxStaleness > 0) {
+        const old = await earlier(name, maxStaleness);
+        if (old) {
+          figures.stale(report.name, old.age ?? 0);
+          return old;
+        }
+      }
+      if (running.has(name.key)) figures.wait(report.name);
+      const body = await once(name.key, async () => Buffer.from(await computeOnce(ctx, name, question)));
+      return { body, name };
+    },
+
+    async derive(key, make) {
+      return nearest.get(key) ?? (await once(key, make));
+    },
+  };
+}
+
+const lastKey = (name: AnswerName) => `report-last:${name.question}`;
+
+/** The last position of the feed at a moment. */
+async function positionAt(sql: Sql, moment: Date): Promise<number> {
+  const { rows } = await sql.raw(
+    'select coalesce(max(position), 0)::bigint as position from events where at <= ?',
+    [moment],
+  );
+  return rows[0].position;
+}

@@ -1,0 +1,9 @@
+import { type Row, row } from '../matrix.row.ts';
+
+/** Reports, and the series of key figures. */
+export const reportRows: Row[] = [
+  // operation                                  A B M V I P 0
+  row('GET /api/v1/reports/dashboard', '+ + + + - - 0'),
+  row('GET /api/v1/reports/data-quality', '+ + + + - - 0'),
+  row('GET /api/v1/reports/kpis', '+ + + + - - 0'),
+];

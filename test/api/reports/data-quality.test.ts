@@ -1,0 +1,138 @@
+// @redis
+import ExcelJS from 'exceljs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let viewer: TestClient;
+const url = '/api/v1/reports/data-quality';
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+beforeAll(async () => {
+  t = await createTestApp();
+  viewer = await t.as('viewer');
+  await t.services.db('roles').insert({
+    key: 'nocosts',
+    label: 'No costs',
+    permissions: JSON.stringify({ 'inventory.view': true, 'reports.ea_dashboard': true }),
+  });
+  await command(await t.ctx(), async ({ sql, raise }) => {
+    const cards = await sql('cards')
+      .insert([
+        {
+          type: 'Application',
+          name: 'a',
+          data_quality: 80,
+          lifecycle: JSON.stringify({ plan: '2026-01-01' }),
+        },
+        { type: 'Application', name: '=b', data_quality: 79.9, lifecycle: '{}' },
+        { type: 'Application', name: 'c', data_quality: 39.9, updated_at: '2020-01-01T00:00:00Z' },
+        { type: 'Application', name: 'd', data_quality: 40, status: 'ARCHIVED' },
+        { type: 'ITComponent', name: 'e', data_quality: 10 },
+        { type: 'Provider', name: 'f', data_quality: 0 },
+      ])
+      .returning(['id', 'name']);
+    const id = Object.fromEntries(cards.map((card) => [card.name, card.id]));
+    await sql('relations').insert({ type: 'relAppToITC', source_id: id.a, target_id: id.e });
+    await sql('cards').where({ id: id['=b'] }).update({ parent_id: id.a });
+    raise('cards:Application');
+    raise('cards:ITComponent');
+    raise('cards:Provider');
+    raise('relations:relAppToITC');
+  });
+});
+afterAll(() => t.close());
+
+describe('data quality', () => {
+  it('counts by hand', async () => {
+    const { status, body, headers } = await viewer.get(`${url}?worst=2`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      overall_data_quality: 42,
+      total_items: 5,
+      with_lifecycle: 1,
+      orphaned: 2,
+      stale: 1,
+      by_type: [
+        { type: 'Application', total: 3, complete: 1, partial: 1, minimal: 1, avg_data_quality: 66.6 },
+        { type: 'ITComponent', total: 1, complete: 0, partial: 0, minimal: 1, avg_data_quality: 10 },
+        { type: 'Provider', total: 1, complete: 0, partial: 0, minimal: 1, avg_data_quality: 0 },
+      ],
+      worst_items: [
+        expect.objectContaining({ name: 'f', type: 'Provider', data_quality: 0 }),
+        expect.objectContaining({ name: 'e', data_quality: 10 }),
+      ],
+      position: expect.stringMatching(/^[0-9]+$/),
+    });
+    expect(headers).toMatchObject({ vary: 'Accept', 'cache-control': 'private, no-cache' });
+  });
+
+  it('is narrowed by a filter, whose faults are named with their place', async () => {
+    const filter = encodeURIComponent('type = Application and data_quality < 80');
+    const { body } = await viewer.get(`${url}?filter=${filter}`);
+    expect([body.total_items, body.overall_data_quality, body.by_type.length]).toEqual([2, 59.9, 1]);
+    const wrong = await viewer.get(`${url}?filter=${encodeURIComponent('type = ')}`);
+    expect([wrong.status, wrong.body.errors[0].code]).toEqual([422, 'filter_syntax']);
+    expect(wrong.body.position).toBeGreaterThan(0);
+    const costs = encodeURIComponent('attributes.costTotalAnnual > 1');
+    const nobody = await t.as('nocosts');
+    expect((await nobody.get(`${url}?filter=${costs}`)).status).toBe(403);
+  });
+
+  it('gives the same numbers as CSV and as a workbook', async () => {
+    const main = await viewer.get(url, { accept: 'text/csv' });
+    expect(main.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(main.text).toBe(
+      [
+        'type,total,complete,partial,minimal,avg_data_quality',
+        'Application,3,1,1,1,66.6',
+        'ITComponent,1,0,0,1,10',
+        'Provider,1,0,0,1,0',
+        '',
+      ].join('\r\n'),
+    );
+    const worst = await viewer.get(`${url}?table=worst_items`, { accept: 'text/csv' });
+    expect(worst.text).toContain(",'=b,Application,79.9,");
+    const book = await viewer.get(url, { accept: XLSX });
+    const workbook = new ExcelJS.Workbook();
+    await workbook.xlsx.load(book.raw as never);
+    expect(workbook.worksheets.map((sheet) => sheet.name)).toEqual(['by_type', 'worst_items', 'totals']);
+    expect(workbook.getWorksheet('by_type')!.getRow(2).values).toEqual([
+      undefined,
+      'Application',
+      3,
+      1,
+      1,
+      1,
+      66.6,
+    ]);
+  });
+
+  it('answers 304 for the format that the client holds, and 406 for others', async () => {
+    const json = await viewer.get(url);
+    const etag = json.headers.etag!;
+    expect((await viewer.get(url, { 'if-none-match': etag })).status).toBe(304);
+    const csv = await viewer.get(url, { 'if-none-match': etag, accept: 'text/csv' });
+    expect([csv.status, csv.headers.etag === etag]).toEqual([200, false]);
+    expect((await viewer.get(url, { 'if-none-match': csv.headers.etag!, accept: 'text/csv' })).status).toBe(
+      304,
+    );
+    const refused = await viewer.get(url, { accept: 'application/pdf' });
+    expect([refused.status, refused.body.code, refused.body.offered.length]).toEqual([
+      406,
+      'not_acceptable',
+      3,
+    ]);
+  });
+
+  it('refuses unknown parameters and tables, and those without the permission', async () => {
+    expect((await viewer.get(`${url}?worst=-1`)).status).toBe(422);
+    expect((await viewer.get(`${url}?nothing=1`)).status).toBe(422);
+    expect((await viewer.get(`${url}?table=none`, { accept: 'text/csv' })).status).toBe(422);
+    expect((await viewer.get(`${url}?table=by_type`)).status).toBe(422);
+    await t.services.db('roles').insert({ key: 'nothing', label: 'Nothing' });
+    const refused = await (await t.as('nothing')).get(url);
+    expect([refused.status, refused.body.permission]).toEqual([403, 'reports.ea_dashboard']);
+  });
+});
