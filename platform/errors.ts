@@ -5,6 +5,7 @@
  */
 export const errorCodes = {
   approval_blocked_mandatory_missing: { status: 409, title: 'Approval is blocked' },
+  as_of_expired: { status: 422, title: 'The moment is no longer kept' },
   bad_body: { status: 400, title: 'The body cannot be parsed' },
   built_in_frozen: { status: 409, title: 'What is built in cannot be changed in this way' },
   calculation_cycle: { status: 409, title: 'Formulas would wait for each other' },

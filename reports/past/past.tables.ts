@@ -1,0 +1,63 @@
+import { undoSpecs } from '../../domain/batches/undo.registry.ts';
+import type { UndoSpec } from '../../domain/batches/undo.types.ts';
+import type { EventType } from '../../domain/events/events.types.ts';
+
+/** A table whose rows are told by events, so that it can be shown as it was. */
+export interface PastTable {
+  table: string;
+  created: EventType[];
+  updated: EventType[];
+  deleted: EventType[];
+  /** Columns whose values events tell one by one, as `<column>.<key>`. */
+  nested: string[];
+  /** What events call a row that a merge hangs on another card. */
+  moves?: string;
+}
+
+const approvals: EventType[] = [
+  'card.approval_status.approve',
+  'card.approval_status.reject',
+  'card.approval_status.reset',
+];
+
+/** Further tables that reports and filters read, told column by column, as undoing needs it too. */
+const rows = new Set([
+  'stakeholders',
+  'tags',
+  'tag_groups',
+  'comments',
+  'todos',
+  'documents',
+  'file_attachments',
+  'favorites',
+  'surveys',
+  'survey_responses',
+]);
+
+const ofRows = (spec: UndoSpec): PastTable => ({
+  table: spec.table!,
+  created: spec.events.created ?? [],
+  updated: spec.events.updated ?? [],
+  deleted: spec.events.deleted ?? [],
+  nested: [],
+  moves: spec.entity,
+});
+
+/** All tables that can be shown as they were, but for `card_tags`, whose rows are pairs. The most written come first. */
+export const pastTables: PastTable[] = [
+  {
+    table: 'cards',
+    created: ['card.created'],
+    updated: ['card.updated', 'card.archived', 'card.restored', ...approvals],
+    deleted: ['card.deleted'],
+    nested: ['attributes', 'lifecycle'],
+  },
+  {
+    table: 'relations',
+    created: ['relation.created'],
+    updated: ['relation.updated'],
+    deleted: ['relation.deleted'],
+    nested: ['attributes'],
+  },
+  ...undoSpecs.filter(({ table }) => table !== undefined && rows.has(table)).map(ofRows),
+];

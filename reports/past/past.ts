@@ -1,0 +1,56 @@
+import type { Knex } from 'knex';
+import { feedEnds } from '../../domain/events/changes.ts';
+import type { Db } from '../../platform/database.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
+import { collectTouched } from './past.touched.ts';
+import { shadowTables } from './past.views.ts';
+
+/**
+ * Runs `read` in a transaction in which the inventory stands as it was at `asOf`: whatever it reads of the tables of
+ * {@link pastTables}, of `card_tags`, `events` and `kpi_snapshots` is what was stored then. The metamodel, users and settings
+ * are today's. Everything must be read through `sql`; nothing can be written, and nothing that is kept under present
+ * versions may be used. A table is a view there: grouping by a primary key does not cover its other columns.
+ *
+ * An event belongs to the moment when its time, as answers show it (in milliseconds), is not later.
+ * @throws EstateError `as_of_expired` for a moment before the oldest event kept, `validation_failed` for one to come.
+ */
+export async function atMoment<T>(
+  db: Db,
+  asOf: Date,
+  read: (sql: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  const sql = await db.transaction({ isolationLevel: 'repeatable read' });
+  try {
+    const position = await positionAt(sql, asOf);
+    await sql.raw("set local work_mem = '64MB'");
+    const touched = await collectTouched(sql, position);
+    await shadowTables(sql, touched, position, asOf);
+    await sql.raw('set transaction read only');
+    return await read(sql);
+  } finally {
+    // the views and tables of the moment go with it
+    await sql.rollback();
+  }
+}
+
+/** The position of the last event up to a moment. */
+async function positionAt(sql: Knex.Transaction, asOf: Date): Promise<number> {
+  const { purgedThrough } = await feedEnds(sql);
+  const { rows } = await sql.raw(
+    `select clock_timestamp() < ?::timestamptz as coming,
+            (select utc(at) from events where position > ? order by position limit 1) as oldest,
+            (select position from events where at < ?::timestamptz + interval '1 millisecond' and position > ?
+             order by at desc, position desc limit 1) as position`,
+    [asOf, purgedThrough, asOf, purgedThrough],
+  );
+  const { coming, oldest, position } = rows[0];
+  if (coming) throw invalidField('as_of', 'future', 'must not lie in the future');
+  if (position === null) {
+    throw new EstateError(
+      'as_of_expired',
+      oldest === null ? 'No events are kept.' : `Events are kept from ${oldest} on; ask for a moment since.`,
+      { extra: { oldest } },
+    );
+  }
+  return position;
+}

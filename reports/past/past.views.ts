@@ -1,0 +1,129 @@
+import type { Knex } from 'knex';
+import type { PastTable } from './past.tables.ts';
+import type { TouchedTable } from './past.touched.ts';
+
+interface Column {
+  table: string;
+  name: string;
+  type: string;
+}
+
+/** Which columns are computed from others, over the alias of the old values. */
+const derived: Record<string, Record<string, (name: (column: string) => string) => string>> = {
+  cards: { name_key: (column) => `fold(${column('name')})` },
+};
+
+/**
+ * Puts temporary views of the same names before the tables, which PostgreSQL looks into first: each shows the table's
+ * rows that were not written since, and the old rows of those that were. Columns that nobody asks for cost nothing.
+ */
+export async function shadowTables(
+  sql: Knex.Transaction,
+  touched: TouchedTable[],
+  position: number,
+  asOf: Date,
+): Promise<void> {
+  const names = touched.flatMap(({ table }) => (table === 'card_tags' ? [] : [table.table]));
+  const { rows } = await sql.raw(
+    `select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
+     from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[]) and a.attnum > 0
+       and not a.attisdropped
+     order by a.attrelid, a.attnum`,
+    [names],
+  );
+  const columns: Column[] = rows;
+  const views = touched.map((one) =>
+    one.table === 'card_tags'
+      ? tagLinks(one)
+      : viewOf(
+          one.table,
+          one,
+          columns.filter(({ table }) => table === (one.table as PastTable).table),
+          position,
+        ),
+  );
+  const at = `'${asOf.toISOString()}'::timestamptz`;
+  views.push(
+    `create temporary view events as select * from public.events where position <= ${position}`,
+    `create temporary view kpi_snapshots as select * from public.kpi_snapshots where slot <= ${at}`,
+  );
+  await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
+}
+
+/** A value of JSON as one of a column's type. */
+function cast(changes: string, column: Column, member = ',old'): string {
+  const path = `'{${column.name}${member}}'`;
+  if (column.type === 'jsonb') return `nullif(${changes} #> ${path}, 'null')`;
+  if (column.type.endsWith('[]')) {
+    const values = `array(select jsonb_array_elements_text(${changes} #> ${path}))::${column.type}`;
+    return `case when jsonb_typeof(${changes} #> ${path}) = 'array' then ${values} end`;
+  }
+  return `(${changes} #>> ${path})::${column.type}`;
+}
+
+function viewOf(
+  past: PastTable,
+  { number, gone }: TouchedTable,
+  columns: Column[],
+  position: number,
+): string {
+  const { table } = past;
+  const before = (column: Column): string => {
+    const name = column.name;
+    if (name === 'id') return 't.id';
+    if (past.nested.includes(name)) {
+      const value = `values_before(t.${name}, k.changes, '${name}.')`;
+      const found = `case when k.id is null then t.${name} else ${value} end`;
+      return name === 'lifecycle' ? `nullif(${found}, '{}')` : found;
+    }
+    if (isStamp(table, name))
+      return `case when k.id is null then t.${name} else ${stamp(table, column, position, 't')} end`;
+    const source = derived[table]?.[name];
+    if (source) {
+      const of = (other: string) => before(columns.find((one) => one.name === other)!);
+      return `case when k.changes ? 'name' then ${source(of)} else t.${name} end`;
+    }
+    return `case when k.changes ? '${name}' then ${cast('k.changes', column)} else t.${name} end`;
+  };
+  const lost = (column: Column): string => {
+    const name = column.name;
+    if (name === 'id') return 'k.id';
+    if (past.nested.includes(name)) {
+      const value = `values_before('{}', k.changes, '${name}.')`;
+      return name === 'lifecycle' ? `nullif(${value}, '{}')` : value;
+    }
+    if (isStamp(table, name)) return stamp(table, column, position, 'k');
+    const source = derived[table]?.[name];
+    if (source) return source((other) => lost(columns.find((one) => one.name === other)!));
+    return `case when k.changes ? '${name}' then ${cast('k.changes', column)} else ${cast('k.told', column, '')} end`;
+  };
+  const select = (value: (column: Column) => string) =>
+    columns.map((column) => `${value(column)} as ${column.name}`).join(',\n');
+  const present = `select ${select(before)}
+    from public.${table} t left join past_rows k on k.number = ${number} and k.id = t.id
+    where k.existed is not false`;
+  const absent = `select ${select(lost)} from past_rows k where k.number = ${number} and k.gone`;
+  return `create temporary view ${table} as ${gone ? `${present} union all ${absent}` : present}`;
+}
+
+/** Who changed a row last, and when, is told by no change: the last event before the moment tells it. */
+const isStamp = (table: string, column: string): boolean =>
+  column === 'updated_at' || (table === 'cards' && column === 'updated_by');
+
+function stamp(table: string, { name, type }: Column, position: number, row: 't' | 'k'): string {
+  const fallback = row === 't' ? `t.${name === 'updated_at' ? 'created_at' : 'created_by'}` : `null::${type}`;
+  const told = name === 'updated_at' ? 'e.at' : 'e.user_id';
+  return `coalesce((select ${told} from public.events e
+    where e.data ->> 'id' = ${row}.id::text and e.position <= ${position}
+      and e.event_type like '${table === 'cards' ? 'card.' : ''}%' order by e.position desc limit 1), ${fallback})`;
+}
+
+/** A tag was on a card when the first that was told of it since is that it was taken off. */
+function tagLinks({ number, gone }: TouchedTable): string {
+  const present = `select t.* from public.card_tags t
+    where not exists (select from past_rows k
+      where k.number = ${number} and k.id = t.card_id and k.tag_id = t.tag_id and not k.existed)`;
+  const absent = `select k.id, k.tag_id from past_rows k where k.number = ${number} and k.gone`;
+  return `create temporary view card_tags as ${gone ? `${present} union all ${absent}` : present}`;
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Sql } from '../../../platform/database.ts';
+import { pastTables } from '../../../reports/past/past.tables.ts';
+import { atMoment } from '../../../reports/past/past.ts';
+import { attachedActs } from '../../domain/batches/acts/attached.ts';
+import { cardActs } from '../../domain/batches/acts/cards.ts';
+import { type Act, createHand, type Tally } from '../../domain/batches/acts/hand.ts';
+import { workspaceActs } from '../../domain/batches/acts/workspace.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+/*
+ * Random writes of every kind, and what undoes them; the tables are copied at some moments. Shown as of these moments
+ * afterwards, they equal the copies row for row. PAST_MOMENTS and PAST_SEED make longer and other runs.
+ */
+const MOMENTS = Number(process.env.PAST_MOMENTS ?? 6);
+const SEED = Number(process.env.PAST_SEED ?? 7);
+const WRITES = 30;
+
+const acts: Act[] = [cardActs, attachedActs, workspaceActs]
+  .flat()
+  .flatMap(([act, often]) => Array<Act>(often).fill(act));
+const tables = [...pastTables.map(({ table }) => table), 'card_tags'];
+/** Told by no change: who wrote last and when, and by which act a card was archived. */
+const left = ['updated_at', 'updated_by', 'archive_batch_id', 'expires_at'];
+
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  await admin.post('/api/v1/cards', { type: 'Application', name: 'The first' });
+});
+afterAll(() => t.close());
+
+async function copyOf(sql: Sql): Promise<Record<string, string[]>> {
+  const copy: Record<string, string[]> = {};
+  for (const table of tables) {
+    const { rows } = await sql.raw(
+      `select (to_jsonb(t) - ?::text[])::text as row from ${table} t order by 1`,
+      [left] as never,
+    );
+    copy[table] = rows.map(({ row }: { row: string }) => row);
+  }
+  return copy;
+}
+
+/** The moment up to which everything has been written. */
+async function now(): Promise<Date> {
+  const { rows } = await t.services.db.raw('select max(at) as at from events');
+  return rows[0].at;
+}
+
+it('shows every table as it was at each moment, whatever was written since', {
+  timeout: 120_000 + MOMENTS * 20_000,
+}, async () => {
+  const people = [admin.userId, (await t.as('member')).userId, (await t.as('viewer')).userId];
+  const tally: Tally = { done: 0, refused: 0, last: '' };
+  const moments: { at: Date; copy: Record<string, string[]> }[] = [];
+  const batches: string[] = [];
+  for (let moment = 0; moment < MOMENTS; moment += 1) {
+    moments.push({ at: await now(), copy: await copyOf(t.services.db) });
+    const { body } = await admin.post('/api/v1/mutation-batches', { tool_name: 'Random' });
+    const hand = createHand(t, admin, people, SEED + moment, tally, () => ({ 'x-mutation-batch': body.id }));
+    for (let n = 0; n < WRITES; n += 1) await hand.one(acts)(hand);
+    expect((await admin.post(`/api/v1/mutation-batches/${body.id}/commit`, {})).status).toBe(200);
+    batches.push(body.id);
+    // rows that were deleted come back with their ids, and those that were made go
+    if (moment % 2 === 1) {
+      moments.push({ at: await now(), copy: await copyOf(t.services.db) });
+      await admin.post(`/api/v1/mutation-batches/${batches.pop()}/rollback`, { dry_run: false });
+    }
+  }
+  moments.push({ at: await now(), copy: await copyOf(t.services.db) });
+  for (const [number, { at, copy }] of moments.entries()) {
+    const shown = await atMoment(t.services.db, at, copyOf);
+    for (const table of tables) expect(shown[table], `${table} at moment ${number}`).toEqual(copy[table]);
+  }
+  expect(tally.done).toBeGreaterThan(tally.refused);
+  expect(moments[0]!.copy.cards).not.toEqual(moments.at(-1)!.copy.cards);
+});
+
+it('refuses moments to come, and those before the oldest event kept', async () => {
+  const soon = new Date(Date.now() + 60_000);
+  await expect(atMoment(t.services.db, soon, copyOf)).rejects.toMatchObject({ code: 'validation_failed' });
+  const { rows } = await t.services.db.raw('select min(at) as at from events');
+  const before = new Date(rows[0].at.getTime() - 1);
+  await expect(atMoment(t.services.db, before, copyOf)).rejects.toMatchObject({ code: 'as_of_expired' });
+});
+
+it('leaves nothing behind, and lets nothing be written', async () => {
+  const writing = atMoment(t.services.db, await now(), (sql) => sql.raw('delete from stakeholders'));
+  await expect(writing).rejects.toThrow(/read-only|cannot/);
+  const { rows } = await t.services.db.raw(
+    `select count(*)::int as left from pg_class where relnamespace::regnamespace::text like 'pg\\_temp%'`,
+  );
+  expect(rows[0].left).toBe(0);
+});
