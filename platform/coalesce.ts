@@ -14,7 +14,7 @@ export function coalesce<K, V>(read: (keys: K[]) => Promise<V>): (key: K) => Pro
   return (key) => {
     if (!waiting) {
       const round: Round = { keys: new Set(), answer: undefined as never };
-      round.answer = current.then(() => {
+      round.answer = current.then(() => new Promise<void>((go) => setImmediate(go))).then(() => {
         // from here on callers belong to the next round
         waiting = undefined;
         return read([...round.keys]);
