@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The figures of one process, in the text form that Prometheus reads. */
 export interface Metrics {
@@ -14,6 +14,8 @@ export interface Metrics {
     labels: L[],
     read: () => Promise<GaugeValue<L>[]>,
   ): void;
+  /** The same for counts that only grow while the process lives. */
+  counter<L extends string>(name: string, help: string, labels: L[], read: () => GaugeValue<L>[]): void;
   text(): Promise<string>;
   contentType: string;
   close(): void;
@@ -50,6 +52,18 @@ export function createMetrics(): Metrics {
           const values = await read();
           this.reset();
           for (const { labels: given, value } of values) this.set(given, value);
+        },
+      });
+    },
+    counter(name, help, labels, read) {
+      new Counter({
+        name,
+        help,
+        labelNames: labels,
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const { labels: given, value } of read()) this.inc(given, value);
         },
       });
     },

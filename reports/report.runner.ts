@@ -4,6 +4,7 @@ import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
 import { sha256 } from '../platform/crypto.ts';
 import type { Db, Sql } from '../platform/database.ts';
+import { activeCards } from './report.cards.ts';
 import { createReportFigures, type ReportFigures } from './report.figures.ts';
 import { createNearest } from './report.nearest.ts';
 import type { Report } from './report.ts';
@@ -50,7 +51,7 @@ export interface ReportRunner {
   figures: ReportFigures;
 }
 
-/** Runs `compute` on the tables as they were at a moment. */
+/** Runs `compute` on the tables, the feed among them, as they were at a moment. */
 export type AtMoment = <T>(db: Db, asOf: Date, compute: (sql: Sql) => Promise<T>) => Promise<T>;
 
 const KEEP_SECONDS = 24 * 60 * 60;
@@ -119,27 +120,26 @@ export function createReportRunner(cache: Cache, shared: boolean, atMoment?: AtM
 
   const compute = async (ctx: Ctx, question: ReportQuestion): Promise<JsonText> => {
     const { report, params, cards, filtered, asOf } = question;
-    const onSnapshot = async (sql: Sql, position: number | undefined): Promise<JsonText> => {
+    const onSnapshot = async (sql: Sql): Promise<JsonText> => {
+      const { newest } = await feedEnds(sql);
       const text = await report.compute({
         sql,
         ctx,
         params,
         cards,
+        visible: activeCards(ctx),
         filtered,
         moment: asOf ?? new Date(),
         past: asOf !== undefined,
         cache,
       });
-      return position === undefined ? text : `${text.slice(0, -1)},"position":"${position}"}`;
+      return `${text.slice(0, -1)},"position":"${newest}"}`;
     };
     if (asOf) {
       if (!atMoment) throw new Error('no report of the past is offered');
-      return await atMoment(ctx.db, asOf, async (sql) => await onSnapshot(sql, await positionAt(sql, asOf)));
+      return await atMoment(ctx.db, asOf, onSnapshot);
     }
-    return await ctx.db.transaction(async (sql) => await onSnapshot(sql, (await feedEnds(sql)).newest), {
-      isolationLevel: 'repeatable read',
-      readOnly: true,
-    });
+    return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
   };
 
   /** An earlier answer that is young enough, from this process or another. */
@@ -205,12 +205,3 @@ export function createReportRunner(cache: Cache, shared: boolean, atMoment?: AtM
 }
 
 const lastKey = (name: AnswerName) => `report-last:${name.question}`;
-
-/** The last position of the feed at a moment. */
-async function positionAt(sql: Sql, moment: Date): Promise<number> {
-  const { rows } = await sql.raw(
-    'select coalesce(max(position), 0)::bigint as position from events where at <= ?',
-    [moment],
-  );
-  return rows[0].position;
-}

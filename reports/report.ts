@@ -4,6 +4,7 @@ import type { Ctx } from '../domain/context.ts';
 import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { Sql } from '../platform/database.ts';
+import type { ErrorCode } from '../platform/errors.ts';
 import type { Cell, Column } from './extraction/extraction.types.ts';
 
 /** What a report computes from: one snapshot, of now or of a moment in the past. */
@@ -14,6 +15,8 @@ export interface ReportInput<P> {
   params: P;
   /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, let through by `filter`. */
   cards: Fragment;
+  /** All active cards visible to the caller, over the alias `c`: for what is related to the report's cards. */
+  visible: Fragment;
   /** Whether the request narrows the cards by `filter`. */
   filtered: boolean;
   /** The moment that the report shows. */
@@ -51,6 +54,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   permission: AppPermission;
   /** What `check` demands besides, such as `costs.view for cost fields`. */
   permissionNote?: string;
+  /** Codes of errors that it answers besides those of every report. */
+  errors?: ErrorCode[];
   /** Members of the query besides those that every report takes. */
   params: Record<string, TSchema>;
   /** Whether `as_of` is taken; not by reports on what has no history. */

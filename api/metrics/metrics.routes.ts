@@ -4,6 +4,7 @@ import { countJobs, oldestWaitingSeconds } from '../../domain/jobs/jobs.metrics.
 import type { Services } from '../../domain/services.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { operation } from '../operation.ts';
+import { registerReportMetrics } from '../reports/reports.metrics.ts';
 import type { App } from '../types.ts';
 
 /** The figures of this process, and of jobs and feed, for a monitoring system. */
@@ -18,6 +19,7 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
   metrics.gauge('estate_feed_position', 'Newest position of the change feed', [], async () => [
     { labels: {}, value: (await feedEnds(db)).newest },
   ]);
+  registerReportMetrics(app, metrics);
   app.addHook('onResponse', async (request, reply) => {
     // addresses that lead nowhere count as one, or any client could make the figures grow without bound
     const route = request.routeOptions.url ?? 'none';

@@ -77,7 +77,7 @@ export function reportOperation(
     ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
     query: Type.Object({ ...report.params, ...common }, closed),
     headers: ['Accept', 'If-None-Match'],
-    errors: ['not_acceptable', 'position_ahead', 'forbidden'],
+    errors: ['not_acceptable', 'position_ahead', ...(report.errors ?? [])],
     answers: {
       200: {
         description: report.summary,

@@ -1,7 +1,13 @@
 import type { TSchema } from 'typebox';
+import { costReport } from '../../reports/cost/cost.report.ts';
+import { costTreemapReport } from '../../reports/cost-treemap/cost-treemap.report.ts';
 import { dashboardReport } from '../../reports/dashboard/dashboard.report.ts';
 import { dataQualityReport } from '../../reports/data-quality/data-quality.report.ts';
+import { portfolioReport } from '../../reports/portfolio/portfolio.report.ts';
 import type { Report } from '../../reports/report.ts';
+import { roadmapReport } from '../../reports/roadmap/roadmap.report.ts';
+import { PortfolioReportSchema, RoadmapReportSchema } from '../schemas/reports.cards.ts';
+import { CostReportSchema, CostTreemapReportSchema } from '../schemas/reports.costs.ts';
 import { DataQualityReportSchema } from '../schemas/reports.data-quality.ts';
 import { DashboardSchema } from '../schemas/reports.ts';
 
@@ -15,4 +21,8 @@ export interface ReportEntry {
 export const reports: ReportEntry[] = [
   { report: dashboardReport, answer: DashboardSchema },
   { report: dataQualityReport, answer: DataQualityReportSchema },
+  { report: portfolioReport, answer: PortfolioReportSchema },
+  { report: roadmapReport, answer: RoadmapReportSchema },
+  { report: costReport, answer: CostReportSchema },
+  { report: costTreemapReport, answer: CostTreemapReportSchema },
 ];

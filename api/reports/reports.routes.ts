@@ -16,6 +16,7 @@ export function registerReportRoutes(app: App, services: Services): void {
     app.addSchema(schema);
   }
   const runner = createReportRunner(services.cache, services.config.redisUrl !== undefined);
+  app.decorate('reportFigures', runner.figures);
   for (const entry of reports) reportOperation(app, services, runner, entry);
 
   operation(app, {

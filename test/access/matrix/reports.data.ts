@@ -5,5 +5,12 @@ export const reportRows: Row[] = [
   // operation                                  A B M V I P 0
   row('GET /api/v1/reports/dashboard', '+ + + + - - 0'),
   row('GET /api/v1/reports/data-quality', '+ + + + - - 0'),
+  row('GET /api/v1/reports/portfolio', '+ + + - - - 0'),
+  row('GET /api/v1/reports/portfolio (no costs)', '+ + + + - - 0', () => ({
+    query: 'size_field=numberOfUsers',
+  })),
+  row('GET /api/v1/reports/roadmap', '+ + + + - - 0'),
+  row('GET /api/v1/reports/cost', '+ + + - - - 0'),
+  row('GET /api/v1/reports/cost-treemap', '+ + + - - - 0'),
   row('GET /api/v1/reports/kpis', '+ + + + - - 0'),
 ];

@@ -1,0 +1,171 @@
+import Type from 'typebox';
+import { requirePermission } from '../../domain/access/policy.ts';
+import { unseenCard } from '../../domain/cards/cards.visible.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { Fragment } from '../../domain/lists/lists.types.ts';
+import { invalidField, notFound } from '../../platform/errors.ts';
+import { column } from '../report.formats.ts';
+import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
+import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns, numberIn } from '../report.sql.ts';
+import { defineReport, type ReportInput } from '../report.ts';
+import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
+
+interface Params {
+  type: string;
+  cost_field: string;
+  group_by?: string;
+  aggregate: string[];
+  parent_card_id?: string;
+}
+
+interface Answer {
+  items: {
+    id: string;
+    name: string;
+    cost: number;
+    lifecycle: Lifecycle;
+    attributes: Record<string, unknown>;
+    group?: string;
+  }[];
+  total: number;
+  groups: { name: string; cost: number }[] | null;
+}
+
+/** Whether the cards are grouped by the cards of another type that they are related to. */
+const groupsByCards = (ctx: Ctx, group: string) => ctx.metamodel.cardTypes.get(group)?.is_hidden === false;
+
+function check(ctx: Ctx, { type: key, cost_field, group_by, aggregate }: Params): void {
+  requirePermission(ctx.caller, 'costs.view');
+  const type = typeOf(ctx, 'type', key);
+  costFieldOf(ctx, 'cost_field', type, cost_field);
+  for (const other of aggregate) costFieldOf(ctx, 'aggregate', typeOf(ctx, 'aggregate', other), cost_field);
+  if (aggregate.length > 0) requirePermission(ctx.caller, 'relations.view');
+  if (group_by === undefined) return;
+  if (groupsByCards(ctx, group_by)) requirePermission(ctx.caller, 'relations.view');
+  else if (fieldOf(ctx, 'group_by', type, group_by).type !== 'single_select') {
+    throw invalidField(
+      'group_by',
+      'unknown_value',
+      `"${group_by}" is neither a card type nor a select field`,
+    );
+  }
+}
+
+async function requireParent({ sql, ctx, visible }: ReportInput<Params>, id: string): Promise<void> {
+  const { rows } = await sql.raw(`select from cards c where c.id = ?::uuid and ${visible.sql}`, [
+    id,
+    ...visible.bindings,
+  ] as never);
+  if (rows.length === 0) throw unseenCard(ctx, notFound('card', id));
+}
+
+/** The query in parts: common tables, their joins, and what an item's cost and group are. */
+function partsOf({ ctx, params, visible }: ReportInput<Params>) {
+  const { type, cost_field, group_by, aggregate } = params;
+  const tables: Fragment[] = [];
+  const joins: string[] = [];
+  let cost = numberIn('c.attributes', cost_field);
+  let group: Fragment = { sql: 'null', bindings: [] };
+  if (aggregate.length > 0) {
+    tables.push(addedCosts(ctx, type, aggregate, cost_field, visible));
+    joins.push('left join added on added.card_id = c.id');
+    cost += ' + coalesce(added.cost, 0)';
+  }
+  if (group_by !== undefined && groupsByCards(ctx, group_by)) {
+    tables.push(groupsByType(ctx, type, group_by, visible));
+    joins.push('left join grouped on grouped.card_id = c.id');
+    group = { sql: 'grouped.name', bindings: [] };
+  } else if (group_by !== undefined) {
+    group = groupOfField(typeOf(ctx, 'type', type), group_by);
+  }
+  return { tables, joins, cost, group };
+}
+
+/** What cards cost, as areas: grouped, with the costs of what they are related to, level by level. */
+export const costTreemapReport = defineReport<Params, Answer>({
+  name: 'cost-treemap',
+  id: 'readCostTreemapReport',
+  summary: 'Read what cards cost, grouped, for a treemap',
+  description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}".`,
+  permission: 'reports.ea_dashboard',
+  errors: ['not_found'],
+  permissionNote: 'and costs.view; relations.view for related types',
+  params: {
+    type: typeParam('Application'),
+    cost_field: fieldParam('costTotalAnnual', 'Cost field that gives the area'),
+    group_by: Type.Optional(
+      Type.String({ maxLength: 100, description: 'A related card type, or a select field of the type' }),
+    ),
+    aggregate: Type.Array(Type.String({ maxLength: 100 }), {
+      default: [],
+      maxItems: 50,
+      uniqueItems: true,
+      description: 'Related card types whose costs are added; repeat the parameter for several',
+    }),
+    parent_card_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        pattern: '^[0-9a-fA-F-]{36}$',
+        description: 'Only the children of this card',
+      }),
+    ),
+  },
+  timeTravel: true,
+  check,
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
+  variant: () => '',
+  async compute(input) {
+    const { sql, params, cards } = input;
+    const { group_by: groupBy, parent_card_id: parent } = params;
+    if (parent !== undefined) await requireParent(input, parent);
+    const { tables, joins, cost, group } = partsOf(input);
+    const item = `json_build_object('id', id, 'name', name, 'cost', cost, 'lifecycle', lifecycle,
+      'attributes', attributes${groupBy === undefined ? '' : ", 'group', grp"})`;
+    const groups = `(select coalesce(json_agg(json_build_object('name', grp, 'cost', cost) order by cost desc, grp), '[]')
+      from (select grp, sum(cost) as cost from priced group by grp) sums)`;
+    const { rows } = await sql.raw(
+      `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as (
+         select * from (
+           select c.id, c.name, c.lifecycle, c.attributes, ${cost} as cost, coalesce(${group.sql}, ?::text) as grp
+           from cards c ${joins.join(' ')}
+           where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) every
+         where cost <> 0)
+       select '{"items":' || ${jsonLines(item, 'cost desc, id')} || ',"total":' || coalesce(sum(cost), 0)
+         || ',"groups":' || ${groupBy === undefined ? "'null'" : `${groups}::text`} || '}' as answer
+       from priced`,
+      [
+        ...tables.flatMap((table) => table.bindings),
+        ...group.bindings,
+        REST,
+        params.type,
+        ...(parent === undefined ? [] : [parent]),
+        ...cards.bindings,
+      ] as never,
+    );
+    return rows[0].answer;
+  },
+  tables: ({ items, groups }) => [
+    {
+      name: 'items',
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        column('cost', 'number'),
+        ...(groups ? [column('group')] : []),
+        ...lifecycleColumns,
+      ],
+      rows: items.map((card) => [
+        card.id,
+        card.name,
+        card.cost,
+        ...(groups ? [card.group] : []),
+        ...lifecycleCells(card.lifecycle),
+      ]),
+    },
+    {
+      name: 'groups',
+      columns: [column('name'), column('cost', 'number')],
+      rows: (groups ?? []).map(({ name, cost }) => [name, cost]),
+    },
+  ],
+});

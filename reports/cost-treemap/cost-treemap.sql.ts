@@ -1,0 +1,56 @@
+import type { Ctx } from '../../domain/context.ts';
+import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { CardType } from '../../domain/metamodel/metamodel.compile.ts';
+import { relatedPairs } from '../report.ends.ts';
+import { literal, numberIn } from '../report.sql.ts';
+
+/** The name of the group of those that belong to none. */
+export const REST = 'Ungrouped';
+
+/**
+ * The names of groups by card, as a common table `grouped (card_id, name)`: the related card of the other type; of
+ * several the first by name, so that the groups add up to the total.
+ */
+export function groupsByType(ctx: Ctx, type: string, other: string, visible: Fragment): Fragment {
+  const pairs = relatedPairs(ctx, type, other);
+  return {
+    sql: `grouped as (
+      select distinct on (e.card_id) e.card_id, c.name
+      from (${pairs.sql}) e join cards c on c.id = e.other_id
+      where c.type = ? and ${visible.sql}
+      order by e.card_id, c.name_key, c.id)`,
+    bindings: [...pairs.bindings, other, ...visible.bindings],
+  };
+}
+
+/** The label of a select field's option, over the alias `c`. */
+export function groupOfField(type: CardType, key: string): Fragment {
+  const labels = Object.fromEntries(type.fields.get(key)!.optionLabels);
+  return {
+    sql: `?::jsonb ->> (c.attributes ->> ${literal(key)})`,
+    bindings: [JSON.stringify(labels)],
+  };
+}
+
+/**
+ * The costs of related cards by card, as a common table `added (card_id, cost)`. A related card counts once for each
+ * card that it is related to.
+ */
+export function addedCosts(
+  ctx: Ctx,
+  type: string,
+  others: readonly string[],
+  costField: string,
+  visible: Fragment,
+): Fragment {
+  const pairs = others.map((other) => relatedPairs(ctx, type, other));
+  const all = pairs.map((pair) => pair.sql).join(' union all ');
+  return {
+    sql: `added as (
+      select e.card_id, sum(${numberIn('c.attributes', costField)}) as cost
+      from (select distinct card_id, other_id from (${all}) every) e join cards c on c.id = e.other_id
+      where c.type = any(?::text[]) and ${visible.sql}
+      group by e.card_id)`,
+    bindings: [...pairs.flatMap((pair) => pair.bindings), [...others], ...visible.bindings],
+  };
+}

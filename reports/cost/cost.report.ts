@@ -1,0 +1,52 @@
+import { requirePermission } from '../../domain/access/policy.ts';
+import { column } from '../report.formats.ts';
+import { typeOf, typeParam } from '../report.params.ts';
+import { jsonLines, numberIn } from '../report.sql.ts';
+import { defineReport } from '../report.ts';
+
+interface Params {
+  type: string;
+}
+
+interface Answer {
+  items: { id: string; name: string; cost: number }[];
+  total: number;
+}
+
+/** What cards cost: the sum of all cost fields of each. */
+export const costReport = defineReport<Params, Answer>({
+  name: 'cost',
+  id: 'readCostReport',
+  summary: 'Read what the cards of a type cost',
+  description:
+    'The sum of all cost fields of each card, the highest first; cards without costs are left out.',
+  permission: 'reports.ea_dashboard',
+  permissionNote: 'and costs.view',
+  params: { type: typeParam('Application') },
+  timeTravel: true,
+  check(ctx, { type }) {
+    requirePermission(ctx.caller, 'costs.view');
+    typeOf(ctx, 'type', type);
+  },
+  dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
+  variant: () => '',
+  async compute({ sql, ctx, params, cards }) {
+    const { costKeys } = typeOf(ctx, 'type', params.type);
+    const cost = costKeys.map((key) => numberIn('c.attributes', key)).join(' + ') || '0';
+    const item = "json_build_object('id', id, 'name', name, 'cost', cost)";
+    const { rows } = await sql.raw(
+      `select '{"items":' || ${jsonLines(item, 'cost desc, id')} || ',"total":' || coalesce(sum(cost), 0) || '}' as answer
+       from (select c.id, c.name, ${cost} as cost from cards c where c.type = ? and ${cards.sql} offset 0) priced
+       where cost <> 0`,
+      [params.type, ...cards.bindings] as never,
+    );
+    return rows[0].answer;
+  },
+  tables: ({ items }) => [
+    {
+      name: 'items',
+      columns: [column('id', 'key'), column('name'), column('cost', 'number')],
+      rows: items.map(({ id, name, cost }) => [id, name, cost]),
+    },
+  ],
+});

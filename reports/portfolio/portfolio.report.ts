@@ -1,0 +1,88 @@
+import { may } from '../../domain/access/policy.ts';
+import type { Cell } from '../extraction/extraction.types.ts';
+import { column } from '../report.formats.ts';
+import { fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
+import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns, literal } from '../report.sql.ts';
+import { defineReport } from '../report.ts';
+
+interface Params {
+  type: string;
+  x_axis: string;
+  y_axis: string;
+  size_field: string;
+  color_field: string;
+}
+
+interface Answer {
+  items: {
+    id: string;
+    name: string;
+    x: Cell;
+    y: Cell;
+    size: number | null;
+    color: Cell;
+    lifecycle: Lifecycle;
+  }[];
+  x_axis: string;
+  y_axis: string;
+}
+
+const fields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
+
+/** Cards by four of their fields, for bubbles in a plane. */
+export const portfolioReport = defineReport<Params, Answer>({
+  name: 'portfolio',
+  id: 'readPortfolioReport',
+  summary: 'Read the cards of a type by four of their fields',
+  description: 'Each parameter names a field of the type; `size` is null where the field holds no number.',
+  permission: 'reports.portfolio',
+  permissionNote: 'and costs.view for cost fields',
+  params: {
+    type: typeParam('Application'),
+    x_axis: fieldParam('functionalSuitability', 'Field along the horizontal axis'),
+    y_axis: fieldParam('technicalSuitability', 'Field along the vertical axis'),
+    size_field: fieldParam('costTotalAnnual', 'Field that gives the size'),
+    color_field: fieldParam('businessCriticality', 'Field that gives the colour'),
+  },
+  timeTravel: true,
+  check(ctx, params) {
+    const type = typeOf(ctx, 'type', params.type);
+    for (const param of fields) fieldOf(ctx, param, type, params[param]);
+  },
+  dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ sql, params, cards }) {
+    const value = (key: string) => `c.attributes -> ${literal(key)}`;
+    const size = value(params.size_field);
+    const item = `json_build_object('id', c.id, 'name', c.name, 'x', ${value(params.x_axis)},
+      'y', ${value(params.y_axis)}, 'size', case when jsonb_typeof(${size}) = 'number' then ${size} end,
+      'color', ${value(params.color_field)}, 'lifecycle', c.lifecycle)`;
+    const { rows } = await sql.raw(
+      `select '{"items":' || ${jsonLines(item, 'c.id')} || ',"x_axis":' || to_json(?::text)
+         || ',"y_axis":' || to_json(?::text) || '}' as answer
+       from cards c where c.type = ? and ${cards.sql}`,
+      [params.x_axis, params.y_axis, params.type, ...cards.bindings] as never,
+    );
+    return rows[0].answer;
+  },
+  tables: ({ items }, params) => [
+    {
+      name: 'items',
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        ...fields.map((param) => column(params[param], param === 'size_field' ? 'number' : 'text')),
+        ...lifecycleColumns,
+      ],
+      rows: items.map((card) => [
+        card.id,
+        card.name,
+        card.x,
+        card.y,
+        card.size,
+        card.color,
+        ...lifecycleCells(card.lifecycle),
+      ]),
+    },
+  ],
+});

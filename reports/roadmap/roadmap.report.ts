@@ -1,0 +1,73 @@
+import Type from 'typebox';
+import { may } from '../../domain/access/policy.ts';
+import { reportAttributes } from '../report.cards.ts';
+import { column } from '../report.formats.ts';
+import { typeOf } from '../report.params.ts';
+import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns } from '../report.sql.ts';
+import { defineReport } from '../report.ts';
+
+interface Params {
+  type?: string;
+}
+
+interface Answer {
+  items: {
+    id: string;
+    name: string;
+    type: string;
+    subtype: string | null;
+    lifecycle: Lifecycle;
+    attributes: Record<string, unknown>;
+  }[];
+}
+
+/** The lifecycles of cards, for bars along time. */
+export const roadmapReport = defineReport<Params, Answer>({
+  name: 'roadmap',
+  id: 'readRoadmapReport',
+  summary: 'Read the lifecycles of cards',
+  description: 'Every card with a lifecycle date, of one type or of all.',
+  permission: 'reports.ea_dashboard',
+  params: {
+    type: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Key of a card type; absent: all types' }),
+    ),
+  },
+  timeTravel: true,
+  check(ctx, { type }) {
+    if (type !== undefined) typeOf(ctx, 'type', type);
+  },
+  dependsOn: (topic, { type }) =>
+    topic === 'metamodel' || (type === undefined ? topic.startsWith('cards:') : topic === `cards:${type}`),
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ sql, ctx, params, cards }) {
+    const types = params.type === undefined ? undefined : [params.type];
+    const item = `json_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype,
+      'lifecycle', c.lifecycle, 'attributes', ${reportAttributes(ctx, types)})`;
+    const { rows } = await sql.raw(
+      `select '{"items":' || ${jsonLines(item, 'c.id')} || '}' as answer
+       from cards c where ${types ? 'c.type = ? and' : ''} c.lifecycle <> '{}' and ${cards.sql}`,
+      [...(types ?? []), ...cards.bindings] as never,
+    );
+    return rows[0].answer;
+  },
+  tables: ({ items }) => [
+    {
+      name: 'items',
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        column('type', 'key'),
+        column('subtype', 'key'),
+        ...lifecycleColumns,
+      ],
+      rows: items.map((card) => [
+        card.id,
+        card.name,
+        card.type,
+        card.subtype,
+        ...lifecycleCells(card.lifecycle),
+      ]),
+    },
+  ],
+});

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { reachPosition } from '../../../reports/report.position.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let noCosts: TestClient;
+const ids: Record<string, string> = {};
+const at = (path: string) => `/api/v1/reports/${path}`;
+
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
+  await t.services.db('roles').insert({
+    key: 'nocosts',
+    label: 'No costs',
+    permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
+  });
+  noCosts = await t.as('nocosts');
+  const app = (name: string, attributes: Record<string, unknown>, more: object = {}) => ({
+    type: 'Application',
+    name,
+    attributes: JSON.stringify(attributes),
+    lifecycle: null,
+    ...more,
+  });
+  await command(await t.ctx(), async ({ sql, raise }) => {
+    const cards = await sql('cards')
+      .insert([
+        app(
+          'crm',
+          {
+            costTotalAnnual: 100.5,
+            businessCriticality: 'missionCritical',
+            functionalSuitability: 'perfect',
+          },
+          { lifecycle: JSON.stringify({ active: '2024-01-01', endOfLife: '2027-01-01' }) },
+        ),
+        app('=erp', { costTotalAnnual: 300, businessCriticality: 'missionCritical' }),
+        app('free', { businessCriticality: 'businessOperational' }),
+        app('gone', { costTotalAnnual: 1000 }, { status: 'ARCHIVED' }),
+        { ...app('server', { costTotalAnnual: 20 }), type: 'ITComponent' },
+        { ...app('cables', { costTotalAnnual: 5 }), type: 'ITComponent' },
+        { ...app('old server', { costTotalAnnual: 7000 }), type: 'ITComponent', status: 'ARCHIVED' },
+        { ...app('bought', {}), type: 'Organization' },
+        { ...app('accounts', {}), type: 'Organization' },
+      ])
+      .returning(['id', 'name', 'type']);
+    for (const card of cards) ids[card.name] = card.id;
+    await sql('cards').where({ id: ids.free }).update({ parent_id: ids.crm });
+    const link = (type: string, source: string, target: string) => ({
+      type,
+      source_id: ids[source],
+      target_id: ids[target],
+    });
+    await sql('relations').insert([
+      link('relAppToITC', 'crm', 'server'),
+      link('relAppToITC', 'crm', 'old server'),
+      link('relAppToITC', 'free', 'server'),
+      link('relAppToITC', 'free', 'cables'),
+      link('relOrgToApp', 'bought', 'crm'),
+      link('relOrgToApp', 'accounts', 'crm'),
+      link('relOrgToApp', 'bought', '=erp'),
+    ]);
+    for (const type of ['Application', 'ITComponent', 'Organization']) raise(`cards:${type}`);
+    raise('relations:relAppToITC');
+    raise('relations:relOrgToApp');
+  });
+});
+afterAll(() => t.close());
+
+describe('cost', () => {
+  it('sums the cost fields of each card, the highest first', async () => {
+    const { status, body } = await admin.get(at('cost'));
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      items: [
+        { id: ids['=erp'], name: '=erp', cost: 300 },
+        { id: ids.crm, name: 'crm', cost: 100.5 },
+      ],
+      total: 400.5,
+      position: expect.any(String),
+    });
+    const csv = await admin.get(at('cost'), { accept: 'text/csv' });
+    expect(csv.text).toBe(`id,name,cost\r\n${ids['=erp']},'=erp,300\r\n${ids.crm},crm,100.5\r\n`);
+    const filter = encodeURIComponent('name = crm');
+    expect((await admin.get(at(`cost?filter=${filter}`))).body.total).toBe(100.5);
+    expect((await admin.get(at('cost?type=Organization'))).body).toMatchObject({ items: [], total: 0 });
+  });
+
+  it('shows a change of the costs at once', async () => {
+    const { headers } = await admin.get(at('cost?type=ITComponent'));
+    const path = `/api/v1/cards/${ids.cables}`;
+    await admin.patch(path, { attributes: { costTotalAnnual: 6 } });
+    const after = await admin.get(at('cost?type=ITComponent'), { 'if-none-match': headers.etag! });
+    expect([after.status, after.body.total]).toEqual([200, 26]);
+    await admin.patch(path, { attributes: { costTotalAnnual: 5 } });
+  });
+
+  it('is refused without costs.view, and for what is no type', async () => {
+    for (const path of ['cost', 'cost-treemap', 'portfolio', 'portfolio?size_field=costTotalAnnual']) {
+      const refused = await noCosts.get(at(path));
+      expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+    }
+    for (const path of ['cost?type=Nothing', 'cost-treemap?cost_field=alias', 'roadmap?type=Nothing']) {
+      expect((await admin.get(at(path))).status).toBe(422);
+    }
+  });
+});
+
+describe('cost treemap', () => {
+  it('adds the costs of related types once for each card', async () => {
+    const { status, body } = await admin.get(at('cost-treemap?aggregate=ITComponent'));
+    expect(status).toBe(200);
+    expect(body.items.map((item: { name: string; cost: number }) => [item.name, item.cost])).toEqual([
+      ['=erp', 300],
+      ['crm', 120.5],
+      ['free', 25],
+    ]);
+    expect([body.total, body.groups]).toEqual([445.5, null]);
+    expect(body.items[1].lifecycle.endOfLife).toBe('2027-01-01');
+  });
+
+  it('groups by a related type and by a select field, with the rest', async () => {
+    const byType = await admin.get(at('cost-treemap?aggregate=ITComponent&group_by=Organization'));
+    expect(byType.body.groups).toEqual([
+      { name: 'bought', cost: 300 },
+      { name: 'accounts', cost: 120.5 },
+      { name: 'Ungrouped', cost: 25 },
+    ]);
+    expect(byType.body.items[0].group).toBe('bought');
+    const byField = await admin.get(at('cost-treemap?group_by=businessCriticality'));
+    expect(byField.body.groups).toEqual([{ name: 'Mission Critical', cost: 400.5 }]);
+    const csv = await admin.get(at('cost-treemap?group_by=businessCriticality&table=groups'), {
+      accept: 'text/csv',
+    });
+    expect(csv.text).toBe('name,cost\r\nMission Critical,400.5\r\n');
+  });
+
+  it('shows the children of one card', async () => {
+    const { body } = await admin.get(at(`cost-treemap?aggregate=ITComponent&parent_card_id=${ids.crm}`));
+    expect(body.items.map((item: { name: string }) => item.name)).toEqual(['free']);
+    const nothing = '00000000-0000-4000-8000-000000000000';
+    expect((await admin.get(at(`cost-treemap?parent_card_id=${nothing}`))).status).toBe(404);
+    expect((await admin.get(at('cost-treemap?group_by=alias'))).status).toBe(422);
+    expect((await admin.get(at('cost-treemap?aggregate=Organization'))).status).toBe(422);
+  });
+});
+
+describe('roadmap', () => {
+  it('holds the cards with a date, costs cut for those who may not see them', async () => {
+    const full = await admin.get(at('roadmap'));
+    expect(full.body.items).toEqual([
+      {
+        id: ids.crm,
+        name: 'crm',
+        type: 'Application',
+        subtype: null,
+        lifecycle: { active: '2024-01-01', endOfLife: '2027-01-01' },
+        attributes: {
+          costTotalAnnual: 100.5,
+          businessCriticality: 'missionCritical',
+          functionalSuitability: 'perfect',
+        },
+      },
+    ]);
+    const cut = await noCosts.get(at('roadmap?type=Application'));
+    expect(cut.body.items[0].attributes).toEqual({
+      businessCriticality: 'missionCritical',
+      functionalSuitability: 'perfect',
+    });
+    expect((await admin.get(at('roadmap?type=ITComponent'))).body.items).toEqual([]);
+    const csv = await admin.get(at('roadmap'), { accept: 'text/csv' });
+    expect(csv.text).toContain(`${ids.crm},crm,Application,,,,2024-01-01,,2027-01-01\r\n`);
+  });
+});
+
+describe('portfolio', () => {
+  it('places the cards of a type by its fields', async () => {
+    const { status, body } = await admin.get(at('portfolio'));
+    expect(status).toBe(200);
+    expect([body.x_axis, body.y_axis, body.items.length]).toEqual([
+      'functionalSuitability',
+      'technicalSuitability',
+      3,
+    ]);
+    expect(body.items.find((item: { name: string }) => item.name === 'crm')).toEqual({
+      id: ids.crm,
+      name: 'crm',
+      x: 'perfect',
+      y: null,
+      size: 100.5,
+      color: 'missionCritical',
+      lifecycle: { active: '2024-01-01', endOfLife: '2027-01-01' },
+    });
+    const other = await noCosts.get(at('portfolio?size_field=numberOfUsers'));
+    expect([other.status, other.body.items[0].size]).toEqual([200, null]);
+    const unknown = await admin.get(at('portfolio?x_axis=functionalFit'));
+    expect([unknown.status, unknown.body.errors[0].field]).toEqual([422, 'x_axis']);
+  });
+});
+
+describe('freshness and single flight', () => {
+  it('waits for a position and refuses one that does not come', async () => {
+    const written = await admin.patch(`/api/v1/cards/${ids.crm}`, { alias: 'again' });
+    const position = written.headers['x-position']!;
+    const { status, body } = await admin.get(at(`cost?min_position=${position}`));
+    expect([status, Number(body.position) >= Number(position)]).toEqual([200, true]);
+    const ahead = reachPosition(t.services.db, t.services.signals, Number(position) + 1, 20);
+    await expect(ahead).rejects.toMatchObject({ code: 'position_ahead', extra: { newest: position } });
+    const reached = reachPosition(t.services.db, t.services.signals, Number(position) + 1);
+    await admin.patch(`/api/v1/cards/${ids.crm}`, { alias: 'and again' });
+    await reached;
+  });
+
+  it('may give an older answer with its age when asked to', async () => {
+    const before = await admin.get(at('cost?type=Application'));
+    await admin.patch(`/api/v1/cards/${ids.crm}`, { attributes: { costTotalAnnual: 101 } });
+    const old = await admin.get(at('cost?type=Application&max_staleness=60'));
+    expect([old.body, old.headers.etag]).toEqual([before.body, before.headers.etag]);
+    expect(old.headers).toMatchObject({ age: '0', 'cache-control': 'private, max-age=60' });
+    const now = await admin.get(at('cost?type=Application'));
+    expect([now.body.total, now.headers.age]).toEqual([401, undefined]);
+  });
+
+  it('computes once for 200 who ask at once', async () => {
+    const before = (await admin.get('/metrics')).text;
+    const count = (text: string, outcome: string) =>
+      Number(
+        new RegExp(`estate_report_answers_total\\{report="roadmap",outcome="${outcome}"\\} (\\d+)`).exec(
+          text,
+        )?.[1] ?? 0,
+      );
+    const filter = encodeURIComponent('name ~ crm');
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => admin.get(at(`roadmap?filter=${filter}`))),
+    );
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const after = (await admin.get('/metrics')).text;
+    expect(count(after, 'computed') - count(before, 'computed')).toBe(1);
+    expect(
+      count(after, 'waited') + count(after, 'kept') - count(before, 'waited') - count(before, 'kept'),
+    ).toBe(199);
+  });
+});
