@@ -3,7 +3,8 @@ import { feedEnds } from '../domain/events/changes.ts';
 import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
 import { sha256 } from '../platform/crypto.ts';
-import type { Db, Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database.ts';
+import { atMoment } from './past/past.ts';
 import { activeCards } from './report.cards.ts';
 import { createReportFigures, type ReportFigures } from './report.figures.ts';
 import { createNearest } from './report.nearest.ts';
@@ -51,9 +52,6 @@ export interface ReportRunner {
   figures: ReportFigures;
 }
 
-/** Runs `compute` on the tables, the feed among them, as they were at a moment. */
-export type AtMoment = <T>(db: Db, asOf: Date, compute: (sql: Sql) => Promise<T>) => Promise<T>;
-
 const KEEP_SECONDS = 24 * 60 * 60;
 /** Answers above this are not kept beside the clients that wait for them, only in a cache that takes them. */
 const KEPT_BYTES = 32 * 1024 * 1024;
@@ -70,7 +68,7 @@ const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/
  * no answer is ever stale. Of those who ask at once, one computes and the others wait, in all processes together.
  * @param shared whether other processes see the same cache.
  */
-export function createReportRunner(cache: Cache, shared: boolean, atMoment?: AtMoment): ReportRunner {
+export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
   const figures = createReportFigures();
   const nearest = createNearest(NEAREST);
   const running = new Map<string, Promise<Buffer>>();
@@ -135,10 +133,7 @@ export function createReportRunner(cache: Cache, shared: boolean, atMoment?: AtM
       });
       return `${text.slice(0, -1)},"position":"${newest}"}`;
     };
-    if (asOf) {
-      if (!atMoment) throw new Error('no report of the past is offered');
-      return await atMoment(ctx.db, asOf, onSnapshot);
-    }
+    if (asOf) return await atMoment(ctx.db, asOf, onSnapshot);
     return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
   };
 

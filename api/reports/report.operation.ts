@@ -52,7 +52,19 @@ const common = {
   ),
 };
 
+/** Taken by reports on what has a history. */
+const past = {
+  as_of: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'A moment in the past (RFC 3339), back to the oldest event kept: the landscape as it was then, under the metamodel of today',
+    }),
+  ),
+};
+
 interface CommonQuery {
+  as_of?: string;
   filter?: string;
   table?: string;
   min_position?: string;
@@ -75,9 +87,14 @@ export function reportOperation(
     description: [report.description, cachingNote].filter(Boolean).join('\n\n'),
     permission: report.permission,
     ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
-    query: Type.Object({ ...report.params, ...common }, closed),
+    query: Type.Object({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }, closed),
     headers: ['Accept', 'If-None-Match'],
-    errors: ['not_acceptable', 'position_ahead', ...(report.errors ?? [])],
+    errors: [
+      'not_acceptable',
+      'position_ahead',
+      ...(report.timeTravel ? (['as_of_expired'] as const) : []),
+      ...(report.errors ?? []),
+    ],
     answers: {
       200: {
         description: report.summary,
@@ -87,7 +104,7 @@ export function reportOperation(
       },
     },
     handler: async ({ ctx: asked, query, request, reply }) => {
-      const { filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
+      const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
         Record<string, unknown>;
       const format = acceptedMedia(request.headers.accept, formats);
       if (table !== undefined && format !== CSV) {
@@ -106,6 +123,7 @@ export function reportOperation(
         params,
         cards: await reportCards(ctx, filter),
         filtered: Boolean(filter),
+        ...(as_of === undefined ? {} : { asOf: momentOf(as_of) }),
       };
       const name = runner.name(ctx, topics, question);
       reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
@@ -123,6 +141,13 @@ export function reportOperation(
         : sendTables(reply, report, params, found, format, table);
     },
   });
+}
+
+/** @throws EstateError 422 for what the format allows and no calendar holds, such as a leap second. */
+function momentOf(text: string): Date {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) throw invalidField('as_of', 'format', 'is no moment');
+  return moment;
 }
 
 const cachingNote =

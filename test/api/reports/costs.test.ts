@@ -99,6 +99,21 @@ describe('cost', () => {
     await admin.patch(path, { attributes: { costTotalAnnual: 5 } });
   });
 
+  it('shows the costs as they were', async () => {
+    const path = `/api/v1/cards/${ids.cables}`;
+    const changed = await admin.patch(path, { attributes: { costTotalAnnual: 8 } });
+    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    await admin.patch(path, { attributes: { costTotalAnnual: 5 } });
+    const { status, body } = await admin.get(at(`cost?type=ITComponent&as_of=${rows[0].at}`));
+    expect([status, body.total, body.position]).toEqual([200, 28, changed.headers['x-position']]);
+    const before = await admin.get(at('cost?as_of=2000-01-01T00:00:00Z'));
+    expect([before.status, before.body.code]).toEqual([422, 'as_of_expired']);
+    expect((await admin.get(at('cost?as_of=2999-01-01T00:00:00Z'))).status).toBe(422);
+    for (const report of ['dashboard', 'data-quality', 'roadmap', 'portfolio', 'cost-treemap']) {
+      expect((await admin.get(at(`${report}?as_of=${rows[0].at}`))).status).toBe(200);
+    }
+  });
+
   it('is refused without costs.view, and for what is no type', async () => {
     for (const path of ['cost', 'cost-treemap', 'portfolio', 'portfolio?size_field=costTotalAnnual']) {
       const refused = await noCosts.get(at(path));
