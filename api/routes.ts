@@ -17,6 +17,7 @@ import { registerStakeholderRoutes } from './collaboration/stakeholders.routes.t
 import { registerTodoRoutes } from './collaboration/todos.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
+import { registerExtractRoutes } from './exports/extracts.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerImportRoutes } from './imports/imports.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
@@ -84,6 +85,7 @@ export const routeGroups: RouteGroup[] = [
   registerJobRoutes,
   registerImportRoutes,
   registerExportRoutes,
+  registerExtractRoutes,
   registerReportRoutes,
   registerNotificationRoutes,
   registerBootstrapRoute,

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { type CopiedLines, copyCsv } from './copy-out.ts';
+import { type CopiedLines, copyCsv, copyJson } from './copy-out.ts';
 import type { Db } from './database.ts';
 import { withLiterals } from './literals.ts';
 
@@ -13,6 +13,10 @@ export interface Snapshot {
   batches(text: string, values: unknown[], size: number): AsyncGenerator<unknown[][]>;
   /** Reads a query (with `?` for its values) of any size as lines of CSV that the server writes. */
   csv(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
+  /** Reads a query (with `?` for its values) of one column of JSON texts of any size, one a line. */
+  json(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
+  /** How many rows the server expects a query (with `?` for its values) to give. */
+  expected(text: string, values: unknown[]): Promise<number>;
 }
 
 /**
@@ -47,6 +51,11 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
       }
     },
     csv: (text, values) => copyCsv(client, withLiterals(text, values)),
+    json: (text, values) => copyJson(client, withLiterals(text, values)),
+    async expected(text, values) {
+      const { rows } = await client.query(`explain (format json) ${withLiterals(text, values)}`);
+      return rows[0]['QUERY PLAN'][0].Plan['Plan Rows'];
+    },
   };
   try {
     await client.query('begin isolation level repeatable read read only');

@@ -3,12 +3,13 @@ import Type from 'typebox';
 import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { startExport } from '../../reports/extraction/exports.start.ts';
-import { csvRequest, streamCsv, streamJson } from '../../reports/extraction/exports.stream.ts';
+import { csvRequest, streamExport, streamJson } from '../../reports/extraction/exports.stream.ts';
 import { operation } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
 import { closed } from '../schemas/common.ts';
 import { ExportedCard } from '../schemas/exports.ts';
 import type { App } from '../types.ts';
+import { sendStream } from './exports.send.ts';
 
 const tag = 'Imports and exports';
 
@@ -21,8 +22,10 @@ export function registerExportRoutes(app: App, services: Services): void {
     tag,
     summary: 'Export cards or relations to a file, as a job',
     description:
-      'The file holds one moment; the job’s `result.position` is the place in the change feed to go on from. Fetch it at `GET /jobs/{id}/result`.',
+      'The file holds one moment; the job’s `result` is its manifest, of which `position` is the place in the change feed to go on from: `after` takes it. Fetch the file at `GET /jobs/{id}/result`.',
     permission: 'inventory.export',
+    permissionNote: 'and relations.view for relations, inventory.view for what has changed',
+    errors: ['position_expired'],
     body: ExportRequest,
     bodyExample: { format: 'xlsx', types: ['Application'], include: ['relations', 'hierarchy'] },
     answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
@@ -66,13 +69,7 @@ export function registerExportRoutes(app: App, services: Services): void {
         return reply.send(job);
       }
       const out = new PassThrough();
-      const started = await streamCsv(services, ctx, query, out);
-      reply
-        .header('content-type', 'text/csv; charset=utf-8')
-        .header('content-disposition', `attachment; filename="${started.name}"`)
-        .header('cache-control', 'no-store')
-        .header('x-position', started.position);
-      return reply.send(out);
+      return sendStream(reply, await streamExport(services, ctx, csvRequest(query), out), out);
     },
   });
 
@@ -105,13 +102,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     answers: { 200: { description: 'Cards', schema: Type.Array(ExportedCard) } },
     handler: async ({ ctx, query, reply }) => {
       const out = new PassThrough();
-      const started = await streamJson(services, ctx, query, out);
-      reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .header('content-disposition', `attachment; filename="${started.name}"`)
-        .header('cache-control', 'no-store')
-        .header('x-position', started.position);
-      return reply.send(out);
+      return sendStream(reply, await streamJson(services, ctx, query, out), out);
     },
   });
 }

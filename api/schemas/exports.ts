@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { CardStatus, Lifecycle } from './cards.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
 
 const Text = Nullable(Type.String());
 
@@ -45,6 +46,42 @@ export const ExportedCard = Type.Object(
           closed,
         ),
       ),
+    ),
+  },
+  closed,
+);
+
+const { properties } = ExportRequest;
+
+/** What an export's file holds, for those who load it. */
+export const ManifestSchema = Type.Object(
+  {
+    format: properties.format,
+    kind: properties.kind,
+    types: properties.types,
+    filter: properties.filter,
+    columns: properties.columns,
+    include: properties.include,
+    profile: properties.profile,
+    neutralise: properties.neutralise,
+    after: Nullable(
+      Type.String({ description: 'The position that was gone on from; null for all there is' }),
+    ),
+    position: Position,
+    taken_at: Timestamp,
+    tables: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          rows: Type.Integer(),
+          columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() }, closed)),
+        },
+        closed,
+      ),
+    ),
+    file: Type.Object(
+      { name: Type.String(), size: Type.Integer({ description: 'Bytes' }), sha256: Type.String() },
+      closed,
     ),
   },
   closed,

@@ -6,19 +6,22 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { withSnapshot } from '../../platform/snapshot.ts';
+import { manifestOf, type Written } from './extraction.manifest.ts';
 import { exportName, mediaTypes } from './extraction.names.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
 import { prepareExtraction } from './extraction.write.ts';
 
-/** Writes the file of an export job from one snapshot and makes it the job's result. */
+/** Writes the file of an export job from one snapshot and makes it the job's result, and its manifest. */
 export async function runExport(job: RunningJob<ExportRequest>, services: Services): Promise<JobResult> {
   const { ctx, payload: request } = job;
   const plan = await planExtraction(ctx, request);
-  const { content, result, rows } = await withSnapshot(services.db, async (snapshot) => {
-    const position = await snapshotPosition(snapshot);
-    const { tables, write } = await prepareExtraction(snapshot, ctx, plan);
-    const total = tables.reduce((sum, table) => sum + table.total, 0);
-    let written = 0;
+  const { content, written } = await withSnapshot(services.db, async (snapshot) => {
+    const takenAt = new Date();
+    const position = await snapshotPosition(snapshot, request.after);
+    const { tables, write } = await prepareExtraction(snapshot, ctx, plan, position);
+    const expected = tables.reduce((sum, table) => sum + table.expected, 0);
+    const rowsOf = new Map<string, number>();
+    let rows = 0;
     const out = new PassThrough();
     const stored = storeContent(services.blobs, out);
     // it may fail before anybody waits for it, as when the job is cancelled
@@ -26,12 +29,10 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
     try {
       await write(out, {
         signal: job.signal,
-        onRows: (rows) => {
-          written += rows;
-          job.progress(total === 0 ? 1 : written / total, `${written} of ${total} rows`, {
-            rows: written,
-            total,
-          });
+        onRows: (more, table) => {
+          rows += more;
+          rowsOf.set(table, (rowsOf.get(table) ?? 0) + more);
+          job.progress(Math.min(rows / Math.max(expected, 1), 0.99), `${rows} rows`, { rows });
         },
       });
     } catch (error) {
@@ -39,33 +40,25 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
       await stored.catch(() => undefined);
       throw error;
     }
-    return {
-      content: await stored,
-      rows: total,
-      result: {
-        kind: request.kind,
-        format: request.format,
-        position,
-        rows: Object.fromEntries(tables.map((table) => [table.name, table.total])),
-        columns: plan.columns.map(({ header }) => header),
-      },
-    };
+    const counted = tables.map(({ name, columns }) => ({ name, columns, rows: rowsOf.get(name) ?? 0 }));
+    const done: Written & { rows: number } = { request, position, takenAt, tables: counted, rows };
+    return { content: await stored, written: done };
   });
   return await inTransaction(services.db, async (sql) => {
-    const moment = new Date();
     const file = await recordFile(sql, content, {
-      name: exportName(request, moment),
+      name: exportName(request, new Date()),
       mediaType: mediaTypes[request.format],
       ownerId: ctx.caller.userId,
       withCosts: may(ctx.caller, 'costs.view'),
       // goes with its job
       expiresAt: null,
     });
+    const { rows } = written;
     const done: JobResult = {
       fileId: file.id,
       message: `${rows} rows`,
       counts: { rows, total: rows },
-      result: { ...result, file: { name: file.name, size: file.size, sha256: file.sha256 } },
+      result: { ...manifestOf(written, file) },
     };
     await job.finish({ sql }, done);
     return done;

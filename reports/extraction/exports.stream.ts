@@ -5,7 +5,7 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
-import { exportName } from './extraction.names.ts';
+import { exportName, mediaTypes } from './extraction.names.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
 import { prepareExtraction } from './extraction.write.ts';
 import { pump } from './writers/pump.ts';
@@ -18,53 +18,64 @@ export interface CsvQuery {
   neutralise: boolean;
 }
 
+/** An extraction that is streamed. */
+export type ExtractQuery = Pick<
+  ExportRequest,
+  'format' | 'kind' | 'filter' | 'profile' | 'neutralise' | 'after'
+> & {
+  /** Comma-separated keys. */
+  types?: string;
+  /** Comma-separated names. */
+  columns?: string;
+};
+
 export interface StartedStream {
   name: string;
+  mediaType: string;
   /** The feed position that the rows include. */
   position: string;
 }
 
 /** The export that a download as CSV stands for. */
-export function csvRequest(query: CsvQuery): ExportRequest {
-  const types =
-    query.type
-      ?.split(',')
-      .map((type) => type.trim())
-      .filter(Boolean) ?? [];
-  return {
-    format: 'csv',
-    kind: 'cards',
-    types,
-    filter: query.filter,
-    columns: [],
-    include: [],
-    profile: query.profile,
-    neutralise: query.neutralise,
-  };
+export function csvRequest({ type, filter, profile, neutralise }: CsvQuery): ExportRequest {
+  const query: ExtractQuery = { format: 'csv', kind: 'cards', filter, profile, neutralise };
+  return extractRequest(type === undefined ? query : { ...query, types: type });
+}
+
+const listed = (text: string | undefined): string[] =>
+  text
+    ?.split(',')
+    .map((part) => part.trim())
+    .filter(Boolean) ?? [];
+
+/** The export that a streamed extraction stands for. */
+export function extractRequest({ types, columns, ...query }: ExtractQuery): ExportRequest {
+  return { ...query, types: listed(types), columns: listed(columns), include: [] };
 }
 
 /**
- * Starts to write cards as CSV into `out`, from one snapshot, and answers as soon as the rows flow. A failure on
- * the way destroys `out`, so that the client sees a broken download and no short file.
+ * Starts to write what an export stands for into `out`, from one snapshot, and answers as soon as the rows flow. A
+ * failure on the way destroys `out`, so that the client sees a broken download and no short file.
  * @throws EstateError as {@link planExtraction}, before anything is written.
  */
-export async function streamCsv(
+export async function streamExport(
   services: Services,
   ctx: Ctx,
-  query: CsvQuery,
+  request: ExportRequest,
   out: Writable,
 ): Promise<StartedStream> {
-  const request = csvRequest(query);
   const plan = await planExtraction(ctx, request);
   await command(ctx, async ({ emit }) => {
     emit({
       event_type: 'export.streamed',
-      data: { types: request.types, filter: query.filter, profile: query.profile },
+      data: { ...request },
     });
   });
-  return await stream(services, exportName(request, new Date()), out, async (snapshot) => {
-    const { write } = await prepareExtraction(snapshot, ctx, plan);
-    return () => write(out, {});
+  const file = { name: exportName(request, new Date()), mediaType: mediaTypes[request.format] };
+  return await stream(services, file, out, async (snapshot) => {
+    const position = await snapshotPosition(snapshot, request.after);
+    const { write } = await prepareExtraction(snapshot, ctx, plan, position);
+    return { position, write: () => write(out, {}) };
   });
 }
 
@@ -83,23 +94,24 @@ export async function streamJson(
     emit({ event_type: 'export.streamed', data: { format: 'json', ...query } });
   });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
-  return await stream(services, name, out, async (snapshot) => {
-    return () => pump(jsonChunks(snapshot, ctx, plan), out, undefined);
-  });
+  const file = { name, mediaType: 'application/json; charset=utf-8' };
+  return await stream(services, file, out, async (snapshot) => ({
+    position: await snapshotPosition(snapshot),
+    write: () => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
+  }));
 }
 
 /** Writes into `out` from one snapshot what `prepare` answers to write, and answers as soon as that begins. */
 async function stream(
   services: Services,
-  name: string,
+  file: { name: string; mediaType: string },
   out: Writable,
-  prepare: (snapshot: Snapshot) => Promise<() => Promise<void>>,
+  prepare: (snapshot: Snapshot) => Promise<{ position: string; write: () => Promise<void> }>,
 ): Promise<StartedStream> {
   return await new Promise<StartedStream>((resolve, reject) => {
     withSnapshot(services.db, async (snapshot) => {
-      const position = await snapshotPosition(snapshot);
-      const write = await prepare(snapshot);
-      resolve({ name, position });
+      const { position, write } = await prepare(snapshot);
+      resolve({ ...file, position });
       await write();
     }).catch((error: unknown) => {
       // answered before the rows flow, noticed as a broken download after

@@ -1,22 +1,10 @@
-import type { Condition } from '../../domain/lists/lists.types.ts';
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
-import type { CopiedLines } from '../../platform/copy-out.ts';
 import { literal } from '../../platform/literals.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { numbered } from './extraction.sql.ts';
+import { type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
 
-/**
- * A table whose lines the database writes: what `domain/transfer/csv-cells.ts` says of cells, as SQL, which saves the
- * time to send, parse and join every value. Quotes are COPY's affair.
- */
-export interface CsvTable {
-  name: string;
-  columns: Column[];
-  /** How many rows there are, for progress. */
-  total: number;
-  lines: AsyncIterable<CopiedLines>;
-}
+// What `domain/transfer/csv-cells.ts` says of cells, as SQL. Quotes are COPY's affair.
 
 /** A text for a cell; with `guard`, one that a spreadsheet would calculate has an apostrophe in front. */
 export function csvText(value: string, guard: boolean): string {
@@ -81,59 +69,55 @@ export function csvAttribute(
   return `case ${branches.join(' ')} end`;
 }
 
-/** What is written of one kind of object, over the alias `row` of its table. */
-export interface CsvSource {
-  name: string;
-  row: string;
+/** What is written of one kind of object. */
+export interface CsvCells {
   /** Cells by header that hold no text which could be calculated. */
   plain: Record<string, string>;
   texts: Record<string, string>;
-  /** The attributes that the caller may see; without bindings, a column as it is. */
-  attributes: Condition;
-  /** Keys of the types that are written, and the type of a field in one of them. */
-  types: readonly string[];
-  fieldOf(type: string, key: string): FieldType | undefined;
-  /** The table and what its condition needs. */
-  from: string;
   /** Joins that only cells need. */
   joins: readonly string[];
-  where: Condition;
 }
+
+const changeCells: Record<string, string> = { deleted: 'null', removed: 'null', position: 'x.position' };
+
+const goneCells: Record<string, string> = {
+  id: 'g.id',
+  type: 'g.type',
+  deleted: "case when g.deleted then 'true' end",
+  removed: "case when not g.deleted then 'true' end",
+  position: 'g.position',
+};
 
 /** The objects of a source as lines of CSV, from the snapshot, oldest first. */
 export async function csvTable(
   snapshot: Snapshot,
-  source: CsvSource,
+  source: RowSource,
+  { plain, texts, joins }: CsvCells,
   columns: Column[],
   guard: boolean,
-): Promise<CsvTable> {
-  const { row, plain, texts, attributes, types, where } = source;
+): Promise<LineTable> {
+  const { row, attributes, types } = source;
   // cut once for all columns
   const cut = attributes.bindings.length > 0;
   const object = cut ? 'cut.attributes' : attributes.sql;
   const cells = columns.map(({ header }) => {
     if (header in plain) return plain[header]!;
     if (header in texts) return csvText(texts[header]!, guard);
+    if (source.gone && header in changeCells) return changeCells[header]!;
     const key = header.slice('attributes.'.length);
     const fieldOf = (type: string) => source.fieldOf(type, key);
     return csvAttribute(object, `${row}.type`, types, key, fieldOf, guard);
   });
-  const from = [
-    source.from,
-    ...source.joins,
-    cut ? `cross join lateral (select ${attributes.sql} as attributes offset 0) cut` : '',
-  ].join(' ');
-  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(
-    numbered(`select count(*)::int as n from ${source.from} where ${where.sql}`),
-    where.bindings,
-  );
-  return {
-    name: source.name,
-    columns,
-    total,
-    lines: snapshot.csv(`select ${cells.join(', ')} from ${from} where ${where.sql} order by ${row}.id`, [
-      ...attributes.bindings,
-      ...where.bindings,
-    ]),
-  };
+  const lateral = `cross join lateral (select ${attributes.sql} as attributes offset 0) cut`;
+  const from = cut
+    ? {
+        sql: `${source.from.sql} ${lateral}`,
+        bindings: [...source.from.bindings, ...attributes.bindings],
+      }
+    : source.from;
+  return await lineTable(snapshot, 'csv', { ...source, from }, columns, {
+    cells: { sql: cells.join(', '), bindings: [] },
+    joins,
+    goneCells: columns.map(({ header }) => goneCells[header] ?? 'null').join(', '),
+  });
 }

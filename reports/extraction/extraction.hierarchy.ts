@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/context.ts';
 import { joinPath } from '../../domain/transfer/csv-cells.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type CardSelection, selectedCards } from './extraction.cards.ts';
+import { type CardSelection, selectedCards } from './extraction.cards.source.ts';
 import { numbered } from './extraction.sql.ts';
 import type { Cell, Column, Table } from './extraction.types.ts';
 
@@ -39,7 +39,7 @@ export async function hierarchyTable(snapshot: Snapshot, ctx: Ctx, selection: Ca
     cards.bindings,
     BATCH,
   );
-  return { name: 'Hierarchy', columns, total, batches: shaped(rows) };
+  return { name: 'Hierarchy', columns, expected: total, batches: shaped(rows) };
 }
 
 async function* shaped(batches: AsyncIterable<unknown[][]>): AsyncGenerator<Cell[][]> {

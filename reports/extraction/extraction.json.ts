@@ -6,8 +6,8 @@ import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type CardSelection, selectedCards } from './extraction.cards.ts';
-import { visibleRelationAttributes } from './extraction.relations.ts';
+import { type CardSelection, selectedCards } from './extraction.cards.source.ts';
+import { visibleRelationAttributes } from './extraction.relations.source.ts';
 import { numbered } from './extraction.sql.ts';
 
 const BATCH = 1_000;

@@ -3,6 +3,7 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 export const mediaTypes: Record<ExportRequest['format'], string> = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 

@@ -1,18 +1,24 @@
 import { forbidden, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
+import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../domain/events/changes.ts';
 import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import type { CardSelection } from './extraction.cards.ts';
+import { changedCards } from './changes.cards.ts';
+import { changedRelations } from './changes.relations.ts';
+import { cardChanges, checkAfter } from './changes.since.ts';
+import type { CardSelection } from './extraction.cards.source.ts';
 import { cardColumns, chooseColumns, relationColumns } from './extraction.columns.ts';
+import type { RelationSelection } from './extraction.relations.source.ts';
+import { changeColumns } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
 
 /** A checked request: what is selected and which columns it has. */
 export interface ExtractionPlan {
   request: ExportRequest;
   cards: CardSelection;
-  relationTypes: string[];
+  relations: RelationSelection;
   columns: Column[];
 }
 
@@ -34,11 +40,15 @@ function chooseTypes(given: string[], visible: string[]): string[] {
 
 /**
  * Checks a request against the metamodel and the caller's rights.
- * @throws EstateError `validation_failed` by field, `forbidden` for a filter over what the caller may not see.
+ * @throws EstateError `validation_failed` by field, `forbidden` for a filter over what the caller may not see,
+ * `position_expired`.
  */
 export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<ExtractionPlan> {
   const { metamodel } = ctx;
   const ofCards = request.kind === 'cards';
+  if (request.include.length > 0 && request.after !== undefined) {
+    throw invalidField('include', 'not_with_after', 'is not offered for what has changed since a position');
+  }
   if (request.include.length > 0 && (request.format !== 'xlsx' || !ofCards)) {
     throw invalidField(
       'include',
@@ -61,14 +71,42 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const all = ofCards
     ? cardColumns(ctx, cards.types, request.profile, costs)
     : relationColumns(ctx, relationTypes, request.profile, costs);
-  return { request, cards, relationTypes, columns: chooseColumns(all, request.columns) };
+  const columns = chooseColumns(all, request.columns);
+  const relations: RelationSelection = { types: relationTypes, cards };
+  if (request.after === undefined) return { request, cards, relations, columns };
+  const after = await checkAfter(ctx, request.after);
+  const changes = await cardChanges(ctx, request, { after, types: cards.types });
+  const told =
+    request.types.length > 0 ? relationTypes : [...relationTypes, ...changes.moved.relationTypes.keys()];
+  return {
+    request,
+    cards: ofCards ? { ...cards, changes: changedCards(changes) } : cards,
+    relations: { ...relations, changes: changedRelations(ctx, changes, told) },
+    // a row that is gone has nothing else
+    columns: [...idColumns(columns), ...columns, ...changeColumns],
+  };
 }
 
-/** The feed position up to which the snapshot has seen everything. */
-export async function snapshotPosition(snapshot: Snapshot): Promise<string> {
-  const [row] = await snapshot.query<{ position: string }>(
-    `select greatest(coalesce((select max(position) from events), 0),
-       coalesce((select (value #>> '{}')::bigint from settings where key = 'events.purged_through'), 0))::text as position`,
+/** The columns that name a row, where they were not chosen. */
+function idColumns(columns: Column[]): Column[] {
+  const named: Column[] = [
+    { header: 'id', type: 'key' },
+    { header: 'type', type: 'text' },
+  ];
+  return named.filter(({ header }) => !columns.some((column) => column.header === header));
+}
+
+/**
+ * The feed position up to which the snapshot has seen everything.
+ * @throws EstateError `position_expired` where events after the one that is gone on from are kept no more.
+ */
+export async function snapshotPosition(snapshot: Snapshot, after?: string): Promise<string> {
+  const [row] = await snapshot.query<FeedEnds>(
+    `select coalesce((select (value #>> '{}')::bigint from settings where key = $1), 0) as "purgedThrough",
+       coalesce((select max(position) from events), 0) as newest`,
+    [PURGED_THROUGH],
   );
-  return row!.position;
+  const ends = { ...row!, newest: Math.max(row!.newest, row!.purgedThrough) };
+  if (after !== undefined) checkPosition(after, ends, 'after');
+  return String(ends.newest);
 }

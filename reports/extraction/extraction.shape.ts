@@ -2,7 +2,9 @@ import { joinValues } from '../../domain/transfer/csv-cells.ts';
 import type { Batch, Cell, Column } from './extraction.types.ts';
 
 /** Where a column's cells come from: a value of the query's row, or a member of a JSON value in it. */
-export type Source = { place: number; read?: (value: unknown) => Cell } | { place: number; member: string };
+export type Source =
+  | { place: number; read?: ((value: unknown) => Cell) | undefined }
+  | { place: number; member: string };
 
 interface Member {
   /** The column's number. */

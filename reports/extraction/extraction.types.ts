@@ -19,10 +19,10 @@ export interface Table {
   /** Name of the sheet or file. */
   name: string;
   columns: Column[];
-  /** How many rows there are, for progress. */
-  total: number;
+  /** About how many rows there are, for progress. */
+  expected: number;
   batches: AsyncIterable<Batch>;
 }
 
-/** Told after each batch with the number of rows written since. */
-export type OnRows = (rows: number) => void;
+/** Told after each batch with the number of rows written since, and of which table. */
+export type OnRows = (rows: number, table: string) => void;

@@ -2,56 +2,76 @@ import type { Writable } from 'node:stream';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardCsv } from './extraction.cards.csv.ts';
+import { cardNdjson } from './extraction.cards.ndjson.ts';
 import { cardTable } from './extraction.cards.ts';
 import { relationColumns } from './extraction.columns.ts';
 import { hierarchyTable } from './extraction.hierarchy.ts';
 import { type ExtractionPlan, seesSomeCosts } from './extraction.plan.ts';
-import { relationCsv } from './extraction.relations.csv.ts';
+import { relationCsv, relationNdjson } from './extraction.relations.lines.ts';
 import { relationTable } from './extraction.relations.ts';
+import type { LineTable } from './extraction.rows.ts';
 import type { Column, OnRows, Table } from './extraction.types.ts';
-import { writeCsv } from './writers/csv.ts';
-import { writeNdjson } from './writers/ndjson.ts';
+import { writeCsv, writeNdjson } from './writers/lines.ts';
+import { writeParquet } from './writers/parquet.ts';
 import { writeXlsx } from './writers/xlsx.ts';
 
-/** What a plan gives on a snapshot: how many rows each table has, and the way to write them, once. */
+/** What a plan gives on a snapshot, and the way to write it, once. */
 export interface Extraction {
-  tables: { name: string; total: number }[];
+  tables: { name: string; expected: number; columns: Column[] }[];
   /** Ends the stream; destroys it on failure. */
   write(out: Writable, options: { signal?: AbortSignal; onRows?: OnRows }): Promise<void>;
 }
 
-/** Counts the rows of a plan on the snapshot and makes ready to write them. */
+/** Makes a plan ready to be written from the snapshot, whose feed position is given. */
 export async function prepareExtraction(
   snapshot: Snapshot,
   ctx: Ctx,
   plan: ExtractionPlan,
+  position: string,
 ): Promise<Extraction> {
-  const { request, cards, relationTypes, columns } = plan;
-  if (request.format === 'csv') {
-    const { neutralise } = request;
-    const table =
-      request.kind === 'relations'
-        ? await relationCsv(snapshot, ctx, relationTypes, cards, columns, neutralise)
-        : await cardCsv(snapshot, ctx, cards, columns, neutralise);
+  const { format, after } = plan.request;
+  if (format === 'csv') {
+    const table = await csvLines(snapshot, ctx, plan);
     return { tables: [table], write: (out, options) => writeCsv(table, out, options) };
+  }
+  if (format === 'ndjson') {
+    const table = await jsonLines(snapshot, ctx, plan);
+    const end = after === undefined ? undefined : position;
+    return { tables: [table], write: (out, options) => writeNdjson(table, out, { ...options, end }) };
   }
   const tables = await readTables(snapshot, ctx, plan);
   return {
     tables,
     write: (out, options) =>
-      request.format === 'xlsx' ? writeXlsx(tables, out, options) : writeNdjson(tables[0]!, out, options),
+      format === 'xlsx' ? writeXlsx(tables, out, options) : writeParquet(tables[0]!, out, options),
   };
+}
+
+async function csvLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {
+  const { request, cards, relations, columns } = plan;
+  const { neutralise } = request;
+  return request.kind === 'relations'
+    ? await relationCsv(snapshot, ctx, relations, columns, neutralise)
+    : await cardCsv(snapshot, ctx, cards, columns, neutralise);
+}
+
+async function jsonLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {
+  const { request, cards, relations, columns } = plan;
+  const whole = request.columns.length === 0;
+  return request.kind === 'relations'
+    ? await relationNdjson(snapshot, ctx, relations, columns, whole)
+    : await cardNdjson(snapshot, ctx, cards, columns, whole);
 }
 
 /** The tables of a plan, read from the snapshot. */
 export async function readTables(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<Table[]> {
-  const { request, cards, relationTypes } = plan;
-  const relations = (columns: Column[]) => relationTable(snapshot, ctx, relationTypes, cards, columns);
-  if (request.kind === 'relations') return [await relations(plan.columns)];
+  const { request, cards, relations } = plan;
+  if (request.kind === 'relations') return [await relationTable(snapshot, ctx, relations, plan.columns)];
   const tables = [await cardTable(snapshot, ctx, cards, plan.columns)];
   if (request.include.includes('relations')) {
     const costs = await seesSomeCosts(ctx);
-    tables.push(await relations(relationColumns(ctx, relationTypes, request.profile, costs)));
+    const columns = relationColumns(ctx, relations.types, request.profile, costs);
+    tables.push(await relationTable(snapshot, ctx, relations, columns));
   }
   if (request.include.includes('hierarchy')) tables.push(await hierarchyTable(snapshot, ctx, cards));
   return tables;

@@ -4,7 +4,12 @@ import { defineJob } from '../jobs.define.ts';
 /** What is exported, and how. Shared by the request and the job. */
 export const ExportRequest = Type.Object(
   {
-    format: Type.Union([Type.Literal('csv'), Type.Literal('xlsx'), Type.Literal('ndjson')]),
+    format: Type.Union([
+      Type.Literal('csv'),
+      Type.Literal('xlsx'),
+      Type.Literal('ndjson'),
+      Type.Literal('parquet'),
+    ]),
     kind: Type.Union([Type.Literal('cards'), Type.Literal('relations')], { default: 'cards' }),
     types: Type.Array(Type.String({ maxLength: 100 }), {
       default: [],
@@ -34,6 +39,13 @@ export const ExportRequest = Type.Object(
       default: true,
       description: 'Guard CSV texts against being calculated by a spreadsheet',
     }),
+    after: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{1,16}$',
+        description:
+          'A feed position, such as that of the export before: only what may have changed since, and what is gone',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -98,7 +98,7 @@ async function writeTable(
       written.commit();
       if (row % 250 === 0) await workbook.drained(sheet);
     }
-    onRows?.(rows.length);
+    onRows?.(rows.length, table.name);
     await workbook.drained(sheet);
   }
   sheet.commit();
@@ -113,7 +113,7 @@ function notesTable(notes: Note[]): Table {
       { header: 'column', type: 'text' },
       { header: `length of the text, of which ${MAX_TEXT} characters fit into a cell`, type: 'number' },
     ],
-    total: notes.length,
+    expected: notes.length,
     batches: (async function* () {
       yield notes.map(({ sheet, row, column, length }) => [sheet, row, column, length]);
     })(),

@@ -7,7 +7,7 @@ import { joinValues, neutralise } from '../../../../domain/transfer/csv-cells.ts
 import { literal } from '../../../../platform/literals.ts';
 import { type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
 import { csvAttribute, csvText } from '../../../../reports/extraction/extraction.csv.ts';
-import { writeCsv } from '../../../../reports/extraction/writers/csv.ts';
+import { writeCsv } from '../../../../reports/extraction/writers/lines.ts';
 import { createTestServices, type TestServices } from '../../../support/harness.ts';
 import { Kept, Stuck, textColumns } from './tables.ts';
 
@@ -28,7 +28,7 @@ const inSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => withSnapshot
 const tableOf = (snapshot: Snapshot, headers: string[], query: string, values: unknown[] = []) => ({
   name: 'Cards',
   columns: textColumns(...headers),
-  total: 0,
+  expected: 0,
   lines: snapshot.csv(query, values),
 });
 const cellsOf = (content: string): string[][] => parse(content, { record_delimiter: '\r\n', from: 2 });

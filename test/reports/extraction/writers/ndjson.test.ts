@@ -1,64 +1,68 @@
-import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
-import type { Column, Table } from '../../../../reports/extraction/extraction.types.ts';
-import { writeNdjson } from '../../../../reports/extraction/writers/ndjson.ts';
-import { endlessTable, Kept, Stuck, tableOf, textColumns } from './tables.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
+import { jsonKey, jsonObject, jsonText } from '../../../../reports/extraction/extraction.ndjson.ts';
+import { writeNdjson } from '../../../../reports/extraction/writers/lines.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { Kept, textColumns } from './tables.ts';
 
-describe('NDJSON', () => {
-  it('nests lifecycle and attributes, keeps types and leaves empty values out', async () => {
-    const out = new Kept();
-    const columns: Column[] = [
-      ...textColumns('name', 'lifecycle.active'),
-      { header: 'attributes.run.cost', type: 'number' },
-      { header: 'attributes.regions', type: 'multi' },
-    ];
-    const rows = [
-      ['=1', '2020-01-01', -5, ['a', 'b']],
-      ['x', null, undefined, null],
-    ];
-    await writeNdjson(tableOf(columns, rows), out, {});
-    expect(out.content.toString()).toBe(
-      '{"name":"=1","lifecycle":{"active":"2020-01-01"},"attributes":{"run.cost":-5,"regions":["a","b"]}}\n{"name":"x"}\n',
-    );
-  });
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
 
-  it('takes no more rows than the reader takes, tells how many, and lets go of them when it is aborted', async () => {
-    const { table, told } = endlessTable();
-    const stop = new AbortController();
-    let seen = 0;
-    const onRows = (rows: number) => {
-      seen += rows;
-    };
-    const out = new Stuck();
-    const writing = writeNdjson(table, out, { signal: stop.signal, onRows });
-    for (let turn = 0; turn < 1_000; turn += 1) await setImmediate();
-    expect(told.rows).toBeLessThan(10_000);
-    expect(seen).toBe(told.rows);
-    const reason = new Error('cancelled');
-    stop.abort(reason);
-    await expect(writing).rejects.toBe(reason);
-    expect([out.destroyed, told.closed]).toEqual([true, true]);
-  });
+const tableOf = (snapshot: Snapshot, query: string, values: unknown[] = []) => ({
+  name: 'Cards',
+  columns: textColumns('a'),
+  expected: 0,
+  lines: snapshot.json(query, values),
+});
 
-  it('lets go of the rows when the reader goes', async () => {
-    const { table, told } = endlessTable();
-    const out = new Stuck();
-    const writing = writeNdjson(table, out, {});
-    out.destroy();
-    await expect(writing).rejects.toThrow();
-    expect(told.closed).toBe(true);
-  });
+async function written(query: string, values: unknown[], end?: string): Promise<string> {
+  const out = new Kept();
+  await withSnapshot(t.services.db, (snapshot) =>
+    writeNdjson(tableOf(snapshot, query, values), out, { end }),
+  );
+  expect(out.writableFinished).toBe(true);
+  return out.content.toString();
+}
 
-  it('destroys the stream when the rows fail', async () => {
-    const failing: Table = {
-      ...tableOf(textColumns('a'), []),
-      batches: (async function* () {
-        yield [['1']];
-        throw new Error('the database has gone');
-      })(),
-    };
-    const out = new Kept();
-    await expect(writeNdjson(failing, out, {})).rejects.toThrow('the database has gone');
-    expect([out.destroyed, out.writableFinished]).toEqual([true, false]);
-  });
+it('writes every text as any reader of JSON reads it, one object a line', async () => {
+  const texts = [
+    '',
+    'plain',
+    '"',
+    '\\',
+    '\\.',
+    'a\nb\r\n',
+    '\t\u0001\u0002\u0007',
+    '漢字 👩',
+    "'=1",
+    ',',
+    '\u2028',
+  ];
+  const item = jsonObject([
+    ['text', jsonText('x.v')],
+    ['n', 'x.n::text'],
+    ['none', 'null'],
+  ]);
+  const content = await written(
+    `select ${item} from jsonb_array_elements_text(?::jsonb) with ordinality as x(v, n) order by x.n`,
+    [JSON.stringify(texts)],
+  );
+  const lines = content.split('\n');
+  expect(lines.pop()).toBe('');
+  expect(lines.map((line) => JSON.parse(line))).toEqual(texts.map((text, n) => ({ text, n: n + 1 })));
+});
+
+it('writes objects of more members than a function takes, and none for those without a value', async () => {
+  const many = Array.from({ length: 120 }, (_, n): [string, string] => [`m${n}`, `${n}::text`]);
+  expect(JSON.parse(await written(`select ${jsonObject(many)}`, []))).toEqual(
+    Object.fromEntries(many.map(([name], n) => [name, n])),
+  );
+  expect(await written(`select ${jsonObject([['a', jsonKey('null::text')]])}`, [])).toBe('{}\n');
+});
+
+it('ends with the position where changes go on from', async () => {
+  expect(await written(`select '{"id":1}'`, [], '17')).toBe('{"id":1}\n{"end":true,"position":"17"}\n');
 });

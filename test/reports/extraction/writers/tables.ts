@@ -6,7 +6,7 @@ export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch
   return {
     name,
     columns,
-    total: rows.length,
+    expected: rows.length,
     batches: (async function* () {
       for (let from = 0; from < rows.length; from += batch) yield rows.slice(from, from + batch);
     })(),
@@ -52,7 +52,7 @@ export function endlessTable(): { table: Table; told: { rows: number; closed: bo
     }
   };
   return {
-    table: { name: 'Cards', columns: textColumns('name'), total: 1e9, batches: batches() },
+    table: { name: 'Cards', columns: textColumns('name'), expected: 1e9, batches: batches() },
     told,
   };
 }

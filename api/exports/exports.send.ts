@@ -1,0 +1,13 @@
+import type { PassThrough } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { StartedStream } from '../../reports/extraction/exports.stream.ts';
+
+/** Sends a file while it is being written. */
+export function sendStream(reply: FastifyReply, started: StartedStream, out: PassThrough): FastifyReply {
+  reply
+    .header('content-type', started.mediaType)
+    .header('content-disposition', `attachment; filename="${started.name}"`)
+    .header('cache-control', 'no-store')
+    .header('x-position', started.position);
+  return reply.send(out);
+}

@@ -1,0 +1,45 @@
+import { requirePermission } from '../../domain/access/policy.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { checkPosition, feedEnds } from '../../domain/events/changes.ts';
+import { parseFilter } from '../../domain/filters/filters.parser.ts';
+import type { FilterNode } from '../../domain/filters/filters.types.ts';
+import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import type { CardChanges } from './changes.cards.ts';
+import { movedSince } from './changes.moved.ts';
+
+/**
+ * Checks the position after which changes are asked for. Ids of what is gone are told, as in the change feed.
+ * @throws EstateError `forbidden` without `inventory.view`, `validation_failed`, `position_expired`.
+ */
+export async function checkAfter(ctx: Ctx, after: string): Promise<number> {
+  requirePermission(ctx.caller, 'inventory.view');
+  return checkPosition(after, await feedEnds(ctx.db), 'after');
+}
+
+/** Over how many relations a filter looks at other cards. */
+function hopsOf(node: FilterNode | null): number {
+  if (!node) return 0;
+  if (node.kind === 'not') return hopsOf(node.item);
+  if (node.kind !== 'condition') return Math.max(...node.items.map(hopsOf));
+  return node.path.filter(({ text }) => text === 'relation').length;
+}
+
+/** What decides which cards may look different to a request. */
+export async function cardChanges(
+  ctx: Ctx,
+  request: ExportRequest,
+  { after, types }: { after: number; types: string[] },
+): Promise<CardChanges> {
+  const { profile, columns, filter } = request;
+  const moved = await movedSince(ctx.db, ctx, after);
+  const every = request.kind === 'relations' || request.types.length === 0;
+  return {
+    after,
+    moved,
+    told: every ? [...types, ...moved.cardTypes.keys()] : types,
+    paths: profile === 'roundtrip' && (columns.length === 0 || columns.includes('parent_path')),
+    hops: hopsOf(parseFilter(filter)),
+    authors: /created_by|updated_by/.test(filter),
+    filtered: filter.trim() !== '',
+  };
+}

@@ -1,0 +1,60 @@
+import { escapedText } from './extraction.csv.ts';
+
+/** The parent `p` of a card. */
+export const parentJoin = 'left join cards p on p.id = c.parent_id';
+
+/** The join `pp` that aggregates the ancestors `up` of a card, whose `depth` is 1 for the parent. */
+export const ancestors = (aggregate: string): string => `left join lateral (
+    with recursive up as (
+      select a.id, a.parent_id, a.name, 1 as depth from cards a where a.id = c.parent_id
+      union all
+      select a.id, a.parent_id, a.name, up.depth + 1 from cards a join up on a.id = up.parent_id where up.depth < 50
+    ) select ${aggregate} from up) pp on c.parent_id is not null`;
+
+/** The path of the ancestors' names, root first, as `pp.cell`. */
+export const pathJoin = ancestors(
+  `string_agg(${escapedText('up.name', '\\\\/')}, ' / ' order by up.depth desc) as cell`,
+);
+
+const tagText = `${escapedText('g.name', '\\\\/')} || '/' || ${escapedText('t.name', '\\\\\\\\')}`;
+const tagTables = 'tags t join tag_groups g on g.id = t.tag_group_id';
+const tagOrder = 'row_number() over (order by lower(g.name), lower(t.name)) as place';
+
+/**
+ * How a card's tags, or its stakeholders, become a cell: what is made of each one's `text`, and how the `text`s are put
+ * together in the order of `place`.
+ */
+export interface Gathering {
+  each(text: string): string;
+  all: string;
+}
+
+/**
+ * The join `t` whose `cell` has a card's tags. Each tag's text is made once, and its place among the others found once;
+ * but for few cards it is quicker to look at their tags alone.
+ */
+export function tagsJoin({ each, all }: Gathering, few: boolean): string {
+  const text = `${each(tagText)} as text`;
+  return few
+    ? `left join lateral (select ${all} as cell
+        from (select ${text}, ${tagOrder} from card_tags ct join ${tagTables} on t.id = ct.tag_id
+              where ct.card_id = c.id) k) t on true`
+    : `left join (select ct.card_id, ${all} as cell
+        from card_tags ct join (select t.id, ${text}, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
+        group by ct.card_id) t on t.card_id = c.id`;
+}
+
+/** The join `s` whose `cell` has a card's stakeholders; with users it is as with tags. */
+export function stakeholdersJoin({ each, all }: Gathering, few: boolean): string {
+  const ordered = all.replace('k.place', 'k.role, k.place');
+  return few
+    ? `left join lateral (select ${ordered} as cell
+        from (select s.role, ${each("s.role || ':' || u.email")} as text, lower(u.email) as place
+              from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id) k) s on true`
+    : `left join (select k.card_id, ${ordered} as cell
+        from (select s.card_id, s.role, s.role || ':' || u.text as text, u.place
+              from stakeholders s
+              join (select id, ${each('email')} as text, row_number() over (order by lower(email)) as place
+                    from users) u on u.id = s.user_id) k
+        group by k.card_id) s on s.card_id = c.id`;
+}

@@ -1,0 +1,52 @@
+import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
+import { visibleCards } from '../../domain/cards/cards.visible.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
+import type { RowSource } from './extraction.rows.ts';
+
+/** Which cards an extraction takes. */
+export interface CardSelection {
+  types: string[];
+  conditions: Condition[];
+  /** Only what may have changed: rows of `id`, `type`, `position`, and whether the caller was `told` of it before. */
+  changes?: Fragment;
+}
+
+/** The conditions of a selection, visibility included, over the alias `c`. */
+export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
+  const parts = [
+    visibleCards(ctx),
+    { sql: 'c.type = any(?::text[])', bindings: [selection.types] },
+    ...selection.conditions,
+  ];
+  return {
+    sql: parts.map((part) => `(${part.sql})`).join(' and '),
+    bindings: parts.flatMap((part) => part.bindings),
+  };
+}
+
+/** Where the cards of a selection stand, as `c`. */
+export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
+  const where = selectedCards(ctx, selection);
+  const { changes } = selection;
+  const source: RowSource = {
+    name: 'Cards',
+    row: 'c',
+    attributes: visibleAttributes(ctx),
+    types: selection.types,
+    fieldOf: (type, key) => ctx.metamodel.cardTypes.get(type)?.fields.get(key)?.type,
+    from: { sql: 'cards c', bindings: [] },
+    where,
+  };
+  if (!changes) return source;
+  return {
+    ...source,
+    from: { sql: `(${changes.sql}) x join cards c on c.id = x.id`, bindings: changes.bindings },
+    gone: {
+      sql: `select x.id, x.type, c.id is null as deleted, x.position
+        from (${changes.sql}) x left join cards c on c.id = x.id
+        where x.told and (c.id is null or (${where.sql}) is not true)`,
+      bindings: [...changes.bindings, ...where.bindings],
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Ctx } from '../../domain/context.ts';
+import type { Snapshot } from '../../platform/snapshot.ts';
+import { csvTable } from './extraction.csv.ts';
+import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
+import { type RelationSelection, relationSource } from './extraction.relations.source.ts';
+import type { LineTable } from './extraction.rows.ts';
+import type { Column } from './extraction.types.ts';
+
+/** Cells that hold no text which could be calculated, nor one to be escaped. */
+const plain: Record<string, string> = {
+  id: 'r.id',
+  source_id: 'r.source_id',
+  target_id: 'r.target_id',
+};
+
+const keys: Record<string, string> = {
+  type: 'r.type',
+  source_type: 's.type',
+  target_type: 't.type',
+};
+
+const texts: Record<string, string> = {
+  source_external_id: 's.external_id',
+  source_name: 's.name',
+  target_external_id: 't.external_id',
+  target_name: 't.name',
+  description: 'r.description',
+};
+
+/** The relations of which both ends are among the selected cards, as lines of CSV. */
+export async function relationCsv(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  selection: RelationSelection,
+  columns: Column[],
+  guard: boolean,
+): Promise<LineTable> {
+  const cells = { plain: { ...plain, ...keys }, texts, joins: [] };
+  return await csvTable(snapshot, relationSource(ctx, selection), cells, columns, guard);
+}
+
+const mapped = (values: Record<string, string>, to: (value: string) => string) =>
+  Object.fromEntries(Object.entries(values).map(([header, value]) => [header, to(value)]));
+
+const members = { ...mapped(plain, jsonKey), ...mapped({ ...keys, ...texts }, jsonText) };
+
+/** The same as lines of JSON. */
+export async function relationNdjson(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  selection: RelationSelection,
+  columns: Column[],
+  whole: boolean,
+): Promise<LineTable> {
+  const source = relationSource(ctx, selection);
+  return await jsonTable(snapshot, source, { members, joins: [] }, columns, whole);
+}
