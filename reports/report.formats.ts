@@ -56,7 +56,7 @@ export async function writeReportXlsx(tables: ReportTable[], out: Writable): Pro
 }
 
 function sheetOf({ name, columns, rows }: ReportTable): Table {
-  return { name, columns, total: 0, batches: batchesOf(rows) };
+  return { name, columns, expected: 0, batches: batchesOf(rows) };
 }
 
 async function* batchesOf(rows: Iterable<readonly Cell[]>): AsyncGenerator<(readonly Cell[])[]> {

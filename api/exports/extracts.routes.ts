@@ -15,6 +15,7 @@ import { sendStream } from './exports.send.ts';
 
 const tag = 'Imports and exports';
 const { properties } = ExportRequest;
+const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''));
 
 const ExtractQuery = Type.Object(
   {
@@ -63,7 +64,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
       permissionNote,
       query: ExtractQuery,
       answers: {
-        200: { description: 'The rows', schema: Type.String(), mediaType: Object.values(mediaTypes) },
+        200: { description: 'The rows', schema: Type.String(), mediaType },
         202: {
           description: 'The job that was started instead, as preferred',
           schema: Type.Ref('StartedJob#'),

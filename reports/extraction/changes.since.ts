@@ -5,7 +5,7 @@ import { parseFilter } from '../../domain/filters/filters.parser.ts';
 import type { FilterNode } from '../../domain/filters/filters.types.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { CardChanges } from './changes.cards.ts';
-import { movedSince } from './changes.moved.ts';
+import { type Moved, movedSince } from './changes.moved.ts';
 
 /**
  * Checks the position after which changes are asked for. Ids of what is gone are told, as in the change feed.
@@ -42,4 +42,12 @@ export async function cardChanges(
     authors: /created_by|updated_by/.test(filter),
     filtered: filter.trim() !== '',
   };
+}
+
+/** Relation types of which the caller may have been told relations before: the visible ones, and those that were. */
+export function relationTypesTold({ metamodel }: Ctx, moved: Moved): string[] {
+  const before = [...metamodel.relationTypes.values()].filter(
+    (type) => moved.cardTypes.has(type.source_type_key) || moved.cardTypes.has(type.target_type_key),
+  );
+  return [...metamodel.visibleRelationTypes, ...moved.relationTypes.keys(), ...before.map(({ key }) => key)];
 }

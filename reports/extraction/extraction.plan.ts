@@ -7,7 +7,7 @@ import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { changedCards } from './changes.cards.ts';
 import { changedRelations } from './changes.relations.ts';
-import { cardChanges, checkAfter } from './changes.since.ts';
+import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
 import type { CardSelection } from './extraction.cards.source.ts';
 import { cardColumns, chooseColumns, relationColumns } from './extraction.columns.ts';
 import type { RelationSelection } from './extraction.relations.source.ts';
@@ -76,8 +76,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   if (request.after === undefined) return { request, cards, relations, columns };
   const after = await checkAfter(ctx, request.after);
   const changes = await cardChanges(ctx, request, { after, types: cards.types });
-  const told =
-    request.types.length > 0 ? relationTypes : [...relationTypes, ...changes.moved.relationTypes.keys()];
+  const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, changes.moved);
   return {
     request,
     cards: ofCards ? { ...cards, changes: changedCards(changes) } : cards,

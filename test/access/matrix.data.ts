@@ -6,6 +6,7 @@ import { calculationRows } from './matrix/calculations.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
+import { extractRows } from './matrix/extracts.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
@@ -196,4 +197,5 @@ export const table: Row[] = [
   batchRows,
   calculationRows,
   reportRows,
+  extractRows,
 ].flat();

@@ -141,7 +141,11 @@ describe('CSV', () => {
     expect(rows[0]!.description).toHaveLength(40_000);
     expect(job.counts).toEqual({ rows: 8, total: 8 });
     expect(job.result).toMatchObject({
-      rows: { Cards: 8 },
+      kind: 'cards',
+      format: 'csv',
+      types: ['Application'],
+      after: null,
+      tables: [{ name: 'Cards', rows: 8 }],
       file: { size: content.length, sha256: createHash('sha256').update(content).digest('hex') },
     });
     const plain = await exported(member, {

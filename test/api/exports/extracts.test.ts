@@ -1,0 +1,214 @@
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+
+let t: TestApp;
+let workers: Workers;
+let admin: TestClient;
+/** Cards by name. */
+const ids: Record<string, string> = {};
+
+async function made(path: string, body: object): Promise<string> {
+  const answer = await admin.post(`/api/v1/${path}`, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+}
+async function card(name: string, more: object = {}): Promise<string> {
+  ids[name] = await made('cards', { type: 'Application', name, ...more });
+  return ids[name]!;
+}
+const changed = async (name: string, patch: object) =>
+  expect((await admin.patch(`/api/v1/cards/${ids[name]}`, patch)).status).toBe(200);
+
+const get = (query: string, client = admin, kind = 'cards') =>
+  client.get(`/api/v1/extracts/${kind}?${query}`);
+const lines = (answer: TestAnswer) => {
+  expect(answer.status, answer.text).toBe(200);
+  return answer.text
+    .trimEnd()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+};
+/** The newest position. */
+const now = async () => (await admin.get('/api/v1/changes?after=now')).body.next as string;
+/** What has changed since a position, without the last line. */
+async function since(after: string, query = '', client = admin, kind = 'cards') {
+  const answer = await get(`after=${after}&${query}`, client, kind);
+  const rows = lines(answer);
+  expect(rows.pop()).toEqual({ end: true, position: answer.headers['x-position'] });
+  return rows;
+}
+const gone = (rows: { id: string; deleted?: true; removed?: true }[]) =>
+  rows
+    .filter(({ deleted, removed }) => deleted || removed)
+    .map(({ id, deleted }) => [
+      Object.keys(ids).find((name) => ids[name] === id),
+      deleted ? 'deleted' : 'removed',
+    ]);
+const there = (rows: { name?: string }[]) => rows.flatMap(({ name }) => name ?? []).sort();
+
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services);
+  admin = await t.as('admin');
+  await card('One', { attributes: { costTotalAnnual: 5 }, lifecycle: { active: '2020-02-29' } });
+  await card('Two');
+  await card('Three', { parent_id: ids.Two });
+  await card('Server', { type: 'ITComponent' });
+  await made('relations', { type: 'relAppToITC', source_id: ids.One, target_id: ids.Server });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+describe('all there is', () => {
+  it('is streamed in every format, with the position and a name', async () => {
+    const position = await now();
+    const json = await get('types=Application&columns=name,attributes.costTotalAnnual,lifecycle.active');
+    expect(lines(json)).toEqual([
+      { name: 'One', attributes: { costTotalAnnual: 5 }, lifecycle: { active: '2020-02-29' } },
+      { name: 'Two' },
+      { name: 'Three' },
+    ]);
+    expect(json.headers).toMatchObject({
+      'content-type': 'application/x-ndjson',
+      'content-disposition': expect.stringMatching(/^attachment; filename="estate-cards-.*\.ndjson"$/),
+    });
+    expect(Number(json.headers['x-position'])).toBeGreaterThanOrEqual(Number(position));
+    const csv = await get('format=csv&types=Application');
+    const rows: Record<string, string>[] = parse(csv.text, { columns: true });
+    expect(rows.map(({ name }) => name)).toEqual(['One', 'Two', 'Three']);
+    const parquet = await get('format=parquet');
+    expect([parquet.raw.subarray(0, 4), parquet.raw.subarray(-4)].map(String)).toEqual(['PAR1', 'PAR1']);
+    expect((await get('format=xlsx')).raw.subarray(0, 2).toString()).toBe('PK');
+    expect(lines(await get('', admin, 'relations'))).toMatchObject([
+      { source_name: 'One', target_name: 'Server', source_id: ids.One },
+    ]);
+    const told = await t.services.db('events').where({ event_type: 'export.streamed' }).pluck('data');
+    expect(told).toContainEqual(expect.objectContaining({ format: 'parquet', kind: 'cards' }));
+  });
+
+  it('becomes a job where it is preferred, whose manifest tells all of it', async () => {
+    const started = await admin.get('/api/v1/extracts/relations?format=parquet', { prefer: 'respond-async' });
+    expect(started.status).toBe(202);
+    const url = `/api/v1/exports/${started.body.job_id}/manifest`;
+    await untilStatus(t.services, started.body.job_id, 'succeeded');
+    const { body, headers } = await admin.get(url);
+    expect(body).toMatchObject({
+      format: 'parquet',
+      kind: 'relations',
+      after: null,
+      tables: [{ name: 'Relations', rows: 1 }],
+      file: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(body.tables[0].columns).toContainEqual({ name: 'source_name', type: 'string' });
+    expect(headers['content-disposition']).toContain('.parquet.manifest.json');
+    expect((await (await t.as('viewer')).get(url)).status).toBe(404);
+  });
+
+  it('is refused for what there is not, and to who may not see it', async () => {
+    for (const query of [
+      'types=Nothing',
+      'columns=nothing',
+      'filter=name',
+      'format=pdf',
+      'odd=1',
+      'after=x',
+      'after=999999',
+    ]) {
+      expect((await get(query)).status, query).toBe(422);
+    }
+    await t.services.db('settings').insert({ key: 'events.purged_through', value: '3' });
+    expect((await get('after=2')).body).toMatchObject({ code: 'position_expired', status: 410, oldest: '3' });
+    expect((await get('after=3')).status).toBe(200);
+    await t.services.db('settings').where({ key: 'events.purged_through' }).delete();
+    const permissions = JSON.stringify({ 'inventory.export': true });
+    await t.services.db('roles').insert({ key: 'blind', label: 'Blind', permissions });
+    expect((await get('after=3', await t.as('blind'))).status).toBe(403);
+    expect((await get('', await t.as('blind'), 'relations')).status).toBe(403);
+  });
+});
+
+describe('what has changed', () => {
+  it('are the cards that were written, and whatever shows them; in CSV and Parquet as columns', async () => {
+    const start = await now();
+    expect(await since(start)).toEqual([]);
+    await changed('One', { description: 'New.' });
+    expect(await since(start)).toMatchObject([
+      { id: ids.One, name: 'One', attributes: { costTotalAnnual: 5 } },
+    ]);
+    await changed('Two', { name: 'Second' });
+    expect(there(await since(start))).toEqual(['One', 'Second', 'Three']);
+    const csv: Record<string, string>[] = parse((await get(`after=${start}&format=csv&columns=name`)).text, {
+      columns: true,
+    });
+    expect(csv.map(({ id, name, deleted }) => [id, name, deleted])).toContainEqual([ids.Two, 'Second', '']);
+    expect(csv.every(({ position }) => Number(position) > Number(start))).toBe(true);
+    expect((await get(`after=${start}&format=parquet`)).raw.subarray(0, 4).toString()).toBe('PAR1');
+    await changed('Two', { name: 'Two' });
+  });
+
+  it('are the cards of tags and people that are called otherwise', async () => {
+    const group = await made('tag-groups', { name: 'Region' });
+    const tag = await made(`tag-groups/${group}/tags`, { name: 'EU' });
+    expect((await admin.post(`/api/v1/cards/${ids.One}/tags`, [tag])).status).toBe(201);
+    const start = await now();
+    expect((await admin.patch(`/api/v1/tag-groups/${group}`, { name: 'Place' })).status).toBe(200);
+    expect(await since(start)).toMatchObject([{ name: 'One', tags: ['Place/EU'] }]);
+    const filtered = await since(start, `filter=${encodeURIComponent('tags is not empty')}`);
+    expect(there(filtered)).toEqual(['One']);
+  });
+
+  it('are marked when they are deleted, or leave the filter, or their type is hidden', async () => {
+    await card('Brief');
+    const start = await now();
+    const filter = `filter=${encodeURIComponent('status = ACTIVE')}`;
+    await admin.post(`/api/v1/cards/${ids.Three}/archive`, {});
+    expect(gone(await since(start, filter))).toEqual([['Three', 'removed']]);
+    expect(there(await since(start))).toContain('Three');
+    await admin.delete(`/api/v1/cards/${ids.Brief}`);
+    expect(gone(await since(start)).sort()).toEqual([['Brief', 'deleted']]);
+    expect(await since(start, 'types=ITComponent')).toEqual([]);
+    const hidden = await now();
+    const hide = async (is_hidden: boolean) =>
+      expect((await admin.patch('/api/v1/metamodel/types/ITComponent', { is_hidden })).status).toBe(200);
+    await hide(true);
+    expect(gone(await since(hidden))).toEqual([['Server', 'removed']]);
+    const [relation] = await since(hidden, '', admin, 'relations');
+    expect(relation).toMatchObject({ type: 'relAppToITC', removed: true });
+    await hide(false);
+    expect(there(await since(hidden))).toEqual(['Server']);
+    expect(await since(hidden, '', admin, 'relations')).toMatchObject([{ source_name: 'One' }]);
+  });
+
+  it('are the cards at which a filter looks over relations', async () => {
+    const filter = `filter=${encodeURIComponent('relation.relAppToITC.target.name = "Server"')}`;
+    const start = await now();
+    await changed('Server', { name: 'Renamed' });
+    expect(gone(await since(start, filter))).toContainEqual(['One', 'removed']);
+    await changed('Server', { name: 'Server' });
+    expect(there(await since(start, filter))).toEqual(['One']);
+  });
+
+  it('has no more costs than all there is', async () => {
+    await t.services.db('roles').insert({
+      key: 'loader',
+      label: 'Loader',
+      permissions: JSON.stringify({ 'inventory.view': true, 'inventory.export': true }),
+    });
+    const loader = await t.as('loader');
+    const start = await now();
+    await changed('One', { attributes: { costTotalAnnual: 77 } });
+    const rows = await since(start, '', loader);
+    expect(there(rows)).toEqual(['One']);
+    expect(JSON.stringify(rows)).not.toContain('costTotalAnnual');
+    await made(`cards/${ids.One}/stakeholders`, { user_id: loader.userId, role: 'observer' });
+    expect(await since(rows[0].position, '', loader)).toMatchObject([
+      { attributes: { costTotalAnnual: 77 } },
+    ]);
+  });
+});
