@@ -31,6 +31,7 @@ import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
 import { registerRoleRoutes } from './roles/roles.routes.ts';
+import { registerSavedReportRoutes } from './saved-reports/saved-reports.routes.ts';
 import { registerScimRoutes } from './scim/scim.routes.ts';
 import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts';
 import { registerSettingImageRoutes } from './settings/settings.images.routes.ts';
@@ -70,6 +71,7 @@ export const routeGroups: RouteGroup[] = [
   registerTagRoutes,
   registerFavoriteRoutes,
   registerBookmarkRoutes,
+  registerSavedReportRoutes,
   registerStakeholderRoutes,
   registerCommentRoutes,
   registerTodoRoutes,

@@ -158,12 +158,12 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
         known = new Map();
         names.set(topics, known);
       }
-      const { report, params, cards, filtered, asOf } = question;
+      const { report, params, cards, asOf } = question;
       const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf]);
       let name = known.get(asked);
       if (!name) {
         const stamp = [...topics]
-          .filter(([topic]) => report.dependsOn(topic, params) || (filtered && filterTopics.test(topic)))
+          .filter(([topic]) => depends(topic, question))
           .map(([topic, version]) => `${topic}=${version}`)
           .sort();
         const tag = sha256(JSON.stringify([asked, stamp])).slice(0, 40);
@@ -197,6 +197,12 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
       return nearest.get(key) ?? (await once(key, make));
     },
   };
+}
+
+/** Whether an answer changes with a topic: what is written to cards and relations later changes no moment in the past. */
+function depends(topic: string, { report, params, filtered, asOf }: ReportQuestion): boolean {
+  if (asOf && /^(cards|relations):/.test(topic)) return false;
+  return report.dependsOn(topic, params) || (filtered && filterTopics.test(topic));
 }
 
 const lastKey = (name: AnswerName) => `report-last:${name.question}`;

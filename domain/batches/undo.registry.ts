@@ -4,6 +4,7 @@ import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
 import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
+import { savedReportUndo } from '../saved-reports/saved-reports.events.ts';
 import { settingUndo } from '../settings/settings.undo.ts';
 import { surveyUndo } from '../surveys/surveys.events.ts';
 import { tagUndo } from '../tags/tags.undo.ts';
@@ -25,4 +26,5 @@ export const undoSpecs: UndoSpec[] = [
   tagUndo,
   favoriteUndo,
   bookmarkUndo,
+  savedReportUndo,
 ].flat();

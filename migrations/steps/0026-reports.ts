@@ -19,17 +19,15 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index saved_reports_owner on saved_reports (owner_id);
 
-    -- The changes of one row, given newest first, as one: each field with its first value.
-    create aggregate first_changes (jsonb) (sfunc = jsonb_concat, stype = jsonb, initcond = '{}');
+    -- The changes of one row, given newest first, as one: each field with its first change. Most rows have one event,
+    -- whose changes are taken as they are.
+    create aggregate first_changes (jsonb) (sfunc = jsonb_concat, stype = jsonb);
 
-    -- A column of named values (attributes, lifecycle) with the old values that changes tell for it; the prefix ends in
-    -- a dot. A value that was null is not there.
-    create function values_before(present jsonb, changes jsonb, prefix text) returns jsonb
+    -- The old values that changes tell of a column of named values (attributes, lifecycle), by name, null where there
+    -- was none; the prefix ends in a dot.
+    create function values_before(changes jsonb, prefix text) returns jsonb
       language sql immutable parallel safe
-      return (
-        select coalesce(present, '{}') - coalesce(array_agg(substr(key, length(prefix) + 1)), '{}')
-            || coalesce(jsonb_object_agg(substr(key, length(prefix) + 1), value -> 'old')
-                          filter (where value -> 'old' <> 'null'), '{}')
-        from jsonb_each(changes) where starts_with(key, prefix));
+      return (select jsonb_object_agg(substr(key, length(prefix) + 1), value -> 'old')
+              from jsonb_each(changes) where starts_with(key, prefix));
   `);
 }

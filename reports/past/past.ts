@@ -5,6 +5,9 @@ import { EstateError, invalidField } from '../../platform/errors.ts';
 import { collectTouched } from './past.touched.ts';
 import { shadowTables } from './past.views.ts';
 
+/** Longer than a transaction may hold the feed's lock. */
+const SETTLED_MS = 5 * 60_000;
+
 /**
  * Runs `read` in a transaction in which the inventory stands as it was at `asOf`: whatever it reads of the tables of
  * {@link pastTables}, of `card_tags`, `events` and `kpi_snapshots` is what was stored then. The metamodel, users and settings
@@ -19,6 +22,10 @@ export async function atMoment<T>(
   asOf: Date,
   read: (sql: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
+  if (Date.now() - asOf.getTime() < SETTLED_MS) {
+    // events get their time under the feed's lock: whoever got one up to the moment has committed after this
+    await db.raw('select pg_advisory_xact_lock_shared(7203001)');
+  }
   const sql = await db.transaction({ isolationLevel: 'repeatable read' });
   try {
     const position = await positionAt(sql, asOf);

@@ -10,6 +10,7 @@ import { extractRows } from './matrix/extracts.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
+import { savedReportRows } from './matrix/saved-reports.data.ts';
 import { scimRows } from './matrix/scim.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
 import { ssoRows } from './matrix/sso.data.ts';
@@ -193,6 +194,7 @@ export const table: Row[] = [
   ssoRows,
   scimRows,
   bookmarkRows,
+  savedReportRows,
   webhookRows,
   batchRows,
   calculationRows,

@@ -20,6 +20,7 @@ import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { list } from './scenarios/list.ts';
+import { past } from './scenarios/past.ts';
 import { recalculate } from './scenarios/recalculate.ts';
 import { rollback } from './scenarios/rollback.ts';
 import { search } from './scenarios/search.ts';
@@ -41,6 +42,7 @@ const scenarios: Scenario[] = [
   bulkUpdate,
   rollback,
   recalculate,
+  past,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

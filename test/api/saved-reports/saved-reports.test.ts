@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+});
+afterAll(() => t.close());
+
+const url = '/api/v1/saved-reports';
+const given = (more: object = {}) => ({
+  name: `Report ${randomUUID()}`,
+  report_type: 'portfolio',
+  config: { x_axis: 'functionalSuitability', nested: { list: [1, null, 'two'] } },
+  ...more,
+});
+const made = async (client: TestClient, more: object = {}) => {
+  const answer = await client.post(url, given(more));
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+};
+const ids = async (client: TestClient, query: string): Promise<string[]> =>
+  (await client.get(`${url}?page_size=200&${query}`)).body.items.map(({ id }: { id: string }) => id);
+const told = async (client: TestClient, id: string) =>
+  (await client.get('/api/v1/changes?limit=10000')).body.items
+    .filter((event: { data: { id: string } }) => event.data.id === id)
+    .map((event: { event_type: string }) => event.event_type);
+
+describe('a saved report', () => {
+  it('is made, read, changed and deleted, told to its owner alone', async () => {
+    const body = given({ thumbnail: 'data:image/png;base64,iVBORw0KGgo=', description: 'For the board' });
+    const { status, body: report, headers } = await member.post(url, body);
+    expect(status).toBe(201);
+    expect(report).toMatchObject({
+      ...body,
+      owner_id: member.userId,
+      is_owner: true,
+      visibility: 'private',
+      shared_with: [],
+      shared_with_users: [],
+    });
+    const one = `${url}/${report.id}`;
+    expect((await member.get(one)).body).toEqual(report);
+    expect((await member.get(one, { 'if-none-match': headers.etag as string })).status).toBe(304);
+    const changed = await member.patch(one, { name: ' Mine ', thumbnail: null, config: { a: 1 } });
+    expect(changed.body).toMatchObject({ name: 'Mine', thumbnail: null, config: { a: 1 } });
+    expect((await member.patch(one, { name: 'x' }, { 'if-match': '"old"' })).status).toBe(412);
+    for (const other of [viewer, admin]) {
+      expect((await other.get(one)).status).toBe(404);
+      expect((await other.patch(one, { name: 'x' })).status).toBe(404);
+      expect((await other.delete(one)).status).toBe(404);
+      expect(await ids(other, 'filter=all')).not.toContain(report.id);
+    }
+    expect((await member.delete(one)).status).toBe(204);
+    expect((await member.get(one)).status).toBe(404);
+    expect((await member.delete(one)).status).toBe(404);
+    const events = ['saved_report.created', 'saved_report.updated', 'saved_report.deleted'];
+    expect(await told(member, report.id)).toEqual(events);
+    expect(await told(admin, report.id)).toEqual([]);
+  });
+
+  it('is shared with named people, or public', async () => {
+    const shared_with = [viewer.userId, admin.userId];
+    const shared = await made(member, { visibility: 'shared', shared_with });
+    const open = await made(member, { visibility: 'public' });
+    const kept = await made(member, { shared_with, report_type: 'eol' });
+    expect(new Set(shared.shared_with)).toEqual(new Set(shared_with));
+    const seen = (await viewer.get(`${url}/${shared.id}`)).body;
+    expect(seen).toMatchObject({ is_owner: false, shared_with: [viewer.userId] });
+    expect(seen.shared_with_users).toEqual([{ id: viewer.userId, display_name: expect.any(String) }]);
+    expect(await ids(viewer, 'filter=shared')).toEqual([shared.id]);
+    expect(await ids(viewer, 'filter=public')).toEqual([open.id]);
+    expect(await ids(viewer, 'filter=my')).toEqual([]);
+    expect(await ids(viewer, '')).toEqual(expect.arrayContaining([shared.id, open.id]));
+    expect(await ids(viewer, '')).not.toContain(kept.id);
+    expect(await ids(member, 'filter=my&report_type=eol')).toEqual([kept.id]);
+    for (const id of [shared.id, open.id]) {
+      expect((await viewer.patch(`${url}/${id}`, { name: 'x' })).status).toBe(403);
+      expect((await admin.delete(`${url}/${id}`)).status).toBe(403);
+    }
+    await member.patch(`${url}/${shared.id}`, { visibility: 'private' });
+    expect((await viewer.get(`${url}/${shared.id}`)).status).toBe(404);
+  });
+
+  it('is refused where it is not what the description says', async () => {
+    const refused = async (body: object) => {
+      const answer = await member.post(url, body);
+      return [answer.status, answer.body.errors?.[0].field];
+    };
+    expect(await refused(given({ report_type: 'nothing' }))).toEqual([422, 'report_type']);
+    expect(await refused(given({ name: ' ' }))).toEqual([422, 'name']);
+    expect(await refused({ name: 'x', report_type: 'cost' })).toEqual([422, 'config']);
+    expect(await refused(given({ config: [] }))).toEqual([422, 'config']);
+    expect(await refused(given({ config: { a: 'x'.repeat(100_000) } }))).toEqual([422, 'config']);
+    const script = 'data:image/svg+xml;base64,AAAA';
+    expect(await refused(given({ thumbnail: script }))).toEqual([422, 'thumbnail']);
+    expect(await refused(given({ shared_with: [randomUUID()] }))).toEqual([422, 'shared_with.0']);
+    expect(await refused(given({ shared_with: [member.userId] }))).toEqual([422, 'shared_with.0']);
+    const { id } = await made(member);
+    expect((await member.patch(`${url}/${id}`, { report_type: 'cost' })).status).toBe(422);
+    expect((await member.get(`${url}/nothing`)).status).toBe(422);
+    expect((await viewer.post(url, given())).body.permission).toBe('saved_reports.create');
+  });
+
+  it('comes back when its batch is rolled back', async () => {
+    const report = await made(member, { visibility: 'public', shared_with: [viewer.userId] });
+    const { body: batch } = await member.post('/api/v1/mutation-batches', { tool_name: 'Saved reports' });
+    const joined = { 'x-mutation-batch': batch.id };
+    expect((await member.patch(`${url}/${report.id}`, { name: 'Other' }, joined)).status).toBe(200);
+    const gone = { method: 'DELETE', url: `${url}/${report.id}`, headers: joined } as const;
+    expect((await member.request(gone)).status).toBe(204);
+    await member.post(`/api/v1/mutation-batches/${batch.id}/commit`, {});
+    const undone = await admin.post(`/api/v1/mutation-batches/${batch.id}/rollback`, { dry_run: false });
+    expect(undone.status, undone.text).toBe(200);
+    const { updated_at: _, ...before } = report;
+    expect((await member.get(`${url}/${report.id}`)).body).toMatchObject(before);
+  });
+});
