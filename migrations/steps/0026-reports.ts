@@ -22,12 +22,5 @@ export async function up(knex: Knex): Promise<void> {
     -- The changes of one row, given newest first, as one: each field with its first change. Most rows have one event,
     -- whose changes are taken as they are.
     create aggregate first_changes (jsonb) (sfunc = jsonb_concat, stype = jsonb);
-
-    -- The old values that changes tell of a column of named values (attributes, lifecycle), by name, null where there
-    -- was none; the prefix ends in a dot.
-    create function values_before(changes jsonb, prefix text) returns jsonb
-      language sql immutable parallel safe
-      return (select jsonb_object_agg(substr(key, length(prefix) + 1), value -> 'old')
-              from jsonb_each(changes) where starts_with(key, prefix));
   `);
 }

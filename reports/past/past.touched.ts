@@ -31,6 +31,12 @@ function tableNumber(): string {
 
 const createdTypes = list([...pastTables.flatMap(({ created }) => created), 'tag.added']);
 const deletedTypes = list([...pastTables.flatMap(({ deleted }) => deleted), 'tag.removed']);
+const allTypes = list([
+  ...pastTables.flatMap(({ created, updated, deleted }) => [...created, ...updated, ...deleted]),
+  'tag.added',
+  'tag.removed',
+  'attachment.moved',
+]);
 const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,tag_id,old}')::uuid`;
 
 /**
@@ -39,6 +45,8 @@ const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,
  * what the deletion told beside the changes. So work grows with what was written since and not with the inventory.
  */
 export async function collectTouched(sql: Knex.Transaction, position: number): Promise<TouchedTable[]> {
+  // the aggregates see the events newest first, as the inner query orders them: there is nothing between them that would
+  // change the order, and sorting the groups' events once more would take longer than all the rest
   await sql.raw(
     `create temporary table past_rows on commit drop as
      select number, id, tag_id, existed, existed and deleted as gone, changes, told
@@ -47,8 +55,7 @@ export async function collectTouched(sql: Knex.Transaction, position: number): P
          coalesce(min(e.position) < min(e.position) filter (where e.created), true) as existed,
          coalesce(max(e.position) filter (where e.deleted) > coalesce(max(e.position) filter (where e.created), 0), false)
            as deleted,
-         first_changes(e.changes order by e.position desc) as changes,
-         first_changes(e.told order by e.position desc) as told
+         first_changes(e.changes) as changes, first_changes(e.told) as told
        from (
          select e.position, ${tableNumber()}::smallint as number,
            coalesce(e.relation_id, (e.data ->> 'id')::uuid) as id,
@@ -56,7 +63,8 @@ export async function collectTouched(sql: Knex.Transaction, position: number): P
            e.event_type in (${createdTypes}) as created, e.event_type in (${deletedTypes}) as deleted,
            e.data -> 'changes' as changes,
            case when e.event_type in (${deletedTypes}) then e.data - 'changes' end as told
-         from events e where e.position > ?
+         from events e where e.position > ? and e.event_type in (${allTypes})
+         order by e.position desc
        ) e
        where e.number is not null
        group by e.number, e.id, e.tag_id

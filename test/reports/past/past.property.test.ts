@@ -12,7 +12,7 @@ import { createTestApp, type TestApp, type TestClient } from '../../support/harn
  * Random writes of every kind, and what undoes them; the tables are copied at some moments. Shown as of these moments
  * afterwards, they equal the copies row for row. PAST_MOMENTS and PAST_SEED make longer and other runs.
  */
-const MOMENTS = Number(process.env.PAST_MOMENTS ?? 6);
+const MOMENTS = Number(process.env.PAST_MOMENTS ?? 4);
 const SEED = Number(process.env.PAST_SEED ?? 7);
 const WRITES = 30;
 
