@@ -29,6 +29,7 @@ import { registerMetricsRoute } from './metrics/metrics.routes.ts';
 import { registerNotificationRoutes } from './notifications/notifications.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
+import { registerQueryRoutes } from './reports/query.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
 import { registerRoleRoutes } from './roles/roles.routes.ts';
 import { registerSavedReportRoutes } from './saved-reports/saved-reports.routes.ts';
@@ -89,6 +90,7 @@ export const routeGroups: RouteGroup[] = [
   registerExportRoutes,
   registerExtractRoutes,
   registerReportRoutes,
+  registerQueryRoutes,
   registerNotificationRoutes,
   registerBootstrapRoute,
   registerSettingRoutes,

@@ -19,14 +19,10 @@ export interface Snapshot {
   expected(text: string, values: unknown[]): Promise<number>;
 }
 
-/**
- * Runs `work` on one repeatable-read, read-only snapshot: whatever is written meanwhile, all it reads belongs
- * together.
- */
-export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  const client: PoolClient = await db.client.acquireConnection();
+/** Reads through a connection that is in a transaction which sees one moment of the database. */
+export function snapshotOn(client: PoolClient): Snapshot {
   let cursors = 0;
-  const snapshot: Snapshot = {
+  return {
     async query<R>(text: string, values: unknown[] = []) {
       return (await client.query(text, values)).rows as R[];
     },
@@ -57,6 +53,15 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
       return rows[0]['QUERY PLAN'][0].Plan['Plan Rows'];
     },
   };
+}
+
+/**
+ * Runs `work` on one repeatable-read, read-only snapshot: whatever is written meanwhile, all it reads belongs
+ * together.
+ */
+export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const client: PoolClient = await db.client.acquireConnection();
+  const snapshot = snapshotOn(client);
   try {
     await client.query('begin isolation level repeatable read read only');
     // every row is read, so plans are to be good for the whole

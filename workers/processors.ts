@@ -10,6 +10,7 @@ import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
 import { passwordResetProcessor } from './password-reset.ts';
 import { recalculateProcessor } from './recalculate.ts';
+import { reportQueryProcessor } from './report-query.ts';
 import { todosDueProcessor } from './todos-due.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
@@ -26,4 +27,5 @@ export const processors: JobProcessor[] = [
   archivePurgeProcessor,
   batchRollbackProcessor,
   recalculateProcessor,
+  reportQueryProcessor,
 ];

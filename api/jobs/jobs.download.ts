@@ -5,7 +5,7 @@ import type { Services } from '../../domain/services.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
 import { operation } from '../operation.ts';
-import { IdParams } from '../schemas/common.ts';
+import { IdParams, OpenObject } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const mediaType = [
@@ -33,14 +33,14 @@ export function registerDownloadRoute(app: App, { blobs }: Services): void {
     answers: {
       200: {
         description: 'The file',
-        schema: File,
-        mediaType,
+        schema: OpenObject,
+        otherMedia: mediaType,
         headers: fileHeaders,
       },
       206: {
         description: 'The requested bytes',
         schema: File,
-        mediaType,
+        mediaType: [...mediaType, 'application/json'],
         headers: fileHeaders,
       },
     },

@@ -113,6 +113,7 @@ export const eventTypes = {
   'import.started': 'audit',
   'export.started': 'audit',
   'export.streamed': 'audit',
+  'report_query.started': 'audit',
   'file.downloaded': 'audit',
   'job.cancelled': 'audit',
   'job.retried': 'audit',

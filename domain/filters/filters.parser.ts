@@ -29,6 +29,14 @@ export function parseFilter(source: string): FilterNode | null {
   return parser.isAtEnd() ? null : parser.readAll();
 }
 
+/**
+ * Reads the path of one field, such as `relation.relAppToITC.target.name`.
+ * @throws EstateError `filter_syntax`.
+ */
+export function parsePath(source: string): FilterWord[] {
+  return createParser(readTokens(source)).readField();
+}
+
 function createParser(tokens: FilterToken[]) {
   let at = 0;
   let conditions = 0;
@@ -118,6 +126,12 @@ function createParser(tokens: FilterToken[]) {
     return path;
   }
 
+  function readField(): FilterWord[] {
+    const path = readPath();
+    if (token().kind !== 'end') fail(['.', 'the end']);
+    return path;
+  }
+
   function readTest(): { operator: FilterOperator; values: FilterWord[] } {
     if (token().kind === 'symbol' && COMPARISONS.has(token().text)) {
       return { operator: next().text as FilterOperator, values: [readValue()] };
@@ -177,7 +191,7 @@ function createParser(tokens: FilterToken[]) {
     return { text, quoted: kind === 'text', position };
   }
 
-  return { readAll, isAtEnd: () => token().kind === 'end' };
+  return { readAll, readField, isAtEnd: () => token().kind === 'end' };
 }
 
 /** One node of several, with those of its own kind taken in. */

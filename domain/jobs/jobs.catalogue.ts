@@ -10,6 +10,7 @@ import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
 import { recalculateJob } from './kinds/recalculate.ts';
+import { reportQueryJob } from './kinds/report-query.ts';
 import { todosDueJob } from './kinds/todos-due.ts';
 
 /** Every kind of job. */
@@ -26,6 +27,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   archivePurgeJob,
   batchRollbackJob,
   recalculateJob,
+  reportQueryJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

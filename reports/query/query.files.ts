@@ -1,0 +1,121 @@
+import { PassThrough, type Writable } from 'node:stream';
+import { command } from '../../domain/command.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { recordFile, storeContent } from '../../domain/files/files.store.ts';
+import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
+import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
+import {
+  type QueryFormat,
+  type ReportQuery,
+  type ReportQueryPayload,
+  reportQueryJob,
+} from '../../domain/jobs/kinds/report-query.ts';
+import type { Services } from '../../domain/services.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { TIME_LIMITS } from './query.guard.ts';
+import { withMoment } from './query.moment.ts';
+import { planQuery } from './query.plan.ts';
+import { prepareQueryFile } from './query.write.ts';
+
+const mediaTypes: Record<QueryFormat, string> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+const fileName = (format: QueryFormat) => `estate-query-${new Date().toISOString().slice(0, 10)}.${format}`;
+
+export interface StartedQueryFile {
+  name: string;
+  position: string;
+}
+
+/**
+ * Starts to write all groups of a query into `out`, from one snapshot, and answers as soon as they flow. A failure on
+ * the way destroys `out`, so that the client sees a broken download and no short file.
+ * @throws EstateError as planQuery, `query_too_heavy`.
+ */
+export async function streamQueryFile(
+  services: Services,
+  ctx: Ctx,
+  query: ReportQuery,
+  format: QueryFormat,
+  out: Writable,
+): Promise<StartedQueryFile> {
+  const plan = await planQuery(ctx, query);
+  return await new Promise<StartedQueryFile>((resolve, reject) => {
+    withMoment(services.db, query.as_of, TIME_LIMITS.atOnce, async (snapshot) => {
+      const file = await prepareQueryFile(snapshot, ctx, plan, format, { guarded: true });
+      resolve({ name: fileName(format), position: file.position });
+      await file.write(out);
+    }).catch((error: unknown) => {
+      // answered before the rows flow, noticed as a broken download after
+      reject(error);
+      out.destroy(error as Error);
+    });
+  });
+}
+
+/** Checks a query and asks for it as a job. @throws EstateError as planQuery. */
+export async function startQuery(ctx: Ctx, payload: ReportQueryPayload): Promise<StartedJob> {
+  await planQuery(ctx, payload.query);
+  return await command(ctx, async (work) => {
+    const job = await enqueueJob(ctx, work, reportQueryJob, payload);
+    work.emit({ event_type: 'report_query.started', data: { ...payload, query_job_id: job.job_id } });
+    return job;
+  });
+}
+
+/** Writes the answer of a query job to a file and makes it the job's result. */
+export async function runQueryJob(
+  job: RunningJob<ReportQueryPayload>,
+  services: Services,
+): Promise<JobResult> {
+  const { ctx, signal } = job;
+  const { query, format } = job.payload;
+  const plan = await planQuery(ctx, query);
+  const { content, rows, position, columns } = await withMoment(
+    services.db,
+    query.as_of,
+    TIME_LIMITS.job,
+    async (snapshot) => {
+      const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
+      const out = new PassThrough();
+      const stored = storeContent(services.blobs, out);
+      // it may fail before anybody waits for it, as when the job is cancelled
+      stored.catch(() => undefined);
+      try {
+        const rows = await file.write(out);
+        return { content: await stored, rows, position: file.position, columns: file.columns };
+      } catch (error) {
+        out.destroy(error as Error);
+        await stored.catch(() => undefined);
+        throw error;
+      }
+    },
+  );
+  return await inTransaction(services.db, async (sql) => {
+    const file = await recordFile(sql, content, {
+      name: fileName(format),
+      mediaType: mediaTypes[format],
+      ownerId: ctx.caller.userId,
+      withCosts: plan.costs,
+      // goes with its job
+      expiresAt: null,
+    });
+    const done: JobResult = {
+      fileId: file.id,
+      message: `${rows} groups`,
+      counts: { groups: rows },
+      result: {
+        format,
+        position,
+        total_groups: rows,
+        columns,
+        file: { name: file.name, size: file.size, sha256: file.sha256 },
+      },
+    };
+    await job.finish({ sql }, done);
+    return done;
+  });
+}

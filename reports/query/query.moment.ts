@@ -1,0 +1,32 @@
+import type { Db } from '../../platform/database.ts';
+import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot.ts';
+import { atMoment } from '../past/past.ts';
+import { tooLong } from './query.guard.ts';
+
+/**
+ * Runs `work` on one snapshot, of now or of a moment in the past, with bounds and memory for aggregates over all cards.
+ * @param timeLimit milliseconds for each statement.
+ * @throws EstateError `query_too_heavy` for a statement that takes longer, those of `atMoment`.
+ */
+export async function withMoment<T>(
+  db: Db,
+  asOf: string | undefined,
+  timeLimit: number,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  const bounded = async (snapshot: Snapshot) => {
+    await snapshot.query(`set local statement_timeout = ${timeLimit}`);
+    await snapshot.query(`set local work_mem = '64MB'`);
+    // compiling would take longer than most of these queries
+    await snapshot.query('set local jit = off');
+    return await work(snapshot);
+  };
+  try {
+    if (asOf === undefined) return await withSnapshot(db, bounded);
+    return await atMoment(db, new Date(asOf), async (sql) =>
+      bounded(snapshotOn(await sql.client.acquireConnection())),
+    );
+  } catch (error) {
+    throw tooLong(error, timeLimit);
+  }
+}

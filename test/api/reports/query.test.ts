@@ -1,0 +1,218 @@
+// @redis
+import { parse } from 'csv-parse/sync';
+import ExcelJS from 'exceljs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+
+const url = '/api/v1/reports/query';
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+let t: TestApp;
+let workers: Workers;
+let member: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services);
+  await t.services.db('roles').insert({
+    key: 'reader',
+    label: 'Reader',
+    permissions: { 'inventory.view': true, 'reports.ea_dashboard': true },
+  });
+  member = await t.as('member');
+  const make = async (body: object) => {
+    const made = await member.post('/api/v1/cards', body);
+    expect(made.status).toBe(201);
+    return made.body.id as string;
+  };
+  const apps = [];
+  for (const [name, cost, users] of [
+    ['One', 10, 1],
+    ['=Two', 20, 2],
+    ['Three', 30, 3],
+  ] as const) {
+    apps.push(
+      await make({
+        type: 'Application',
+        name,
+        attributes: { costTotalAnnual: cost, numberOfUsers: users, businessCriticality: 'businessCritical' },
+      }),
+    );
+  }
+  const component = await make({ type: 'ITComponent', name: 'Server' });
+  for (const source of apps.slice(0, 2)) {
+    const body = { type: 'relAppToITC', source_id: source, target_id: component };
+    expect((await member.post('/api/v1/relations', body)).status).toBe(201);
+  }
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+const byComponent = {
+  from: ['Application'],
+  dimensions: [{ field: 'relation.relAppToITC.target.name', as: 'component' }],
+  measures: [{ fn: 'count' }, { fn: 'sum', field: 'attributes.costTotalAnnual', as: 'cost' }],
+  sort: [{ column: 'cost', dir: 'desc' }],
+};
+
+describe('POST /reports/query', () => {
+  it('groups, measures, sorts and pages', async () => {
+    const { status, body, headers } = await member.post(url, byComponent);
+    expect(status).toBe(200);
+    expect(headers.vary).toBe('Accept');
+    expect(body).toEqual({
+      columns: [
+        { name: 'component', type: 'text' },
+        { name: 'count', type: 'number' },
+        { name: 'cost', type: 'number', unit: 'USD' },
+      ],
+      rows: [
+        ['Server', 2, 30],
+        [null, 1, 30],
+      ],
+      total_groups: 2,
+      page: 1,
+      page_size: 1000,
+      has_more: false,
+      position: expect.stringMatching(/^[0-9]+$/),
+    });
+    const first = await member.post(url, { ...byComponent, page_size: 1 });
+    expect([first.body.rows.length, first.body.has_more, first.body.total_groups]).toEqual([1, true, 2]);
+    const beyond = await member.post(url, { ...byComponent, page: 9, page_size: 1 });
+    expect([beyond.body.rows, beyond.body.total_groups]).toEqual([[], 2]);
+  });
+
+  it('narrows cards by a filter and groups by having, and needs no dimension', async () => {
+    const having = await member.post(url, {
+      ...byComponent,
+      filter: 'attributes.numberOfUsers > 1',
+      having: [{ column: 'cost', op: '>', value: 20 }],
+    });
+    expect(having.body.rows).toEqual([[null, 1, 30]]);
+    const all = await member.post(url, { measures: [{ fn: 'count' }, { fn: 'distinct', field: 'type' }] });
+    expect(all.body.rows).toEqual([[4, 2]]);
+    const dates = await member.post(url, {
+      dimensions: [{ field: 'created_at', bucket: 'year' }],
+      measures: [{ fn: 'max', field: 'updated_at', as: 'last' }],
+    });
+    expect(dates.body.rows).toEqual([
+      [String(new Date().getUTCFullYear()), expect.stringMatching(/^\d{4}-.*Z$/)],
+    ]);
+  });
+
+  it('gives every group as CSV and as a workbook', async () => {
+    const query = { ...byComponent, dimensions: [{ field: 'name' }], page_size: 1 };
+    const csv = await member.post(url, query, { accept: 'text/csv' });
+    expect(parse(csv.raw, { columns: true })).toEqual([
+      { name: 'Three', count: '1', cost: '30' },
+      { name: "'=Two", count: '1', cost: '20' },
+      { name: 'One', count: '1', cost: '10' },
+    ]);
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.load((await member.post(url, query, { accept: XLSX })).raw as never);
+    const sheet = book.getWorksheet('Query')!;
+    expect([sheet.rowCount, sheet.getCell('A3').value, sheet.getCell('C3').value]).toEqual([4, '=Two', 20]);
+    const refused = await member.post(url, query, { accept: 'application/pdf' });
+    expect([refused.status, refused.body.code]).toEqual([406, 'not_acceptable']);
+  });
+
+  it('is answered by a job when that is preferred', async () => {
+    const started = await member.post(url, byComponent, { prefer: 'respond-async' });
+    expect([started.status, started.headers['preference-applied']]).toEqual([202, 'respond-async']);
+    await untilStatus(t.services, started.body.job_id, 'succeeded');
+    const file = await member.get(`${started.headers.location}/result`);
+    const { columns, rows, total_groups } = JSON.parse(file.raw.toString());
+    expect([columns.length, rows, total_groups]).toEqual([
+      3,
+      [
+        ['Server', 2, 30],
+        [null, 1, 30],
+      ],
+      2,
+    ]);
+    const events = await t.services.db('events').where({ event_type: 'report_query.started' });
+    expect(events).toHaveLength(1);
+    const [stored] = await t.services.db('files').select('with_costs');
+    expect(stored.with_costs).toBe(true);
+  });
+
+  it('shows a moment in the past', async () => {
+    const before = new Date().toISOString();
+    const made = await member.post('/api/v1/cards', { type: 'Provider', name: 'Late' });
+    expect(made.status).toBe(201);
+    const query = { from: ['Provider'], measures: [{ fn: 'count' }] };
+    expect((await member.post(url, query)).body.rows).toEqual([[1]]);
+    const past = await member.post(url, { ...query, as_of: before });
+    expect(past.body.rows).toEqual([[0]]);
+    const csv = await member.post(url, { ...query, as_of: before }, { accept: 'text/csv' });
+    expect(csv.text).toBe('count\r\n0\r\n');
+    const early = await member.post(url, { ...query, as_of: '2001-01-01T00:00:00Z' });
+    expect([early.status, early.body.code]).toEqual([422, 'as_of_expired']);
+  });
+
+  it('keeps costs, relations and people from those who may not see them', async () => {
+    const reader = await t.as('reader');
+    const refused = async (body: object) => (await reader.post(url, body)).body.permission;
+    const cost = { fn: 'avg', field: 'attributes.costTotalAnnual' };
+    expect(await refused({ measures: [cost] })).toBe('costs.view');
+    expect(await refused({ dimensions: [{ field: 'attributes.costTotalAnnual' }] })).toBe('costs.view');
+    expect(await refused({ filter: 'attributes.costTotalAnnual > 1' })).toBe('costs.view');
+    expect(await refused({ measures: [{ fn: 'count', field: 'relation.relAppToITC' }] })).toBe(
+      'relations.view',
+    );
+    expect(await refused({ dimensions: [{ field: 'stakeholder.responsible' }] })).toBe('stakeholders.view');
+    expect((await reader.post(url, { dimensions: [{ field: 'type' }] })).status).toBe(200);
+  });
+
+  it('names every fault by its path', async () => {
+    const { status, body } = await member.post(url, {
+      from: ['Application', 'Nothing'],
+      filter: 'name = ',
+      dimensions: [
+        { field: 'attributes.nothing' },
+        { field: "name'; drop table cards; --" },
+        { field: 'relation.relAppToITC.target' },
+        { field: 'relation.relAppToITC.source.name' },
+        { field: 'name', bucket: 'year' },
+        { field: 'name', at: '2026-01-01' },
+      ],
+      measures: [
+        { fn: 'sum' },
+        { fn: 'sum', field: 'name' },
+        { fn: 'percentile', field: 'data_quality' },
+        { fn: 'max', field: 'name' },
+        { fn: 'count', as: 'x' },
+        { fn: 'count', field: 'name', as: 'x' },
+      ],
+    });
+    expect(status).toBe(422);
+    expect(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])).toEqual([
+      ['from.1', 'unknown_type'],
+      ['filter', 'filter_syntax'],
+      ['dimensions.0.field', 'filter_unknown_field'],
+      ['dimensions.1.field', 'filter_syntax'],
+      ['dimensions.2.field', 'no_value'],
+      ['dimensions.3.field', 'filter_unknown_field'],
+      ['dimensions.4.bucket', 'not_offered'],
+      ['dimensions.5.at', 'not_offered'],
+      ['measures.0.field', 'required'],
+      ['measures.1.field', 'no_number'],
+      ['measures.2.p', 'required'],
+      ['measures.3.field', 'not_ordered'],
+      ['measures.5', 'duplicate_name'],
+    ]);
+    for (const bad of [
+      { sort: [{ column: 'none' }] },
+      { having: [{ column: 'none', op: '=', value: 1 }] },
+      { measures: [{ fn: 'median' }] },
+      { dimensions: [{ field: 'name', as: 'a b"' }] },
+      { unknown: 1 },
+      { page_size: 10_001 },
+    ]) {
+      expect((await member.post(url, bad)).status).toBe(422);
+    }
+  });
+});
