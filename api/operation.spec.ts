@@ -70,6 +70,8 @@ export interface OperationSpec<
   alone?: boolean;
   /** Whether bodies and errors have the form of SCIM (RFC 7644). */
   scim?: boolean;
+  /** Whether errors have the form of OData (JSON format 4.01, 21.1). */
+  odata?: boolean;
   handler(input: {
     ctx: Ctx;
     params: Static<P>;

@@ -27,6 +27,7 @@ import { registerRelationTypeRoutes } from './metamodel/relation-types.routes.ts
 import { registerStakeholderRoleRoutes } from './metamodel/stakeholder-roles.routes.ts';
 import { registerMetricsRoute } from './metrics/metrics.routes.ts';
 import { registerNotificationRoutes } from './notifications/notifications.routes.ts';
+import { registerODataRoutes } from './odata/odata.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerQueryRoutes } from './reports/query.routes.ts';
@@ -91,6 +92,7 @@ export const routeGroups: RouteGroup[] = [
   registerExtractRoutes,
   registerReportRoutes,
   registerQueryRoutes,
+  registerODataRoutes,
   registerNotificationRoutes,
   registerBootstrapRoute,
   registerSettingRoutes,

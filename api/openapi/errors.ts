@@ -1,4 +1,5 @@
 import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
+import { odataErrorOf } from '../odata/odata.errors.ts';
 import { problemOf } from '../plugins/problems.ts';
 import type { OpenApiResponse } from './document.ts';
 import { type AnswerHeader, answerHeaderRefs } from './headers.ts';
@@ -65,6 +66,23 @@ export function scimErrorResponses(codes: ErrorCode[]): Record<string, OpenApiRe
 export function otherScimResponse(): OpenApiResponse {
   const { description, headers } = otherResponse();
   return { description, ...(headers ? { headers } : {}), content: scimError('500', 'internal') };
+}
+
+/** The same answer in the form of OData (JSON format 4.01, 21.1). */
+export function odataErrors(response: OpenApiResponse): OpenApiResponse {
+  const code = response['x-error-codes']![0] as ErrorCode;
+  const error = new EstateError(code, details[code] ?? `${errorCodes[code].title}.`, {
+    extra: extras[code] ?? {},
+  });
+  return {
+    ...response,
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/ODataError' },
+        example: odataErrorOf(error, 'nightly-sync-0042'),
+      },
+    },
+  };
 }
 
 const scimError = (status: string, code: ErrorCode): OpenApiResponse['content'] => ({

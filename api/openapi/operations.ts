@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../platform/errors.ts';
 import {
   errorCodesOf,
   joinsBatches,
@@ -6,7 +7,13 @@ import {
   takesIdempotencyKey,
 } from '../operation.spec.ts';
 import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
-import { errorResponses, otherScimResponse, scimErrorResponses } from './errors.ts';
+import {
+  errorResponses,
+  odataErrors,
+  otherResponse,
+  otherScimResponse,
+  scimErrorResponses,
+} from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { type AnswerHeader, answerHeaderRefs, type RequestHeader, requestHeaderRef } from './headers.ts';
 import { bodySchema, describedParameter } from './requests.ts';
@@ -41,12 +48,21 @@ export function describeOperation(
     responses: {
       ...successes(collected, spec, schemas),
       ...(conditional ? { 304: notModified } : {}),
-      ...(spec.scim ? scimErrorResponses(codes) : errorResponses(codes)),
+      ...errorsOf(spec, codes),
       // a client error without a code of its own, for operations that take nothing which could be wrong
       ...(codes.length === 0 ? { '4XX': other } : {}),
-      default: spec.scim ? otherScimResponse() : other,
+      default: spec.scim ? otherScimResponse() : spec.odata ? odataErrors(otherResponse()) : other,
     },
   };
+}
+
+function errorsOf(spec: OperationSpec, codes: ErrorCode[]): Record<string, OpenApiResponse> {
+  if (spec.scim) return scimErrorResponses(codes);
+  const responses = errorResponses(codes);
+  if (!spec.odata) return responses;
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, odataErrors(response)]),
+  );
 }
 
 const other = { $ref: '#/components/responses/Other' } as unknown as OpenApiResponse;
@@ -89,7 +105,7 @@ function isConditional(spec: OperationSpec): boolean {
 function requestHeadersOf(spec: OperationSpec, conditional: boolean): RequestHeader[] {
   const names = new Set<RequestHeader>(spec.headers);
   if (takesIdempotencyKey(spec)) names.add('Idempotency-Key');
-  if (spec.errors?.includes('precondition_failed')) names.add('If-Match');
+  if (spec.errors?.includes('precondition_failed') && !spec.odata) names.add('If-Match');
   if (conditional) names.add('If-None-Match');
   if (joinsBatches(spec)) names.add('X-Mutation-Batch').add('X-Request-Origin');
   names.add('X-Request-Id');

@@ -16,6 +16,7 @@ export const tags = [
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },
+  { name: 'OData', description: 'OData 4.01: the inventory for spreadsheets and BI tools' },
   { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },
   { name: 'Events', description: 'Audit log, change feed and live stream' },
   {

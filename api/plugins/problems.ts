@@ -9,6 +9,7 @@ import {
   type FieldError,
   invalidField,
 } from '../../platform/errors.ts';
+import { sendODataError } from '../odata/odata.errors.ts';
 import { scimCode } from '../operation.spec.ts';
 import type { App } from '../types.ts';
 
@@ -61,6 +62,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
   if (/^\/scim\/v2(\/|$)/.test(request.url)) return sendScimError(request, reply, error);
+  if (/^\/odata\/v4(\/|\?|$)/.test(request.url)) return sendODataError(request, reply, error);
   return reply
     .code(error.status)
     .header('content-type', 'application/problem+json; charset=utf-8')

@@ -11,6 +11,7 @@ import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
 import { savedReportRows } from './matrix/saved-reports.data.ts';
+import { odataRows } from './matrix/odata.data.ts';
 import { scimRows } from './matrix/scim.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
 import { ssoRows } from './matrix/sso.data.ts';
@@ -200,4 +201,5 @@ export const table: Row[] = [
   calculationRows,
   reportRows,
   extractRows,
+  odataRows,
 ].flat();

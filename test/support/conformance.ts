@@ -40,7 +40,7 @@ export function createConformance(document: OpenApiDocument): Conformance {
 
   return {
     check(method, url, status, contentType, body) {
-      const pathname = url.split('?')[0]!;
+      const pathname = url.split('?')[0]!.replace(/(?<=.)\/$/, '');
       const found = paths.find(
         (entry) => entry.pattern.test(pathname) && method.toLowerCase() in entry.operations,
       );
@@ -64,7 +64,8 @@ export function createConformance(document: OpenApiDocument): Conformance {
       if (!described) throw new Error(`${where} has the undescribed media type "${media}"`);
       if (!/[/+]json$/.test(media) || !described.schema) return;
       const codes = response['x-error-codes'];
-      const code = codes && (JSON.parse(body) as { code: string }).code;
+      const parsed = codes && (JSON.parse(body) as { code?: string; error?: { code: string } });
+      const code = parsed?.code ?? parsed?.error?.code;
       if (codes && !codes.includes(code!))
         throw new Error(`${where} has the undescribed code ${code}: ${body}`);
       const place = elsewhere

@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { EstateError } from '../../platform/errors.ts';
+import { understoodVersion } from './odata.headers.ts';
+
+/** The members of an error as OData has it (JSON format 4.01, 21.1), with what helps to find the reason. */
+export function odataErrorOf(error: EstateError, requestId: string): object {
+  const { target, ...extra } = error.extra;
+  const first = error.errors?.[0];
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      ...(target !== undefined || first ? { target: target ?? first?.field } : {}),
+      ...(error.errors
+        ? { details: error.errors.map(({ field, code, message }) => ({ code, message, target: field })) }
+        : {}),
+      innererror: { request_id: requestId, ...extra },
+    },
+  };
+}
+
+/** Answers with an error of OData. */
+export function sendODataError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: EstateError,
+): FastifyReply {
+  // spreadsheets ask for a name and a password only when they are told that these are taken
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate", Basic realm="estate"');
+  return reply
+    .code(error.status)
+    .header('odata-version', understoodVersion(request.headers))
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(odataErrorOf(error, request.id));
+}

@@ -1,0 +1,155 @@
+import { type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
+import type { CompiledField } from '../../../domain/metamodel/metamodel.compile.ts';
+import { type FieldType, lifecyclePhases } from '../../../domain/metamodel/metamodel.types.ts';
+import type { EdmType, ODataProperty } from './model.types.ts';
+
+const noOptions: ReadonlyMap<string, string> = new Map();
+
+/** A column of the table. */
+function column(
+  name: string,
+  type: EdmType,
+  label: string,
+  more: Partial<ODataProperty> = {},
+): [string, ODataProperty] {
+  const value = (alias: string) => raw(`${alias}.${name}`);
+  return [name, { name, type, collection: false, nullable: true, label, options: noOptions, value, ...more }];
+}
+
+const moment = (name: string, label: string) =>
+  column(name, 'Edm.DateTimeOffset', label, {
+    nullable: false,
+    json: (alias) => raw(`utc(${alias}.${name})`),
+    // as it is shown: equal to what a client has read
+    value: (alias) => raw(`date_trunc('milliseconds', ${alias}.${name})`),
+  });
+
+/** The date under a key of a jsonb column, NULL for whatever is none. */
+function dateIn(object: Fragment, key: string): Fragment {
+  const text = sql`(${object} ->> ${key}::text)`;
+  return sql`(case when ${text} ~ '^\\d{4}-\\d\\d-\\d\\d$' then ${text} end)`;
+}
+
+const lifecycleLabels: Record<(typeof lifecyclePhases)[number], string> = {
+  plan: 'Plan',
+  phaseIn: 'Phase in',
+  active: 'Active',
+  phaseOut: 'Phase out',
+  endOfLife: 'End of life',
+};
+
+const TAGS = (alias: string): Fragment =>
+  raw(`(select coalesce(jsonb_agg(g.name || '/' || t.name order by lower(g.name), lower(t.name), t.id), '[]')
+        from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
+        where ct.card_id = ${alias}.id)`);
+
+/** The properties that cards of every type have. */
+export const cardProperties: [string, ODataProperty][] = [
+  column('id', 'Edm.Guid', 'Id', { nullable: false }),
+  column('type', 'Edm.String', 'Card type', { nullable: false }),
+  column('subtype', 'Edm.String', 'Subtype'),
+  column('name', 'Edm.String', 'Name', {
+    nullable: false,
+    // people look for names without minding case and accents
+    order: (alias) => raw(`${alias}.name_key`),
+  }),
+  column('alias', 'Edm.String', 'Alias'),
+  column('description', 'Edm.String', 'Description'),
+  column('external_id', 'Edm.String', 'External id'),
+  column('parent_id', 'Edm.Guid', 'Parent'),
+  column('approval_status', 'Edm.String', 'Approval status', { nullable: false }),
+  column('data_quality', 'Edm.Double', 'Data quality in percent', { nullable: false }),
+  ...lifecyclePhases.map((phase): [string, ODataProperty] => {
+    const name = `lifecycle_${phase}`;
+    const label = `Lifecycle: ${lifecycleLabels[phase]}`;
+    const value = (alias: string) => dateIn(raw(`${alias}.lifecycle`), phase);
+    return [
+      name,
+      { name, type: 'Edm.Date', collection: false, nullable: true, label, options: noOptions, value },
+    ];
+  }),
+  [
+    'tags',
+    {
+      name: 'tags',
+      type: 'Edm.String',
+      collection: true,
+      nullable: false,
+      label: 'Tags, as Group/Tag',
+      options: noOptions,
+      value: TAGS,
+    },
+  ],
+  moment('created_at', 'Created'),
+  moment('updated_at', 'Last changed'),
+  column('created_by', 'Edm.Guid', 'Created by'),
+  column('updated_by', 'Edm.Guid', 'Last changed by'),
+];
+
+/** The properties that relations of every type have. */
+export const relationProperties: [string, ODataProperty][] = [
+  column('id', 'Edm.Guid', 'Id', { nullable: false }),
+  column('type', 'Edm.String', 'Relation type', { nullable: false }),
+  column('source_id', 'Edm.Guid', 'Source', { nullable: false }),
+  column('target_id', 'Edm.Guid', 'Target', { nullable: false }),
+  column('description', 'Edm.String', 'Description'),
+  moment('created_at', 'Created'),
+  moment('updated_at', 'Last changed'),
+];
+
+const edmTypes: Record<FieldType, EdmType> = {
+  text: 'Edm.String',
+  multiline_text: 'Edm.String',
+  url: 'Edm.String',
+  single_select: 'Edm.String',
+  multiple_select: 'Edm.String',
+  number: 'Edm.Double',
+  cost: 'Edm.Decimal',
+  boolean: 'Edm.Boolean',
+  date: 'Edm.Date',
+};
+
+/** An attribute under the name that it has in the model. */
+export function attributeProperty(name: string, field: CompiledField): ODataProperty {
+  const type = edmTypes[field.type];
+  const collection = field.type === 'multiple_select';
+  const common = {
+    name,
+    type,
+    collection,
+    nullable: !collection,
+    label: field.label,
+    options: collection || field.type === 'single_select' ? field.optionLabels : noOptions,
+  };
+  const { key } = field;
+  const json = (alias: string) => sql`(${raw(`${alias}.attributes`)} -> ${key}::text)`;
+  const text = (alias: string) => sql`(${raw(`${alias}.attributes`)} ->> ${key}::text)`;
+  if (collection) {
+    return {
+      ...common,
+      value: (alias) =>
+        sql`(case when jsonb_typeof(${json(alias)}) = 'array' then ${json(alias)} else '[]'::jsonb end)`,
+    };
+  }
+  switch (type) {
+    case 'Edm.Double':
+    case 'Edm.Decimal':
+      return {
+        ...common,
+        json,
+        value: (alias) =>
+          sql`(case when jsonb_typeof(${json(alias)}) = 'number' then ${text(alias)}::numeric end)`,
+      };
+    case 'Edm.Boolean':
+      return {
+        ...common,
+        json,
+        value: (alias) =>
+          sql`(case when jsonb_typeof(${json(alias)}) = 'boolean' then ${text(alias)}::boolean end)`,
+      };
+    case 'Edm.Date':
+      return { ...common, value: (alias) => dateIn(raw(`${alias}.attributes`), key) };
+    default:
+      return { ...common, json, value: text };
+  }
+}

@@ -1,0 +1,185 @@
+import type { Ctx } from '../../domain/context.ts';
+import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { EntitySet, Navigation, ODataModel } from './model/model.types.ts';
+import { contextOf } from './odata.context.ts';
+import { runStatement } from './odata.run.ts';
+import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
+import type { Wire } from './odata.wire.ts';
+import type { NestedOptions } from './query/query.types.ts';
+import { entityJson, listOf } from './sql/sql.entity.ts';
+import { conditionOf } from './sql/sql.expressions.ts';
+import { behind, orderKeys, orderList } from './sql/sql.order.ts';
+import { searchCondition } from './sql/sql.search.ts';
+import { along, createWriting, ROOT, type Source, sourceOf, type Writing } from './sql/sql.ways.ts';
+
+/** Entities on a page unless the client prefers fewer or more, and at most. */
+export const PAGE = 1_000;
+export const LARGEST_PAGE = 5_000;
+
+/** The entity and the way by which a set is reached. */
+export interface Via {
+  set: EntitySet;
+  key: string;
+  navigation: Navigation;
+}
+
+/** A question for a page of entities. */
+export interface PageQuestion {
+  model: ODataModel;
+  set: EntitySet;
+  via?: Via;
+  options: NestedOptions;
+  wire: Wire;
+  pageSize: number;
+  /** Only their references. */
+  references?: boolean;
+  /** Where the walk stands; absent for its first page. */
+  token?: SkipToken;
+  /** Names the query in tokens. */
+  bound: string;
+  /** Whether the client wants to hear of changes later on. */
+  track: boolean;
+  /** The address of this query with another token. */
+  link(token: Record<'$skiptoken' | '$deltatoken', string> | Record<string, string>): string;
+}
+
+/** The entities of the question, of one page or of all, with what its filter says. */
+export function selection(
+  writing: Writing,
+  { set, via, options }: Pick<PageQuestion, 'set' | 'via' | 'options'>,
+): Source {
+  const { from, where } = sourceOf(writing, set);
+  const parts = [where];
+  if (via) parts.push(reached(writing, via));
+  if (options.filter)
+    parts.push(conditionOf(options.filter, { writing, option: '$filter', set, alias: ROOT }));
+  if (options.search) parts.push(searchCondition(options.search, set, ROOT));
+  return { from, where: combine('and', parts) };
+}
+
+/** Whether an entity is reached from another by a way. */
+function reached(writing: Writing, { set, key, navigation }: Via): Fragment {
+  const own = writing.alias();
+  const to = writing.alias();
+  const source = along(writing, navigation.way, own, to);
+  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
+  return sql`c.id in (select ${raw(to)}.id from ${table} ${raw(own)} cross join ${source.from}
+    where ${raw(own)}.id = ${key}::uuid and ${source.where})`;
+}
+
+/** Whether the entity by which a set is reached is there for the caller. */
+export function isThere(writing: Writing, set: EntitySet, key: string): Fragment {
+  const { from, where } = sourceOf(writing, set);
+  return sql`exists (select from ${from} where ${where} and c.id = ${key}::uuid)`;
+}
+
+/** The newest position that the statement sees everything up to. */
+const POSITION = `(select greatest(coalesce((select max(position) from events), 0),
+  coalesce((select (value #>> '{}')::bigint from settings where key = 'events.purged_through'), 0)))`;
+
+interface Row {
+  total: number | null;
+  position: number | null;
+  there: boolean | null;
+  item: string | null;
+  id: string;
+  keys: (string | null)[];
+}
+
+/**
+ * One page of entities, read by one statement.
+ * @throws EstateError `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `not_found`.
+ */
+export async function readPage(ctx: Ctx, question: PageQuestion): Promise<string> {
+  const { model, set, via, options, token, wire } = question;
+  const left = token ? token.left : (options.top ?? null);
+  const size = Math.min(question.pageSize, left ?? question.pageSize);
+  const writing = createWriting(ctx, model);
+  const rows = await runStatement<Row>(ctx, pageStatement(writing, question, size));
+  if (rows[0]!.there === false) throw notFound(via!.set.name, via!.key);
+  const found = rows.filter((row) => row.item !== null);
+  const shown = found.slice(0, size);
+  const remaining = left === null ? null : left - shown.length;
+  const more = found.length > size && remaining !== 0;
+  const position = token ? token.position : rows[0]!.position;
+  const last = shown.at(-1);
+  const links: string[] = [];
+  if (more && last) {
+    const next = writeSkipToken({
+      bound: question.bound,
+      keys: last.keys,
+      id: last.id,
+      left: remaining,
+      position,
+      since: null,
+    });
+    links.push(`"@odata.nextLink":${JSON.stringify(question.link({ $skiptoken: next }))}`);
+  } else if (question.track && position !== null) {
+    const delta = writeDeltaToken({ bound: question.bound, position, shape: set.shape });
+    links.push(`"@odata.deltaLink":${JSON.stringify(question.link({ $deltatoken: delta }))}`);
+  }
+  const members = [
+    ...contextOf(
+      wire,
+      question.references ? 'Collection($ref)' : set.name,
+      question.references ? undefined : options,
+    ),
+    ...(options.count && !token
+      ? [`"@odata.count":${wire.exactNumbers ? `"${rows[0]!.total}"` : rows[0]!.total}`]
+      : []),
+    `"value":[${shown.map((row) => row.item).join(',')}]`,
+    ...links,
+  ];
+  return `{${members.join(',')}}`;
+}
+
+function pageStatement(writing: Writing, question: PageQuestion, size: number): Fragment {
+  const { set, via, options, token, wire, track } = question;
+  const source = selection(writing, question);
+  const keys = orderKeys(options.orderby, { writing, option: '$orderby', set, alias: ROOT });
+  const order = orderList(keys, ROOT);
+  const place = token ? sql` and ${behind(keys, token.keys, token.id, ROOT)}` : raw('');
+  const values =
+    keys.length === 0
+      ? raw('null::text[]')
+      : sql`array[${listOf(keys.map((key) => sql`(${key.sql})::text`))}]`;
+  const { item, joins } = question.references
+    ? {
+        item: sql`json_build_object('@odata.id', ${`${wire.root}/${set.name}(`}::text || c.id || ')')::text`,
+        joins: [],
+      }
+    : entityJson(writing, set, ROOT, options, wire);
+  const total =
+    options.count && !token
+      ? sql`(select count(*) from ${source.from} where ${source.where})`
+      : raw('null::bigint');
+  const position = track && !token ? raw(POSITION) : raw('null::bigint');
+  const there = via ? isThere(writing, via.set, via.key) : raw('null::boolean');
+  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
+  const rows = joins.reduce((all, join) => sql`${all} ${join}`, sql`page join ${table} c on c.id = page.id`);
+  return sql`with page as materialized (
+      select found.id, found.keys, row_number() over () as n
+      from (select c.id, ${values} as keys from ${source.from} where ${source.where}${place}
+            order by ${order} limit ${size === 0 ? 0 : size + 1} offset ${token ? 0 : options.skip}) found)
+    select once.total, once.position, once.there, shown.item, shown.id, shown.keys
+    from (select ${total} as total, ${position} as position, ${there} as there) once
+    left join (select ${item} as item, page.id, coalesce(page.keys, '{}') as keys, page.n from ${rows}) shown on true
+    order by shown.n`;
+}
+
+/** How many entities the question's filter lets through. */
+export async function countEntities(
+  ctx: Ctx,
+  question: Pick<PageQuestion, 'model' | 'set' | 'via' | 'options'>,
+): Promise<number> {
+  const writing = createWriting(ctx, question.model);
+  const { from, where } = selection(writing, question);
+  const there = question.via ? isThere(writing, question.via.set, question.via.key) : raw('true');
+  const [row] = await runStatement<{ total: number; there: boolean }>(
+    ctx,
+    sql`select (select count(*) from ${from} where ${where}) as total, ${there} as there`,
+  );
+  if (!row!.there) throw notFound(question.via!.set.name, question.via!.key);
+  return row!.total;
+}

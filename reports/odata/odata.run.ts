@@ -1,0 +1,21 @@
+import type { Ctx } from '../../domain/context.ts';
+import type { Fragment } from '../../domain/filters/filters.sql.ts';
+import { sqlState } from '../../platform/database.ts';
+import { invalidQuery } from './odata.errors.ts';
+
+/**
+ * Runs one statement. What PostgreSQL cannot compute (a number out of range, a day that there is not) or finds too
+ * complex is the query's fault.
+ * @throws EstateError `odata_invalid_query`.
+ */
+export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): Promise<Row[]> {
+  try {
+    const { rows } = await ctx.db.raw(sql, bindings as never);
+    return rows;
+  } catch (error) {
+    const state = sqlState(error) ?? '';
+    if (state.startsWith('22')) throw invalidQuery('$filter', 'a value in it cannot be computed');
+    if (state.startsWith('54')) throw invalidQuery('$filter', 'it is too complex');
+    throw error;
+  }
+}

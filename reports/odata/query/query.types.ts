@@ -1,0 +1,84 @@
+/** A literal; numbers keep their text, so that nothing is lost. */
+export type Literal =
+  | { kind: 'literal'; type: 'null'; value: null; at: number }
+  | { kind: 'literal'; type: 'boolean'; value: boolean; at: number }
+  | {
+      kind: 'literal';
+      type: 'integer' | 'decimal' | 'string' | 'guid' | 'date' | 'moment';
+      value: string;
+      at: number;
+    };
+
+export type BinaryOperator =
+  | 'or'
+  | 'and'
+  | 'eq'
+  | 'ne'
+  | 'gt'
+  | 'ge'
+  | 'lt'
+  | 'le'
+  | 'add'
+  | 'sub'
+  | 'mul'
+  | 'div'
+  | 'divby'
+  | 'mod';
+
+/** One part of a path; names are properties, navigation properties or a lambda's variable. */
+export interface PathStep {
+  name: string;
+  at: number;
+}
+
+/** An expression of `$filter` or `$orderby`; `at` is its first character in the option's text. */
+export type Expr =
+  | Literal
+  | { kind: 'path'; steps: PathStep[]; at: number }
+  | { kind: 'not' | 'negative'; operand: Expr; at: number }
+  | { kind: 'binary'; operator: BinaryOperator; left: Expr; right: Expr; at: number }
+  | { kind: 'in'; left: Expr; items: Expr[]; at: number }
+  | { kind: 'call'; name: string; args: Expr[]; at: number }
+  | { kind: 'cast'; operand: Expr; type: string; at: number }
+  | {
+      kind: 'lambda';
+      quantifier: 'any' | 'all';
+      steps: PathStep[];
+      variable: string | undefined;
+      predicate: Expr | undefined;
+      at: number;
+    }
+  | { kind: 'count'; steps: PathStep[]; filter: Expr | undefined; at: number };
+
+/** A `$search` expression. */
+export type Search =
+  | { kind: 'words'; words: string[]; phrase: boolean }
+  | { kind: 'not'; operand: Search }
+  | { kind: 'and' | 'or'; left: Search; right: Search };
+
+export interface OrderItem {
+  expr: Expr;
+  descending: boolean;
+}
+
+export interface ExpandItem {
+  name: string;
+  /** Only the references of the related entities. */
+  references: boolean;
+  options: NestedOptions;
+}
+
+/** What may be asked of related entities, and of a set as well. */
+export interface NestedOptions {
+  /** Names; undefined for all properties. */
+  select: string[] | undefined;
+  expand: ExpandItem[];
+  filter: Expr | undefined;
+  orderby: OrderItem[];
+  top: number | undefined;
+  skip: number;
+  count: boolean;
+  search: Search | undefined;
+  /** The options that select and order, as they were sent; for links to what follows. */
+  sent: Record<string, string>;
+}

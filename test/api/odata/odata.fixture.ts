@@ -1,0 +1,88 @@
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { make, relate } from '../cards/write.fixture.ts';
+
+export const ROOT = '/odata/v4';
+
+/** A small landscape, known by heart. */
+export interface Landscape {
+  t: TestApp;
+  admin: TestClient;
+  /** Ids by name. */
+  ids: Record<string, string>;
+}
+
+const applications: Record<string, Record<string, unknown>> = {
+  Alpha: {
+    alias: 'the first',
+    description: 'Keeps customer orders',
+    external_id: 'A-1',
+    attributes: {
+      numberOfUsers: 10,
+      businessCriticality: 'missionCritical',
+      timeModel: 'invest',
+      costTotalAnnual: 1000.5,
+    },
+    lifecycle: { active: '2020-01-31', endOfLife: '2030-12-31' },
+  },
+  Beta: { attributes: { numberOfUsers: 200, timeModel: 'tolerate', businessCriticality: 'missionCritical' } },
+  "Gamma's": { attributes: { numberOfUsers: 3000 }, description: 'Émile’s billing' },
+  delta: { lifecycle: { active: '2021-06-01' } },
+  Epsilon: { attributes: { timeModel: 'invest', costTotalAnnual: 7 } },
+};
+
+/** Makes the landscape in a database of its own. */
+export async function createLandscape(): Promise<Landscape> {
+  const t = await createTestApp();
+  const admin = await t.as('admin');
+  const ids: Record<string, string> = {};
+  for (const [name, body] of Object.entries(applications)) {
+    ids[name] = (await make(admin, { name, ...body })).id;
+  }
+  ids.Archived = (await make(admin, { name: 'Archived' })).id;
+  await admin.post(`/api/v1/cards/${ids.Archived}/archive`);
+  for (const name of ['Database', 'Server', 'Network']) {
+    ids[name] = (await make(admin, { type: 'ITComponent', name })).id;
+  }
+  ids.Core = (await make(admin, { type: 'BusinessCapability', name: 'Core' })).id;
+  ids.Sales = (await make(admin, { type: 'BusinessCapability', name: 'Sales', parent_id: ids.Core })).id;
+  for (const [source, target] of [
+    ['Alpha', 'Database'],
+    ['Alpha', 'Server'],
+    ['Beta', 'Database'],
+    ['Archived', 'Network'],
+  ] as const) {
+    const relation = await t.services
+      .db('relations')
+      .insert({ type: 'relAppToITC', source_id: ids[source], target_id: ids[target] })
+      .returning('id');
+    ids[`${source}-${target}`] = relation[0].id;
+  }
+  return { t, admin, ids };
+}
+
+/** Asks the service; options are encoded as a client does it. */
+export async function ask(
+  client: TestClient,
+  path: string,
+  options: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<TestAnswer> {
+  const query = Object.entries(options).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return await client.get(`${ROOT}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`, headers);
+}
+
+/** The answer to a link, which holds the whole address. */
+export async function follow(
+  client: TestClient,
+  link: string,
+  headers: Record<string, string> = {},
+): Promise<TestAnswer> {
+  const { pathname, search } = new URL(link);
+  return await client.get(`${pathname}${search}`, headers);
+}
+
+/** The names of the entities of an answer. */
+export const namesOf = (answer: TestAnswer): string[] =>
+  answer.body.value.map((entity: { name: string }) => entity.name);
+
+export { make, relate };
