@@ -46,7 +46,9 @@ async function expectOutcome(row: Row, role: Role, mark: string): Promise<void> 
   if (!rowByRow) expect(status, answer?.text).toBe(statusOf[mark]);
   if (status === 401) expect(answer?.headers['www-authenticate'] ?? 'Bearer').toMatch(/^Bearer/);
   if (status === 403 && answer)
-    expect(answer.body.permission, 'the missing permission').toMatch(/^[a-z_]+\.[a-z_]+$/);
+    expect((answer.body.error?.innererror ?? answer.body).permission, 'the missing permission').toMatch(
+      /^[a-z_]+\.[a-z_]+$/,
+    );
   expect(await fingerprint(w), 'the database').toBe(before);
 }
 
