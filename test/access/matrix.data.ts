@@ -12,6 +12,7 @@ import { notificationRows } from './matrix/notifications.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
 import { savedReportRows } from './matrix/saved-reports.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
+import { reportRows } from './matrix/reports.data.ts';
 import { scimRows } from './matrix/scim.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
 import { ssoRows } from './matrix/sso.data.ts';
