@@ -45,7 +45,6 @@ export const errorCodes = {
   module_disabled: { status: 403, title: 'The module is switched off' },
   name_taken: { status: 409, title: 'The name is in use' },
   not_acceptable: { status: 406, title: 'No such format' },
-  not_acceptable: { status: 406, title: 'No form of the answer is acceptable' },
   not_found: { status: 404, title: 'Not found' },
   odata_invalid_query: { status: 400, title: 'The query cannot be carried out' },
   odata_not_implemented: { status: 501, title: 'This part of OData is not offered' },

@@ -172,7 +172,7 @@ it('does not promise changes where the feed does not tell of all', async () => {
     { $filter: 'created_at lt now()' },
     { $top: '1' },
   ]) {
-    const answer = await ask(admin, '/Application', options as Record<string, string>, {
+    const answer = await ask(admin, '/Application', options as unknown as Record<string, string>, {
       prefer: 'track-changes',
     });
     expect(answer.status).toBe(200);
