@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
-import base from './vitest.config.ts';
+import { notInSuite, suite } from './test/support/suite.ts';
 
 if (!process.env.REDIS_URL) {
   throw new Error(
@@ -11,9 +11,8 @@ if (!process.env.REDIS_URL) {
 
 /** The test files that touch queue, cache, feed, rate limits or jobs say so on their first line. */
 const marker = '// @redis';
-const files = globSync('test/**/*.test.ts', {
-  cwd: import.meta.dirname,
-  exclude: ['test/bench/**', 'test/soak/**', 'test/random/**'],
-}).filter((file) => readFileSync(path.join(import.meta.dirname, file), 'utf8').startsWith(`${marker}\n`));
+const others = globSync('test/**/*.test.ts', { cwd: import.meta.dirname, exclude: notInSuite }).filter(
+  (file) => !readFileSync(path.join(import.meta.dirname, file), 'utf8').startsWith(`${marker}\n`),
+);
 
-export default defineConfig({ ...base, test: { ...base.test, include: files.sort() } });
+export default defineConfig(suite(others));

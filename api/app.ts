@@ -9,6 +9,7 @@ import { registerConditional } from './plugins/conditional.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
 import { registerProblems, sendBadAddress } from './plugins/problems.ts';
+import { registerRequestLines, requestLog } from './plugins/request-log.ts';
 import { registerValidation } from './plugins/validation.ts';
 import { routeGroups } from './routes.ts';
 import { Problem } from './schemas/common.ts';
@@ -20,6 +21,7 @@ const MIB = 1024 * 1024;
 export async function createApp(services: Services): Promise<App> {
   const app = createFastify({
     loggerInstance: services.log as never,
+    childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 2 * MIB,
     // requests under way are answered before the end; see the closing in serve.ts
@@ -52,23 +54,7 @@ export async function createApp(services: Services): Promise<App> {
   registerBatches(app);
   registerConditional(app);
   registerIdempotency(app, services);
-  // nothing in these lines needs to be cut
-  const requests = services.log.child({}, { redact: [] });
-  app.addHook('onResponse', (request, reply, done) => {
-    requests.info(
-      {
-        reqId: request.id,
-        method: request.method,
-        // the query may hold names of people and things
-        path: request.url.split('?')[0],
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-        user: request.ctx?.caller.userId ?? undefined,
-      },
-      'request',
-    );
-    done();
-  });
+  registerRequestLines(app, services.log);
 
   app.addSchema(Problem);
   await registerOpenApi(app);

@@ -9,7 +9,7 @@ function startedFiles(root: string): Set<string> {
   const { scripts = {} } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   return new Set(
     Object.values<string>(scripts).flatMap((script) =>
-      Array.from(script.matchAll(/\bnode (\S+\.ts)\b/g), (match) => match[1] ?? ''),
+      Array.from(script.matchAll(/\bnode (?:--\S+ )*(\S+\.ts)\b/g), (match) => match[1] ?? ''),
     ),
   );
 }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCache } from '../../platform/cache.ts';
 import { coalesce } from '../../platform/coalesce.ts';
@@ -12,13 +13,13 @@ describe('coalesce', () => {
       return keys.length;
     });
     const first = read(1);
-    await Promise.resolve();
-    await Promise.resolve();
+    await turn();
+    await turn();
     const later = [read(2), read(3), read(3)];
     expect(started).toBe(1);
     gates[0]!();
     expect(await first).toBe(1);
-    while (gates.length < 2) await Promise.resolve();
+    while (gates.length < 2) await turn();
     gates[1]!();
     expect(await Promise.all(later)).toEqual([2, 2, 2]);
     expect(started).toBe(2);

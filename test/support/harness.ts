@@ -19,7 +19,7 @@ import { installation } from '../../platform/installation.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createOutbound } from '../../platform/outbound.ts';
 import { createSignals } from '../../platform/signals.ts';
-import { createConformance, type OpenApiDocument } from './conformance.ts';
+import { type Conformance, createConformance, type OpenApiDocument } from './conformance.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export interface TestAnswer {
@@ -58,6 +58,14 @@ export interface TestApp extends TestServices {
   as(role: string, name?: string): Promise<TestClient>;
   /** A client without a token. */
   anonymous: TestClient;
+}
+
+let description: Conformance | undefined;
+
+/** The description is the same in every application: files that share a process share what was made of it. */
+function describedBy(app: App): Conformance {
+  description ??= createConformance(app.swagger() as unknown as OpenApiDocument);
+  return description;
 }
 
 /** Services on a database of the test's own: a clone of the template, unless one is given. */
@@ -115,7 +123,7 @@ export async function createTestApp(
   const base = await createTestServices(env, given);
   const app = await createApp(base.services);
   await app.ready();
-  const conformance = createConformance(app.swagger() as unknown as OpenApiDocument);
+  const conformance = describedBy(app);
   const clients = new Map<string, Promise<TestClient>>();
 
   const client = (userId: string, email: string, token: string): TestClient => {

@@ -21,9 +21,11 @@ const longest = [
 /** Begins the files that take longest before all others. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
+    const place = ({ moduleId, project }: TestSpecification) => {
       const at = longest.findIndex((file) => moduleId.endsWith(`/test/${file}`));
-      return at < 0 ? longest.length : at;
+      if (at >= 0) return at;
+      // those that share a process follow each other, or the process would not be theirs for long
+      return longest.length + (project.config.isolate ? 0 : 1);
     };
     const sorted = await super.sort(files);
     return sorted

@@ -27,6 +27,8 @@ process.on('exit', () => {
 export interface StartOptions {
   /** Program, relative to the repository. */
   entry: string;
+  /** Options of node itself. */
+  flags?: string[];
   args?: string[];
   env: Record<string, string>;
   /** Takes standard output and standard error. */
@@ -34,9 +36,9 @@ export interface StartOptions {
 }
 
 /** Starts one of the repository's programs in a process of its own. */
-export function startNode({ entry, args = [], env, logFile }: StartOptions): NodeProcess {
+export function startNode({ entry, flags = [], args = [], env, logFile }: StartOptions): NodeProcess {
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, [path.join(repositoryRoot, entry), ...args], {
+  const child = spawn(process.execPath, [...flags, path.join(repositoryRoot, entry), ...args], {
     cwd: repositoryRoot,
     env: { ...process.env, ...env },
     stdio: ['ignore', log, log],

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, login } from './api.ts';
-import { type NodeProcess, startNode } from './processes.ts';
+import { type NodeProcess, repositoryRoot, startNode } from './processes.ts';
 
 /** A running program of the service. */
 export interface ServiceProcess extends NodeProcess {
@@ -53,7 +53,16 @@ async function untilReady(url: string, process: NodeProcess): Promise<void> {
   throw new Error(`The service ${reason}. It wrote:\n${process.logTail()}`);
 }
 
-const entries = { all: 'main.ts', api: 'api/main.ts', worker: 'workers/main.ts' };
+const scripts = { all: 'start', api: 'api', worker: 'worker' } as const;
+
+/** The program and the options of node with which a script of package.json starts it: what ships is measured. */
+async function programOf(kind: keyof typeof scripts): Promise<{ flags: string[]; entry: string }> {
+  const manifest = JSON.parse(await readFile(path.join(repositoryRoot, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const words = manifest.scripts[scripts[kind]]!.split(' ').slice(1);
+  return { flags: words.slice(0, -1), entry: words.at(-1)! };
+}
 
 /** The address that the embedded database's owner leaves in the data folder. */
 async function readDatabaseUrl(dataDir: string): Promise<string> {
@@ -78,11 +87,11 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     ...env,
   };
   let started = 0;
-  const start = async (kind: keyof typeof entries): Promise<ServiceProcess> => {
+  const start = async (kind: keyof typeof scripts): Promise<ServiceProcess> => {
     const port = await freePort();
     started += 1;
     const child = startNode({
-      entry: entries[kind],
+      ...(await programOf(kind)),
       env: { ...settings, PORT: String(port) },
       logFile: path.join(folder, `${kind}-${started}.log`),
     });
