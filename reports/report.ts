@@ -5,6 +5,8 @@ import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { Sql } from '../platform/database.ts';
 import type { ErrorCode } from '../platform/errors.ts';
+import type { ChartContext } from './charts/charts.labels.ts';
+import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './extraction/extraction.types.ts';
 
 /** What a report computes from: one snapshot, of now or of a moment in the past. */
@@ -34,13 +36,6 @@ export interface ReportTable {
   columns: Column[];
   /** Gone through once. */
   rows: Iterable<readonly Cell[]>;
-}
-
-/** What a picture needs to know of the workspace. */
-export interface ChartWorkspace {
-  /** ISO 4217. */
-  currency: string;
-  dateFormat: string;
 }
 
 /** One report, declared once: its route, description, caching and formats follow from this. */
@@ -73,8 +68,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   compute(input: ReportInput<P>): Promise<JsonText>;
   /** The tables of an answer; the first is the one that CSV holds. */
   tables(answer: A, params: P): ReportTable[];
-  /** The answer as a chart, in the options of echarts; absent: the report has no picture. */
-  chart?(answer: A, params: P, workspace: ChartWorkspace): Record<string, unknown>;
+  /** What a picture of the answer shows; absent: the report has no picture. */
+  chart?(answer: A, params: P, context: ChartContext): Chart;
 }
 
 /** Declares a report; the types of parameters and answer are its own affair from here on. */

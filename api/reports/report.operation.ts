@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { matchesEtag, parseEtags } from '../../domain/etag.ts';
 import type { Services } from '../../domain/services.ts';
+import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { reportCards } from '../../reports/report.cards.ts';
 import { tableNamed, writeReportCsv, writeReportXlsx } from '../../reports/report.formats.ts';
@@ -14,16 +15,17 @@ import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
+import { pictureVersion, SVG, sendPicture } from './report.picture.ts';
 import type { ReportEntry } from './reports.list.ts';
 
 const JSON_TYPE = 'application/json';
 const CSV = 'text/csv';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-const formats = [JSON_TYPE, CSV, XLSX] as const;
+const formats = [JSON_TYPE, CSV, XLSX, SVG] as const;
 type Format = (typeof formats)[number];
 
 /** What tells the formats' ETags apart. */
-const suffix: Record<Format, string> = { [JSON_TYPE]: '', [CSV]: '-csv', [XLSX]: '-xlsx' };
+const suffix: Record<Format, string> = { [JSON_TYPE]: '', [CSV]: '-csv', [XLSX]: '-xlsx', [SVG]: '-svg' };
 
 /** Members of the query that every report takes. */
 const common = {
@@ -78,6 +80,7 @@ export function reportOperation(
   runner: ReportRunner,
   { report, answer }: ReportEntry,
 ): void {
+  const offered = formats.filter((format) => format !== SVG || report.chart);
   operation(app, {
     method: 'GET',
     url: `/api/v1/reports/${report.name}`,
@@ -99,14 +102,14 @@ export function reportOperation(
       200: {
         description: report.summary,
         schema: Type.Ref(`${(answer as { $id?: string }).$id}#`),
-        otherMedia: [CSV, XLSX],
+        otherMedia: offered.filter((format) => format !== JSON_TYPE),
         headers: ['Age', 'ETag', 'Vary'],
       },
     },
     handler: async ({ ctx: asked, query, request, reply }) => {
       const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
         Record<string, unknown>;
-      const format = acceptedMedia(request.headers.accept, formats);
+      const format = acceptedMedia(request.headers.accept, offered);
       if (table !== undefined && format !== CSV) {
         throw invalidField('table', 'not_offered', 'is only offered for text/csv');
       }
@@ -126,16 +129,29 @@ export function reportOperation(
         ...(as_of === undefined ? {} : { asOf: momentOf(as_of) }),
       };
       const name = runner.name(ctx, topics, question);
+      const today = (question.asOf ?? new Date()).toISOString().slice(0, 10);
+      // what a format's answer depends on besides the numbers
+      const part = format === SVG ? pictureVersion(topics, today) : table;
       reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
-      if (isKnown(request, name, format, table)) {
+      if (isKnown(request, name, format, part)) {
         return reply
           .code(304)
-          .header('etag', etagOf(name, format, table))
+          .header('etag', etagOf(name, format, part))
           .send();
       }
       const found = await runner.run(ctx, name, question, max_staleness);
-      reply.header('etag', etagOf(found.name, format, table));
+      reply.header('etag', etagOf(found.name, format, part));
       if (found.age !== undefined) reply.header('age', String(found.age));
+      if (format === SVG) {
+        const settings = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
+        const look = { values: settings.values, metamodel: ctx.metamodel, today };
+        return await sendPicture(reply, runner, report, {
+          params,
+          answer: found,
+          etag: etagOf(found.name, format, part),
+          look,
+        });
+      }
       return format === JSON_TYPE
         ? sendJson(reply, found.body)
         : sendTables(reply, report, params, found, format, table);
@@ -151,15 +167,15 @@ function momentOf(text: string): Date {
 }
 
 const cachingNote =
-  'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV or as a workbook by `Accept`.';
+  'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV, as a workbook or as a picture by `Accept`.';
 
 function cacheControl(maxStaleness: number | undefined): string {
   return maxStaleness ? `private, max-age=${maxStaleness}` : 'private, no-cache';
 }
 
 /** A workbook carries the time of its making, so that only its content is the same. */
-function etagOf({ tag }: AnswerName, format: Format, table: string | undefined): string {
-  const etag = `"${tag}${suffix[format]}${table === undefined ? '' : `-${table}`}"`;
+function etagOf({ tag }: AnswerName, format: Format, part: string | undefined): string {
+  const etag = `"${tag}${suffix[format]}${part === undefined ? '' : `-${part}`}"`;
   return format === XLSX ? `W/${etag}` : etag;
 }
 
@@ -168,10 +184,10 @@ function isKnown(
   request: FastifyRequest,
   name: AnswerName,
   format: Format,
-  table: string | undefined,
+  part: string | undefined,
 ): boolean {
   const header = request.headers['if-none-match'];
-  return header !== undefined && matchesEtag(etagOf(name, format, table), parseEtags(header));
+  return header !== undefined && matchesEtag(etagOf(name, format, part), parseEtags(header));
 }
 
 function sendTables(
@@ -179,7 +195,7 @@ function sendTables(
   report: Report,
   params: Record<string, unknown>,
   answer: ReportAnswer,
-  format: typeof CSV | typeof XLSX,
+  format: Exclude<Format, typeof JSON_TYPE | typeof SVG>,
   table: string | undefined,
 ): FastifyReply {
   const tables = report.tables(JSON.parse(answer.body.toString()), params);

@@ -8,6 +8,7 @@ import { column } from '../report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
 import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns, numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
+import { costTreemapChart } from './cost-treemap.chart.ts';
 import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
 
 interface Params {
@@ -168,4 +169,5 @@ export const costTreemapReport = defineReport<Params, Answer>({
       rows: (groups ?? []).map(({ name, cost }) => [name, cost]),
     },
   ],
+  chart: ({ items }, params, context) => costTreemapChart(items, params, context),
 });

@@ -3,6 +3,7 @@ import { column } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';
 import { jsonLines, numberIn } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { costChart } from './cost.chart.ts';
 
 interface Params {
   type: string;
@@ -49,4 +50,5 @@ export const costReport = defineReport<Params, Answer>({
       rows: items.map(({ id, name, cost }) => [id, name, cost]),
     },
   ],
+  chart: ({ items }, { type }, context) => costChart(items, type, context),
 });

@@ -4,6 +4,7 @@ import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../report.ts';
+import { dashboardChart } from './dashboard.chart.ts';
 
 /** Days back to the snapshot that trends compare with. */
 const COMPARISON_DAYS = 30;
@@ -131,6 +132,7 @@ export const dashboardReport = defineReport<Record<string, never>, Answer>({
     });
   },
   tables: (answer) => [figuresTable(answer), eventsTable(answer)],
+  chart: (answer, _params, context) => dashboardChart(answer, context),
 });
 
 /** Every figure on a line of its own, with the group that it belongs to. */

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { may } from '../../domain/access/policy.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportTable } from '../report.ts';
+import { dataQualityChart } from './data-quality.chart.ts';
 
 /** A card counts as stale when nothing in it has changed for as many days. */
 const STALE_DAYS = 90;
@@ -81,6 +82,7 @@ export const dataQualityReport = defineReport<Params, Answer>({
     return rows[0].answer;
   },
   tables: (answer) => [typesTable(answer), worstTable(answer), totalsTable(answer)],
+  chart: (answer, _params, context) => dataQualityChart(answer, context),
 });
 
 const typesTable = ({ by_type }: Answer): ReportTable => ({

@@ -4,6 +4,7 @@ import { column } from '../report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
 import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns, literal } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { portfolioChart } from './portfolio.chart.ts';
 
 interface Params {
   type: string;
@@ -85,4 +86,5 @@ export const portfolioReport = defineReport<Params, Answer>({
       ]),
     },
   ],
+  chart: ({ items }, params, context) => portfolioChart(items, params, context),
 });

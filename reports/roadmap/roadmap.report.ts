@@ -5,6 +5,7 @@ import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { roadmapChart } from './roadmap.chart.ts';
 
 interface Params {
   type?: string;
@@ -70,4 +71,5 @@ export const roadmapReport = defineReport<Params, Answer>({
       ]),
     },
   ],
+  chart: ({ items }, { type }, context) => roadmapChart(items, type, context),
 });

@@ -122,7 +122,7 @@ describe('data quality', () => {
     expect([refused.status, refused.body.code, refused.body.offered.length]).toEqual([
       406,
       'not_acceptable',
-      3,
+      4,
     ]);
   });
 

@@ -1,0 +1,163 @@
+import {
+  BarChart,
+  CustomChart,
+  GraphChart,
+  HeatmapChart,
+  LineChart,
+  PieChart,
+  ScatterChart,
+  TreemapChart,
+} from 'echarts/charts';
+import {
+  GraphicComponent,
+  GridComponent,
+  MarkLineComponent,
+  TitleComponent,
+  VisualMapComponent,
+} from 'echarts/components';
+import { init, setPlatformAPI, use } from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
+import { SVGRenderer } from 'echarts/renderers';
+import { layoutBars } from './charts.bars.ts';
+import { layoutBubbles } from './charts.bubbles.ts';
+import { layoutDonut } from './charts.donut.ts';
+import { layoutFigures } from './charts.figures.ts';
+import { layoutGraph } from './charts.graph.ts';
+import { layoutLines } from './charts.lines.ts';
+import { layoutMatrix } from './charts.matrix.ts';
+import { layoutRoadmap } from './charts.roadmap.ts';
+import { plain, textWidth } from './charts.text.ts';
+import { FONT_SIZE, MARGIN, PAPER, WIDTH } from './charts.theme.ts';
+import { layoutTreemap } from './charts.treemap.ts';
+import type { Chart, ChartWorkspace, Layout, SingleChart } from './charts.types.ts';
+
+use([
+  BarChart,
+  CustomChart,
+  GraphChart,
+  GraphicComponent,
+  GridComponent,
+  HeatmapChart,
+  LabelLayout,
+  LineChart,
+  MarkLineComponent,
+  PieChart,
+  ScatterChart,
+  SVGRenderer,
+  TitleComponent,
+  TreemapChart,
+  VisualMapComponent,
+]);
+
+// there are no fonts to measure by: the library is to reckon with the widths that the layouts reckon with
+setPlatformAPI({
+  measureText: (text, font) => ({
+    width: textWidth(text, Number(/(\d+)px/.exec(font ?? '')?.[1] ?? FONT_SIZE)),
+  }),
+});
+
+function layout(chart: SingleChart, workspace: ChartWorkspace): Layout {
+  switch (chart.kind) {
+    case 'bars':
+      return layoutBars(chart, workspace);
+    case 'treemap':
+      return layoutTreemap(chart, workspace);
+    case 'matrix':
+      return layoutMatrix(chart, workspace);
+    case 'bubbles':
+      return layoutBubbles(chart, workspace);
+    case 'roadmap':
+      return layoutRoadmap(chart, workspace);
+    case 'graph':
+      return layoutGraph(chart);
+    case 'lines':
+      return layoutLines(chart, workspace);
+    case 'donut':
+      return layoutDonut(chart, workspace);
+    case 'figures':
+      return layoutFigures(chart, workspace);
+  }
+}
+
+interface Drawing {
+  width: number;
+  height: number;
+  /** What stands within the `svg` element. */
+  body: string;
+  description: string;
+}
+
+/** Draws a chart as a document of its own (SVG 1.1) that needs no script, font or style from elsewhere. */
+export function drawChart(chart: Chart, workspace: ChartWorkspace): string {
+  if (chart.kind !== 'panels') return documentOf(chart.title, draw(chart, workspace, 0));
+  const drawings = chart.panels.map((panel, index) => draw(panel, workspace, index));
+  let y = 0;
+  const parts = drawings.map(({ width, height, body }) => {
+    const part = `<svg x="0" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${body}</svg>`;
+    y += height + MARGIN;
+    return part;
+  });
+  return documentOf(chart.title, {
+    width: Math.max(WIDTH, ...drawings.map(({ width }) => width)),
+    height: y,
+    body: parts.join('\n'),
+    description: drawings.map(({ description }) => description).join('. '),
+  });
+}
+
+function documentOf(title: string, { width, height, body, description }: Drawing): string {
+  const name = written(plain(title));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">
+<title>${name}</title>
+<desc>${written(plain(description))}</desc>
+<rect width="${width}" height="${height}" fill="${PAPER}"/>
+${body}
+</svg>
+`;
+}
+
+function draw(chart: SingleChart, workspace: ChartWorkspace, panel: number): Drawing {
+  const { width, height, option, shortened, description } = layout(chart, workspace);
+  const instance = init(null, null, { renderer: 'svg', ssr: true, width, height });
+  try {
+    instance.setOption({ animation: false, ...option });
+    const body = withoutPage(instance.renderToSVGString(), panel);
+    return { width, height, body: withWholeTexts(body, shortened), description };
+  } finally {
+    instance.dispose();
+  }
+}
+
+/**
+ * The content without what only a page with a pointer needs, and with ids that depend on nothing but the chart.
+ * Texts are not touched: quotes in them are written as entities.
+ */
+function withoutPage(svg: string, panel: number): string {
+  return svg
+    .replace(/^<svg[^>]*>\s*/, '')
+    .replace(/\s*<\/svg>\s*$/, '')
+    .replace(/<style[^>]*>[\s\S]*?<\/style>\s*/g, '')
+    .replace(/<rect [^>]*fill="none"><\/rect>\s*/, '')
+    .replace(/ (?:class|pointer-events|xml:space)="[^"]*"/g, '')
+    .replace(/(id="|url\(#|xlink:href="#|href="#)zr\d+-/g, `$1p${panel}-`);
+}
+
+/** Gives each text that was cut its whole wording as a title. */
+function withWholeTexts(svg: string, shortened: Map<string, string[]>): string {
+  if (shortened.size === 0) return svg;
+  const left = new Map([...shortened].map(([short, whole]) => [written(short), [...whole]]));
+  return svg.replace(/(<text[^>]*>)([^<]*)(<\/text>)/g, (all, open: string, text: string, close: string) => {
+    const whole = left.get(text)?.shift();
+    return whole === undefined ? all : `${open}<title>${written(whole)}</title>${text}${close}`;
+  });
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+/** As the charting library writes texts. */
+const written = (text: string): string => text.replace(/[&<>"']/g, (letter) => entities[letter]!);

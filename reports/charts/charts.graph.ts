@@ -1,0 +1,96 @@
+import { placeNodes } from './charts.forces.ts';
+import { groupColour, groupNames, halo, heading, leftOut, withNote } from './charts.parts.ts';
+import { Labels } from './charts.text.ts';
+import { colour, FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
+import type { GraphChart, Layout } from './charts.types.ts';
+
+const MOST_NODES = 300;
+
+/** Nodes pushed apart and held together by their lines. Names that find no room are left out. */
+export function layoutGraph(chart: GraphChart): Layout {
+  const labels = new Labels();
+  const nodes = chart.nodes.slice(0, MOST_NODES);
+  const at = new Map(nodes.map(({ id }, index) => [id, index]));
+  const edges = chart.edges.filter(
+    ({ source, target }) => at.has(source) && at.has(target) && source !== target,
+  );
+  const groups = groupNames(
+    nodes.map(({ group }) => group),
+    PALETTE.length,
+  );
+  const kept =
+    groups.all.length <= PALETTE.length && groups.all.at(-1)?.endsWith(' others')
+      ? groups.all.length - 1
+      : groups.all.length;
+  const colourOf = (index: number) => groupColour(colour, index, kept);
+  const head = heading(
+    {
+      title: chart.title,
+      note: withNote(
+        withNote(chart.note, `Colour: ${chart.groupAxis}`),
+        leftOut(nodes.length, chart.nodes.length),
+      ),
+    },
+    groups.all.map((name, index) => ({ name, color: colourOf(index) })),
+    labels,
+    WIDTH,
+  );
+  const height = Math.round(Math.min(1_400, 420 + nodes.length * 4));
+  const room = {
+    left: MARGIN + 60,
+    top: head.bottom + 16,
+    width: WIDTH - 2 * (MARGIN + 60),
+    height: height - MARGIN - 40,
+  };
+  const places = placeNodes(
+    nodes.length,
+    edges.map(({ source, target }) => [at.get(source)!, at.get(target)!]),
+    room,
+  );
+  return {
+    width: WIDTH,
+    height: head.bottom + height,
+    shortened: labels.shortened,
+    description: `${chart.nodes.length} nodes joined by ${chart.edges.length} lines`,
+    option: {
+      ...head.option,
+      series: [
+        {
+          type: 'graph',
+          // placed by us: the library's own layout is slower and lets nodes leave the picture
+          layout: 'none',
+          coordinateSystem: 'view',
+          left: room.left,
+          top: room.top,
+          width: room.width,
+          height: room.height,
+          preserveAspect: false,
+          roam: false,
+          edgeSymbol: ['none', 'arrow'],
+          edgeSymbolSize: 5,
+          lineStyle: { color: '#8a919c', width: 1, opacity: 1, curveness: 0 },
+          data: nodes.map(({ id, name, group, centre }, index) => ({
+            x: places[index]![0],
+            y: places[index]![1],
+            id,
+            name: labels.fit(name, 140, FONT_SIZE),
+            symbolSize: centre ? 22 : 12,
+            itemStyle: { color: colourOf(groups.of(group)), borderColor: PAPER, borderWidth: 1 },
+            ...(centre ? { label: { fontWeight: 'bold' } } : {}),
+          })),
+          links: edges.map(({ source, target }) => ({ source: at.get(source), target: at.get(target) })),
+          label: {
+            ...halo,
+            show: true,
+            position: 'bottom',
+            distance: 3,
+            fontFamily: 'sans-serif',
+            fontSize: FONT_SIZE,
+            formatter: ({ name }: { name: string }) => name,
+          },
+          labelLayout: { hideOverlap: true },
+        },
+      ],
+    },
+  };
+}

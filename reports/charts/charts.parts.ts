@@ -1,0 +1,135 @@
+import { formatCount, type Labels, plain, textWidth } from './charts.text.ts';
+import { AXIS, FAINT, FONT_SIZE, INK, MARGIN, OTHERS, PAPER, TITLE_SIZE } from './charts.theme.ts';
+
+/** Height of one line of a legend, in pixels. */
+const LEGEND_LINE = 24;
+
+/** Labels of everything: size, colour, and a family that is there everywhere. */
+export const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: INK };
+
+/** Lets a text stand on marks of any colour. */
+export const halo = { color: INK, textBorderColor: PAPER, textBorderWidth: 3 };
+
+/** How a picture begins: title, note, legend. */
+export interface Heading {
+  option: Record<string, unknown>;
+  /** Where the rest may begin, in pixels from above. */
+  bottom: number;
+}
+
+/**
+ * Title, note and legend above each other.
+ * @param legend names with their colours, in order; empty for none.
+ */
+export function heading(
+  head: { title: string; note?: string | undefined },
+  legend: { name: string; color: string }[],
+  labels: Labels,
+  width: number,
+): Heading {
+  const space = width - 2 * MARGIN;
+  const note = head.note ? labels.fit(head.note, space, FONT_SIZE) : '';
+  const top = MARGIN + TITLE_SIZE + (note ? 12 + FONT_SIZE : 0) + 16;
+  const title = {
+    text: labels.fit(head.title, space, TITLE_SIZE),
+    subtext: note,
+    left: MARGIN - 5,
+    top: MARGIN - 8,
+    itemGap: 8,
+    textStyle: { ...textStyle, fontSize: TITLE_SIZE, fontWeight: 'bold' },
+    subtextStyle: { ...textStyle },
+  };
+  if (legend.length === 0) return { option: { title }, bottom: top };
+  const { elements, lines } = legendElements(legend, labels, space, top);
+  return { option: { title, graphic: { elements } }, bottom: top + lines * LEGEND_LINE + 4 };
+}
+
+/** Squares with names, from left to right and on the next line where the width is used up. */
+function legendElements(
+  legend: { name: string; color: string }[],
+  labels: Labels,
+  space: number,
+  top: number,
+): { elements: unknown[]; lines: number } {
+  let x = 0;
+  let line = 0;
+  const elements: unknown[] = [];
+  for (const { name, color } of legend) {
+    const text = labels.fit(name, 200, FONT_SIZE);
+    const width = 20 + textWidth(text, FONT_SIZE) + 18;
+    if (x > 0 && x + width > space) {
+      x = 0;
+      line += 1;
+    }
+    const y = top + line * LEGEND_LINE;
+    elements.push(
+      {
+        type: 'rect',
+        silent: true,
+        shape: { x: MARGIN + x, y, width: 14, height: 14 },
+        style: { fill: color },
+      },
+      {
+        type: 'text',
+        silent: true,
+        x: MARGIN + x + 20,
+        y: y + 7,
+        style: { text, fill: INK, font: `${FONT_SIZE}px sans-serif`, textVerticalAlign: 'middle' },
+      },
+    );
+    x += width;
+  }
+  return { elements, lines: line + 1 };
+}
+
+/** The look of an axis; `name` is its title. */
+export function axis(
+  name: string,
+  gap: number,
+  extra: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const { axisLabel, ...others } = extra;
+  return {
+    name: plain(name),
+    nameLocation: 'middle',
+    nameGap: gap,
+    nameMoveOverlap: false,
+    nameTextStyle: { ...textStyle, fontWeight: 'bold' },
+    axisLine: { show: true, onZero: false, lineStyle: { color: AXIS } },
+    axisTick: { show: false },
+    splitLine: { show: true, lineStyle: { color: FAINT } },
+    axisLabel: { ...textStyle, ...(axisLabel as object) },
+    ...others,
+  };
+}
+
+/** The note with what else is to be said. */
+export const withNote = (note: string | undefined, more: string | undefined): string | undefined =>
+  [note, more].filter(Boolean).join(' · ') || undefined;
+
+/** What is said of items that are not drawn. */
+export const leftOut = (drawn: number, all: number): string | undefined =>
+  drawn < all
+    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; the other ${formatCount(all - drawn)} are in the tables of the report`
+    : undefined;
+
+/** Names of groups as they first occur; above the bound the rarest become one, drawn in grey. */
+export function groupNames(
+  names: Iterable<string>,
+  bound: number,
+): { of(name: string): number; all: string[] } {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const ranked = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  const kept = ranked.length > bound ? ranked.slice(0, bound - 1) : ranked;
+  const index = new Map(kept.map((name, at) => [name, at]));
+  const rest = ranked.length - kept.length;
+  return {
+    of: (name) => index.get(name) ?? kept.length,
+    all: rest > 0 ? [...kept, `${formatCount(rest)} others`] : kept,
+  };
+}
+
+/** The colour of the n-th of some groups, grey for those taken together. */
+export const groupColour = (colours: (index: number) => string, index: number, kept: number): string =>
+  index >= kept ? OTHERS : colours(index);

@@ -1,0 +1,59 @@
+/** Width of every picture in pixels, unless its columns need more. */
+export const WIDTH = 960;
+/** Of labels, in pixels. */
+export const FONT_SIZE = 12;
+export const TITLE_SIZE = 18;
+/** Between the picture's edge and what is in it. */
+export const MARGIN = 24;
+
+export const PAPER = '#ffffff';
+/** Text; 12.6:1 on the paper. */
+export const INK = '#333333';
+/** Axis lines and empty parts, which carry no information of their own. */
+export const FAINT = '#d5d9df';
+export const AXIS = '#6b7280';
+
+/**
+ * Colours for things that have no order. They are told apart with the common kinds of colour blindness, in part by
+ * their lightness, and have 4.5:1 to the paper and to white text.
+ */
+export const PALETTE = [
+  '#0067a5',
+  '#b14a00',
+  '#00735c',
+  '#93357c',
+  '#7a6200',
+  '#4b54c4',
+  '#a01f3c',
+  '#3d3d4a',
+  '#006f83',
+  '#6c4a2f',
+];
+/** Stands for what is taken together as others. */
+export const OTHERS = '#6b7280';
+/** From little to much, 3:1 to the paper at least. */
+export const SHADES = ['#5c95c9', '#3f7dbb', '#2a65a4', '#164b86', '#08306b'];
+
+/** The colour of the n-th thing. */
+export const colour = (index: number): string => PALETTE[index % PALETTE.length]!;
+
+const channel = (value: number): number => {
+  const part = value / 255;
+  return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+};
+
+/** Relative luminance of `#rrggbb`, WCAG 2.2. */
+function luminance(hex: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => channel(Number.parseInt(hex.slice(at, at + 2), 16)));
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
+
+/** Contrast of two colours `#rrggbb` by WCAG 2.2, 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light! + 0.05) / (dark! + 0.05);
+}
+
+/** The text colour that is read best on a ground. */
+export const inkOn = (ground: string): string =>
+  contrast(PAPER, ground) >= contrast('#000000', ground) ? PAPER : '#000000';

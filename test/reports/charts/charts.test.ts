@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { drawChart } from '../../../reports/charts/charts.draw.ts';
+import { renderChart } from '../../../reports/charts/charts.render.ts';
+import { formatDate, formatValue, plain, shorten, textWidth } from '../../../reports/charts/charts.text.ts';
+import {
+  contrast,
+  INK,
+  inkOn,
+  OTHERS,
+  PALETTE,
+  PAPER,
+  SHADES,
+} from '../../../reports/charts/charts.theme.ts';
+import type { Chart } from '../../../reports/charts/charts.types.ts';
+import { meeting, readPicture } from './boxes.ts';
+import { hostile, samples } from './samples.ts';
+
+const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
+const kinds = Object.keys(samples(1)) as (keyof ReturnType<typeof samples>)[];
+
+describe.each(kinds)('a picture of kind %s', (kind) => {
+  it.each([0, 1, 10, 200])('shows %i items without labels that meet or leave it', (count) => {
+    const { texts, width, height, elements, attributes } = readPicture(
+      drawChart(samples(count)[kind], workspace),
+    );
+    expect(texts.length).toBeGreaterThan(0);
+    expect(meeting(texts)).toEqual([]);
+    for (const box of texts) {
+      expect(box.x, box.text).toBeGreaterThanOrEqual(0);
+      expect(box.y, box.text).toBeGreaterThanOrEqual(0);
+      expect(box.x + box.width, box.text).toBeLessThanOrEqual(width);
+      expect(box.y + box.height, box.text).toBeLessThanOrEqual(height);
+    }
+    // nothing that a name says has become markup
+    for (const name of ['script', 'image', 'style', 'foreignObject', 'a'])
+      expect(elements).not.toContain(name);
+    for (const name of attributes) expect(name).not.toMatch(/^on|href$/);
+  });
+
+  it('is the same for the same answer, and says what it shows', () => {
+    const chart = samples(10)[kind];
+    const svg = drawChart(chart, workspace);
+    expect(drawChart(chart, workspace)).toBe(svg);
+    expect(svg).toContain(`role="img" aria-label="${chart.title}"`);
+    expect(svg).toContain(`<title>${chart.title}</title>\n<desc>`);
+  });
+});
+
+describe('pictures', () => {
+  it('have colours that can be told from the paper, and texts that can be read', () => {
+    for (const color of [...PALETTE, OTHERS])
+      expect(contrast(color, PAPER), color).toBeGreaterThanOrEqual(4.5);
+    for (const color of SHADES) {
+      expect(contrast(color, PAPER), color).toBeGreaterThanOrEqual(3);
+      expect(contrast(color, inkOn(color)), color).toBeGreaterThanOrEqual(4.5);
+    }
+    // by the definition of WCAG: black on white is 21, and this grey is the lightest that passes
+    expect([
+      contrast('#000000', PAPER),
+      contrast('#777777', PAPER) < 4.5,
+      contrast('#767676', PAPER) >= 4.5,
+    ]).toEqual([21, true, true]);
+    const known = new Set([PAPER, INK, '#000000']);
+    for (const kind of kinds) {
+      const { texts } = readPicture(drawChart(samples(10)[kind], workspace));
+      for (const { fill } of texts) expect(known, `${kind} ${fill}`).toContain(fill);
+    }
+  });
+
+  it('keep whole what they cut, as a title', () => {
+    const { texts } = readPicture(drawChart(samples(10).bars, workspace));
+    const cut = texts.filter(({ text }) => text.endsWith('…'));
+    expect(cut.map(({ title }) => title)).toContain(`${plain(hostile[1]!)} 2`);
+    for (const { text, title } of cut) expect(title?.startsWith(text.slice(0, -1))).toBe(true);
+  });
+
+  it('say what they leave out, and never draw without bound', () => {
+    for (const [kind, chart] of Object.entries(samples(1_000))) {
+      const svg = drawChart(chart, workspace);
+      expect(svg.length, kind).toBeLessThan(1_000_000);
+      if (kind === 'lines' || kind === 'figures') continue;
+      expect(svg, kind).toMatch(/ of 1,000 are drawn|others/);
+    }
+  });
+
+  it('write money, shares and dates as the workspace does', () => {
+    expect(formatValue(1_234_567, 'currency', workspace)).toBe('€1.2M');
+    expect(formatValue(950, 'currency', { ...workspace, currency: 'CHF' })).toBe('CHF\u00a0950');
+    expect([formatValue(12.345, 'percent', workspace), formatValue(9_999, 'count', workspace)]).toEqual([
+      '12.35 %',
+      '9,999',
+    ]);
+    const day = Date.parse('2026-03-09');
+    for (const [dateFormat, written] of [
+      ['DD MMM YYYY', '09 Mar 2026'],
+      ['M/D/YY', '3/9/26'],
+      ['D. MMMM YYYY', '9. March 2026'],
+    ] as const) {
+      expect(formatDate(day, { ...workspace, dateFormat })).toBe(written);
+    }
+    expect(drawChart(samples(10).bars, workspace)).toContain('Annual cost (EUR)');
+    expect(drawChart(samples(10).roadmap, workspace)).toContain('Today, 30.06.2026');
+  });
+
+  it('cut between characters as people see them', () => {
+    const family = '👩‍👩‍👧‍👦';
+    expect(shorten(`${family}${family}`, textWidth(family, 12) + textWidth('…', 12), 12)).toBe(`${family}…`);
+    expect(plain('a\u202eb\u0000\nc')).toBe('a b c');
+  });
+
+  it('leave gaps in lines where values are missing', () => {
+    const chart: Chart = {
+      kind: 'lines',
+      title: 'Series',
+      valueAxis: 'Cards',
+      unit: 'count',
+      times: ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04', '2026-01-05'].map(
+        (day) => `${day}T00:00:00.000Z`,
+      ),
+      series: [{ name: 'All', values: [1, 2, null, 4, 5] }],
+    };
+    const line = /<path d="([^"]*)" fill="none"[^>]*stroke="#0067a5"/.exec(drawChart(chart, workspace))!;
+    expect(line[1]!.match(/M/g)).toHaveLength(2);
+  });
+
+  it('are drawn in a thread of their own, which survives a chart that fails', async () => {
+    const charts = kinds.map((kind) => samples(3)[kind]);
+    const drawn = await Promise.all(charts.map((chart) => renderChart(chart, workspace)));
+    expect(drawn).toEqual(charts.map((chart) => drawChart(chart, workspace)));
+    await expect(renderChart({ kind: 'bars' } as never, workspace)).rejects.toThrow("can't be drawn");
+    expect(await renderChart(charts[0]!, workspace)).toBe(drawn[0]);
+  });
+});
