@@ -11,9 +11,14 @@ export interface BatchConflict {
   position: string;
 }
 
+/** What follows by itself from other writes, and does so again after a rollback: the score and calculated attributes. */
+const following = `array['data_quality'] || array(
+  select 'attributes.' || f.target_field_key from calculations f
+  where f.is_active and f.target_type_key = e.card_type)`;
+
 /** Of the events `e`, those after the batch's last write to `m` that still count; its own are not later. */
 const stands = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
-  and not (e.event_type = 'card.updated' and (e.data -> 'changes') - 'data_quality' = '{}')`;
+  and not (e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}')`;
 
 /**
  * The last later event that is about an object of the batch: one look into an index for each object, whatever the planner
@@ -26,7 +31,7 @@ const last = (about: string): string =>
 
 /**
  * Objects of the batch that later writes have touched, each with the last such write. Batches that were rolled back
- * since, what rolled them back, and scores that followed by themselves don't count. For a card that the batch made,
+ * since, what rolled them back, and scores and calculated values that followed by themselves don't count. For a card that the batch made,
  * everything that was put on it counts.
  */
 export async function findConflicts(sql: Sql, batchId: string): Promise<BatchConflict[]> {

@@ -296,6 +296,21 @@ describe('values', () => {
   });
 });
 
+describe('what formulas compute later', () => {
+  it('does not keep an earlier batch from being taken back, and stays', async () => {
+    const type = await newType();
+    await active(type, 'b', 'SUM(PLUCK(children, "a"))');
+    const root = await card(type, { c: 1 });
+    const { events } = await eventsBy(t, () => set(root, { c: 7 }));
+    await card(type, { a: 5 }, { parent_id: root });
+    expect(await valuesOf(root)).toEqual({ b: 5, c: 7 });
+    const [{ batch_id: batch }] = events as unknown as [{ batch_id: string }];
+    const taken = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false });
+    expect(taken.status, taken.text).toBe(200);
+    expect(await valuesOf(root)).toEqual({ b: 5, c: 1 });
+  });
+});
+
 describe('costs', () => {
   it('are left out of trials, and of fields for everybody, for those who do not see them', async () => {
     const type = await newType();
