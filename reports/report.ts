@@ -46,7 +46,7 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   id: string;
   summary: string;
   description?: string;
-  permission: AppPermission;
+  permission: AppPermission | 'login';
   /** What `check` demands besides, such as `costs.view for cost fields`. */
   permissionNote?: string;
   /** Codes of errors that it answers besides those of every report. */
@@ -55,6 +55,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   params: Record<string, TSchema>;
   /** Whether `as_of` is taken; not by reports on what has no history. */
   timeTravel: boolean;
+  /** Its numbers follow from what no topic tells, such as logins: it is computed for each request. */
+  uncached?: true;
   /**
    * Refuses parameters that the metamodel or the caller's rights do not allow, also before a kept answer is given.
    * @throws EstateError

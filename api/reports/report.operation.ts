@@ -140,6 +140,12 @@ export function reportOperation(
           .send();
       }
       const found = await runner.run(ctx, name, question, max_staleness);
+      if (report.uncached && isKnown(request, found.name, format, part)) {
+        return reply
+          .code(304)
+          .header('etag', etagOf(found.name, format, part))
+          .send();
+      }
       reply.header('etag', etagOf(found.name, format, part));
       if (found.age !== undefined) reply.header('age', String(found.age));
       if (format === SVG) {

@@ -5,6 +5,7 @@ import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../report.ts';
 import { dashboardChart } from './dashboard.chart.ts';
+import { recentEvents } from './dashboard.events.ts';
 
 /** Days back to the snapshot that trends compare with. */
 const COMPARISON_DAYS = 30;
@@ -57,30 +58,6 @@ async function comparison(sql: Sql, moment: Date): Promise<{ slot: Date; metrics
   return rows[0];
 }
 
-/** The newest events of cards and relations, costs always cut: the answer is shared by many callers. */
-async function recentEvents({ sql, ctx, cards, filtered, past, moment }: Input): Promise<unknown[]> {
-  const hidden = ctx.metamodel.hiddenTypes;
-  const costs = may(ctx.caller, 'costs.view');
-  const narrowed = [
-    may(ctx.caller, 'relations.view') ? '' : 'and e.relation_id is null',
-    filtered ? `and (${cards.sql})` : '',
-    past ? 'and e.at <= ?' : '',
-  ].join(' ');
-  const { rows } = await sql.raw(
-    `select e.id, e.card_id, c.name as card_name, e.event_type,
-            ${costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))"} as data,
-            u.display_name as user_display_name, utc(e.at) as created_at
-     from events e left join cards c on c.id = e.card_id left join users u on u.id = e.user_id
-     where e.scope = 'inventory' and e.card_id is not null
-       and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag')
-       and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
-       ${narrowed}
-     order by e.position desc limit ?`,
-    [hidden, hidden, ...(filtered ? cards.bindings : []), ...(past ? [moment] : []), RECENT] as never,
-  );
-  return rows;
-}
-
 /** Counts of the cards; those of all cards as they are now are kept type by type. */
 async function countsOf({ sql, ctx, cards, filtered, past, moment, cache }: Input): Promise<Figures> {
   const today = moment.toISOString().slice(0, 10);
@@ -117,7 +94,7 @@ export const dashboardReport = defineReport<Record<string, never>, Answer>({
     const previous = before?.metrics;
     return JSON.stringify({
       ...figures,
-      recent_events: await recentEvents(input),
+      recent_events: await recentEvents(input, RECENT),
       trends: {
         comparison_days: before
           ? Math.round((moment.getTime() - before.slot.getTime()) / 86_400_000)

@@ -4,6 +4,9 @@ import { type Row, row } from '../matrix.row.ts';
 export const reportRows: Row[] = [
   // operation                                  A B M V I P 0
   row('GET /api/v1/reports/dashboard', '+ + + + - - 0'),
+  row('GET /api/v1/reports/my-workspace', '+ + + + + + 0'),
+  row('GET /api/v1/reports/admin-dashboard', '+ - - - - - 0'),
+  row('GET /api/v1/reports/stakeholder-directory', '+ - - - - - 0'),
   row('GET /api/v1/reports/data-quality', '+ + + + - - 0'),
   row('GET /api/v1/reports/portfolio', '+ + + - - - 0'),
   row('GET /api/v1/reports/portfolio (no costs)', '+ + + + - - 0', () => ({
