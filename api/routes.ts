@@ -18,6 +18,7 @@ import { registerTodoRoutes } from './collaboration/todos.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
 import { registerExtractRoutes } from './exports/extracts.routes.ts';
+import { registerExtractionScheduleRoutes } from './extractions/extraction-schedules.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerImportRoutes } from './imports/imports.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
@@ -90,6 +91,7 @@ export const routeGroups: RouteGroup[] = [
   registerImportRoutes,
   registerExportRoutes,
   registerExtractRoutes,
+  registerExtractionScheduleRoutes,
   registerReportRoutes,
   registerQueryRoutes,
   registerODataRoutes,

@@ -74,6 +74,7 @@ export const errorCodes = {
   single_tag: { status: 409, title: 'The group allows one tag' },
   sso_refused: { status: 403, title: 'The account at the provider is not let in' },
   sso_required: { status: 403, title: 'People log in through the provider' },
+  storage_refused: { status: 409, title: 'The storage refuses the file' },
   survey_incomplete: { status: 409, title: 'The survey cannot be sent yet' },
   survey_too_large: { status: 409, title: 'The survey would put too many questions' },
   system_role: { status: 403, title: 'The role belongs to the system' },

@@ -1,7 +1,10 @@
 import { cleanUp } from '../domain/jobs/housekeeping.ts';
 import { processes } from '../domain/jobs/jobs.running.ts';
 import { housekeepingJob } from '../domain/jobs/kinds/housekeeping.ts';
+import { cleanExtractions } from './extraction/extraction.retention.ts';
 
-export const housekeepingProcessor = processes(housekeepingJob, async (job, { db, blobs }) => ({
-  counts: await cleanUp(db, blobs, job.signal),
-}));
+export const housekeepingProcessor = processes(housekeepingJob, async (job, services) => {
+  // first, so that the files it gives up go with the others
+  const extractions = await cleanExtractions(services, job.signal);
+  return { counts: { ...(await cleanUp(services.db, services.blobs, job.signal)), extractions } };
+});

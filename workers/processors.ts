@@ -11,6 +11,7 @@ import { metamodelChangeProcessor } from './metamodel-change.ts';
 import { passwordResetProcessor } from './password-reset.ts';
 import { recalculateProcessor } from './recalculate.ts';
 import { reportQueryProcessor } from './report-query.ts';
+import { scheduledExtractionProcessor } from './scheduled-extraction.ts';
 import { todosDueProcessor } from './todos-due.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
@@ -28,4 +29,5 @@ export const processors: JobProcessor[] = [
   batchRollbackProcessor,
   recalculateProcessor,
   reportQueryProcessor,
+  scheduledExtractionProcessor,
 ];

@@ -24,6 +24,8 @@ export const refusedEvents: Record<string, string> = {
   'settings.secret_changed': 'Secrets are told to nobody, and so cannot come back.',
   job: 'Jobs run on, or have ended.',
   schedule: 'Schedules are administered by hand.',
+  extraction_schedule: 'Schedules hold secrets, and what was extracted has left the house.',
+  extraction_run: 'What was extracted has left the house.',
   webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
   'notification.created': 'What people were told cannot be taken back.',
   'notification.updated': 'What people were told cannot be taken back.',

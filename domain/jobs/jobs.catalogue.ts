@@ -11,6 +11,7 @@ import { metamodelChangeJob } from './kinds/metamodel-change.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
 import { recalculateJob } from './kinds/recalculate.ts';
 import { reportQueryJob } from './kinds/report-query.ts';
+import { scheduledExtractionJob } from './kinds/scheduled-extraction.ts';
 import { todosDueJob } from './kinds/todos-due.ts';
 
 /** Every kind of job. */
@@ -28,6 +29,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   batchRollbackJob,
   recalculateJob,
   reportQueryJob,
+  scheduledExtractionJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { AppPermission } from '../access/permissions.data.ts';
-import type { Ctx } from '../context.ts';
+import type { Caller, Ctx } from '../context.ts';
 import { checkPayload, type JobDefinition } from './jobs.define.ts';
 import type { JobTransaction } from './jobs.running.ts';
 
@@ -26,6 +26,14 @@ export function jobPath(id: string): string {
   return `/api/v1/jobs/${id}`;
 }
 
+/** The caller's present rights, to be kept with what acts for the caller later. */
+export function rightsOf({ permissions, impersonatedRole }: Caller): JobRights {
+  return {
+    permissions: permissions === '*' ? '*' : [...permissions],
+    ...(impersonatedRole ? { impersonated_role: impersonatedRole } : {}),
+  };
+}
+
 /**
  * Asks for a job in the caller's transaction: it runs when, and only when, that commits. The caller of `ctx` owns
  * it, and it runs with no more than the caller's present rights.
@@ -37,11 +45,6 @@ export async function enqueueJob<P extends TSchema>(
   payload: Static<P>,
 ): Promise<StartedJob> {
   checkPayload(definition, payload);
-  const { permissions, impersonatedRole } = ctx.caller;
-  const rights: JobRights = {
-    permissions: permissions === '*' ? '*' : [...permissions],
-    ...(impersonatedRole ? { impersonated_role: impersonatedRole } : {}),
-  };
   const { rows } = await work.sql.raw(
     `with job as (
        insert into jobs (kind, queue, payload, owner_id, rights, request_id) values (?, ?, ?, ?, ?, ?) returning id
@@ -51,7 +54,7 @@ export async function enqueueJob<P extends TSchema>(
       definition.queue,
       JSON.stringify(payload),
       ctx.caller.userId as never,
-      JSON.stringify(rights),
+      JSON.stringify(rightsOf(ctx.caller)),
       ctx.requestId,
       JOBS_CHANNEL,
     ],

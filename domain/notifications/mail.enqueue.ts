@@ -13,6 +13,8 @@ export interface Mail {
   text: string;
   /** The same as HTML, in which whatever users have written is escaped. */
   html?: string;
+  /** The id of a stored file that goes with it; read when the mail is sent. */
+  attachment?: string;
 }
 
 // no quotes, brackets, separators or blanks: an address can never be read as two, or as a header

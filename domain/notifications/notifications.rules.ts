@@ -133,6 +133,20 @@ const todoAssigned: NotificationRule = {
   link: () => '/todos',
 };
 
+const extractionFailed: NotificationRule = {
+  type: 'extraction_failed',
+  to: (event) => listOf(event.data.recipients),
+  // the schedule has acted, even where its owner has asked for the run
+  toActor: () => true,
+  title: ({ event }) =>
+    event.data.paused
+      ? `The extraction ${excerpt(event.data.name)} is paused`
+      : `The extraction ${excerpt(event.data.name)} has failed`,
+  message: ({ event }) => excerpt(event.data.reason),
+  many: (count) => `${count} scheduled extractions have failed`,
+  link: () => null,
+};
+
 /**
  * The one table of what is told to whom: event type to rules. Of the rules of an event each user is told by the first
  * that fits.
@@ -148,6 +162,7 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'comment.updated': [mentioned],
   'todo.created': [todoAssigned],
   'todo.updated': [todoAssigned],
+  'extraction_run.failed': [extractionFailed],
   'survey.sent': [
     {
       type: 'survey_request',

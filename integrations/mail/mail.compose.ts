@@ -2,18 +2,37 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import type { Mail } from '../../domain/notifications/mail.enqueue.ts';
 import type { MailServer } from './mail.server.ts';
 
+/** A file that goes with a mail. */
+export interface MailAttachment {
+  name: string;
+  mediaType: string;
+  content: Buffer;
+}
+
 /**
  * The mail as it goes over the wire. Every header is encoded by the library; nothing is ever read from files or
  * addresses that a text names.
  * @param id names the mail for good: the same for every attempt, so that whoever gets it twice can tell.
  */
-export async function composeMail(mail: Mail, from: MailServer['from'], id: string): Promise<Buffer> {
+export async function composeMail(
+  mail: Mail,
+  from: MailServer['from'],
+  id: string,
+  attachment?: MailAttachment,
+): Promise<Buffer> {
   const composer = new MailComposer({
     from,
     to: { name: '', address: mail.to },
     subject: mail.subject,
     text: mail.text,
     ...(mail.html === undefined ? {} : { html: mail.html }),
+    ...(attachment === undefined
+      ? {}
+      : {
+          attachments: [
+            { filename: attachment.name, contentType: attachment.mediaType, content: attachment.content },
+          ],
+        }),
     messageId: `<${id}@${from.address.split('@')[1] || 'localhost'}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     disableFileAccess: true,

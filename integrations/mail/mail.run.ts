@@ -4,6 +4,7 @@ import { endMail, loadMail, noteHandOver, takeBackHandOver } from '../../domain/
 import type { Services } from '../../domain/services.ts';
 import { inTransaction, isConnectionLoss } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
+import { readAttachment } from './mail.attachment.ts';
 import { composeMail } from './mail.compose.ts';
 import { publicFailure } from './mail.send.ts';
 import { readMailServer } from './mail.server.ts';
@@ -34,7 +35,8 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
     await endMail(db, mail.id, 'not_configured');
     return { message: 'not sent: no mail server is set up', result: { outcome: 'not_configured' } };
   }
-  const raw = await composeMail({ ...mail.content, to: mail.recipient }, server.from, mail.id);
+  const attachment = await readAttachment(services, mail.content.attachment);
+  const raw = await composeMail({ ...mail.content, to: mail.recipient }, server.from, mail.id, attachment);
   try {
     await deliver(server, {
       from: server.from.address,

@@ -7,6 +7,7 @@ import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
+import { extractionRows } from './matrix/extractions.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
@@ -197,6 +198,7 @@ export const table: Row[] = [
   bookmarkRows,
   savedReportRows,
   webhookRows,
+  extractionRows,
   batchRows,
   calculationRows,
   reportRows,

@@ -1,0 +1,62 @@
+import Type from 'typebox';
+import { Destination, ExportRequest } from '../../reports/schedules/extraction-schedules.types.ts';
+import { closed, Nullable, Position, Timestamp, Uuid } from './common.ts';
+
+export const ExtractionScheduleSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    name: Type.String(),
+    status: Type.Union([Type.Literal('active'), Type.Literal('paused')]),
+    paused_reason: Nullable(Type.String()),
+    cron: Type.String(),
+    time_zone: Type.String(),
+    request: ExportRequest,
+    destination: Destination,
+    keep_runs: Type.Integer(),
+    keep_days: Nullable(Type.Integer()),
+    owner_id: Nullable(Uuid),
+    owner_name: Nullable(Type.String()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+  { $id: 'ExtractionSchedule', ...closed },
+);
+
+export const ExtractionRunSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    schedule_id: Uuid,
+    job_id: Uuid,
+    trigger: Type.Union([Type.Literal('schedule'), Type.Literal('manual')]),
+    slot: Type.String({
+      format: 'date-time',
+      description: 'The moment that the run stands for; it is in the names of its files',
+    }),
+    status: Type.Union(
+      ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => Type.Literal(status)),
+    ),
+    attempts: Type.Integer({ description: 'How often it was begun or gone on with' }),
+    rows: Nullable(Type.Integer()),
+    bytes: Nullable(Type.Integer()),
+    sha256: Nullable(Type.String()),
+    position: Nullable(Position),
+    file_name: Nullable(Type.String()),
+    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
+    created_at: Timestamp,
+    started_at: Nullable(Timestamp),
+    finished_at: Nullable(Timestamp),
+    removed_at: Nullable(Type.String({ format: 'date-time', description: 'When its files were removed' })),
+    links: Type.Object({ file: Nullable(Type.String()), manifest: Nullable(Type.String()) }, closed),
+  }),
+  { $id: 'ExtractionRun', ...closed },
+);
+
+export const StartedExtractionRunSchema = Type.Object(
+  {
+    run_id: Uuid,
+    job_id: Uuid,
+    status: Type.Literal('queued'),
+    links: Type.Object({ self: Type.String() }, closed),
+  },
+  { $id: 'StartedExtractionRun', ...closed },
+);

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Storage } from './storage.types.ts';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Files in a folder; each appears under its name only when it is complete and on disk. */
+export function diskStorage(folder: string): Storage {
+  const place = (name: string): string => {
+    if (!NAME.test(name)) throw new Error(`no name of a file: ${name}`);
+    return path.join(folder, name);
+  };
+  return {
+    async put(file, signal) {
+      const target = place(file.name);
+      const partial = `${target}.${randomUUID()}.part`;
+      await mkdir(folder, { recursive: true, mode: 0o750 });
+      try {
+        await pipeline(await file.open(), createWriteStream(partial, { mode: 0o640 }), { signal });
+        const written = await open(partial, 'r+');
+        await written.sync();
+        await written.close();
+        await rename(partial, target);
+      } finally {
+        await rm(partial, { force: true });
+      }
+    },
+    async publish(file, as) {
+      const partial = `${place(as)}.${randomUUID()}.part`;
+      try {
+        // not every file system has second names
+        await link(place(file.name), partial).catch(() => copyFile(place(file.name), partial));
+        await rename(partial, place(as));
+      } finally {
+        // a rename onto the same file leaves both names
+        await rm(partial, { force: true });
+      }
+    },
+    async remove(name) {
+      await rm(place(name), { force: true });
+    },
+    close() {},
+  };
+}

@@ -1,0 +1,346 @@
+// @redis
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fireIfDue } from '../../../domain/jobs/schedules.fire.ts';
+import { cleanExtractions } from '../../../workers/extraction/extraction.retention.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+const base = '/api/v1/extraction-schedules';
+
+let t: TestApp;
+let workers: Workers;
+let s3: S3Emulator;
+let smtp: TestSmtp;
+let member: TestClient;
+let admin: TestClient;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  workers = await startWorkers(t.services);
+  s3 = await startS3();
+  smtp = await startSmtp();
+  member = await t.as('member');
+  admin = await t.as('admin');
+  for (let n = 0; n < 3; n += 1) {
+    await member.post('/api/v1/cards', {
+      type: 'Application',
+      name: `App ${n}`,
+      attributes: { costTotalAnnual: 4242 + n },
+    });
+  }
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await s3.close();
+  await smtp.close();
+  await t.close();
+});
+afterEach(async () => {
+  s3.fault = () => undefined;
+  s3.objects.clear();
+  smtp.mails.length = 0;
+  await t.services.db('extraction_schedules').delete();
+  await t.services.db('job_schedules').delete();
+});
+
+const input = (more: object = {}) => ({
+  name: 'Nightly',
+  cron: '30 2 * * *',
+  request: { format: 'csv', types: ['Application'] },
+  destination: { kind: 'disk' },
+  ...more,
+});
+const bucket = (more: object = {}) => ({
+  kind: 's3',
+  endpoint: s3.endpoint,
+  region: s3.credentials.region,
+  bucket: s3.bucket,
+  prefix: 'estate/',
+  path_style: true,
+  access_key_id: s3.credentials.accessKeyId,
+  secret_access_key: s3.credentials.secretAccessKey,
+  ...more,
+});
+async function make(more: object = {}, client = member): Promise<string> {
+  const answer = await client.post(base, input(more));
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+}
+async function runNow(id: string, status = 'succeeded', client = member) {
+  const started = await client.post(`${base}/${id}/run`);
+  expect([started.status, started.headers.location]).toEqual([202, `/api/v1/jobs/${started.body.job_id}`]);
+  await untilStatus(t.services, started.body.job_id, status);
+  return (await client.get(`${base}/${id}/runs/${started.body.run_id}`)).body;
+}
+const untilTold = ({ userId }: TestClient, title: string) =>
+  until('the notification', () => t.services.db('notifications').where({ user_id: userId, title }).first());
+const eventsOf = async (id: string) =>
+  await t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+
+describe('an extraction schedule', () => {
+  it('is made, read, listed, changed and deleted, each with its event, and none of it tells the secret', async () => {
+    const made = await member.post(base, input({ destination: bucket(), time_zone: 'Europe/Berlin' }));
+    expect(made.status).toBe(201);
+    const { id } = made.body;
+    expect(made.body).toMatchObject({
+      status: 'active',
+      cron: '30 2 * * *',
+      time_zone: 'Europe/Berlin',
+      request: { format: 'csv', kind: 'cards', types: ['Application'], neutralise: true },
+      destination: { kind: 's3', bucket: 'warehouse', secret_access_key: '********' },
+      keep_runs: 30,
+      keep_days: null,
+      owner_id: member.userId,
+    });
+    const list = await member.get(`${base}?search=night&status=active`);
+    expect(list.body.items).toHaveLength(1);
+    expect((await (await t.as('viewer')).get(base)).body.items).toEqual([]);
+    expect((await admin.get(base)).body.items).toHaveLength(1);
+    // what was read is sent back as it is, and keeps the secret
+    const changed = await member.patch(
+      `${base}/${id}`,
+      { cron: '0 6  * * 1-5', destination: made.body.destination },
+      { 'if-match': made.headers.etag! },
+    );
+    expect([changed.status, changed.body.cron]).toEqual([200, '0 6 * * 1-5']);
+    expect((await member.patch(`${base}/${id}`, { name: 'X' }, { 'if-match': '"old"' })).status).toBe(412);
+    const run = await runNow(id);
+    expect(run.status).toBe('succeeded');
+    expect((await member.delete(`${base}/${id}`)).status).toBe(204);
+    expect((await member.get(`${base}/${id}`)).status).toBe(404);
+    expect(await t.services.db('job_schedules').where({ key: `extraction:${id}` })).toEqual([]);
+    const events = await eventsOf(id);
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'extraction_schedule.created',
+      'extraction_schedule.updated',
+      'extraction_schedule.deleted',
+    ]);
+    expect(events[1].data.changes).toEqual({ cron: { old: '30 2 * * *', new: '0 6 * * 1-5' } });
+    for (const text of [made.text, list.text, changed.text, JSON.stringify(events)]) {
+      expect(text).not.toContain(s3.credentials.secretAccessKey);
+    }
+  });
+
+  it.each([
+    [{ cron: '61 * * * *' }, 'cron', 'bad_cron'],
+    [{ time_zone: 'Mars/Base' }, 'time_zone', 'bad_time_zone'],
+    [{ name: '  ' }, 'name', 'required'],
+    [{ request: { format: 'csv', types: ['NoSuch'] } }, 'types.0', 'unknown_type'],
+    [{ destination: { kind: 'mail' } }, 'destination.recipients', 'required'],
+    [{ destination: { kind: 'disk', prefix: 'a' } }, 'destination.prefix', 'unknown_field'],
+    [{ destination: { kind: 'disk', path: '/etc' } }, 'destination.path', 'unknown_field'],
+    [{ destination: { kind: 'mail', recipients: ['nobody'] } }, 'destination.recipients.0', 'format'],
+    [{ destination: { ...bucketOf('https://10.0.0.1') } }, 'destination.endpoint', 'refused_address'],
+    [{ destination: { ...bucketOf('https://a.example/x') } }, 'destination.endpoint', 'refused_address'],
+    [{ destination: { ...bucketOf(null), prefix: 'a/../b' } }, 'destination.prefix', 'format'],
+    [
+      { destination: { ...bucketOf(null), secret_access_key: '********' } },
+      'destination.secret_access_key',
+      'secret_needed',
+    ],
+  ])('is refused with %j', async (more, field, code) => {
+    const answer = await member.post(base, input(more));
+    expect([answer.status, answer.body.errors?.[0].field, answer.body.errors?.[0].code]).toEqual([
+      422,
+      field,
+      code,
+    ]);
+    expect(await t.services.db('extraction_schedules')).toEqual([]);
+  });
+
+  it('asks for the secret again when it would go elsewhere', async () => {
+    const id = await make({ destination: bucket() });
+    for (const more of [{ bucket: 'another' }, { access_key_id: 'AKIAOTHER' }, { endpoint: null }]) {
+      const { secret_access_key: _, ...elsewhere } = bucket(more);
+      const answer = await admin.patch(`${base}/${id}`, { destination: elsewhere });
+      expect(answer.body.errors?.[0].code).toBe('secret_needed');
+    }
+    const { secret_access_key: _, ...same } = bucket({ prefix: 'other/' });
+    const taken = await admin.patch(`${base}/${id}`, { destination: same });
+    // who decides where it goes answers for it
+    expect([taken.status, taken.body.owner_id]).toEqual([200, admin.userId]);
+    expect((await member.get(`${base}/${id}`)).status).toBe(404);
+  });
+});
+
+function bucketOf(endpoint: string | null) {
+  return {
+    kind: 's3',
+    endpoint,
+    bucket: 'warehouse',
+    access_key_id: 'AKIATEST',
+    secret_access_key: 'a secret of the test',
+  };
+}
+
+describe('a run', () => {
+  it('puts the file, its manifest and the latest of both into the folder, and serves them', async () => {
+    const id = await make();
+    const first = await runNow(id);
+    const run = await runNow(id);
+    expect(run).toMatchObject({ status: 'succeeded', trigger: 'manual', rows: 3, attempts: 1, error: null });
+    const folder = path.join(t.services.config.dataDir, 'extractions', id);
+    const names = await readdir(folder);
+    expect(names.toSorted()).toEqual(
+      [
+        ...[first.file_name, run.file_name].flatMap((name) => [name, name.replace('.csv', '.manifest.json')]),
+        'latest.csv',
+        'latest.manifest.json',
+      ].toSorted(),
+    );
+    const content = await readFile(path.join(folder, run.file_name));
+    expect(createHash('sha256').update(content).digest('hex')).toBe(run.sha256);
+    expect(parse(content, { columns: true })).toHaveLength(3);
+    expect(await readFile(path.join(folder, 'latest.csv'))).toEqual(content);
+    const manifest = JSON.parse(await readFile(path.join(folder, 'latest.manifest.json'), 'utf8'));
+    expect(manifest).toMatchObject({
+      run_id: run.id,
+      position: run.position,
+      rows: { Cards: 3 },
+      file: { name: run.file_name, size: run.bytes, sha256: run.sha256 },
+    });
+    const file = await member.get(run.links.file);
+    expect([file.status, file.raw.equals(content)]).toEqual([200, true]);
+    const part = await member.get(run.links.file, { range: 'bytes=2-5' });
+    expect([part.status, part.raw.equals(content.subarray(2, 6))]).toEqual([206, true]);
+    expect((await member.get(run.links.manifest)).body).toEqual(manifest);
+    expect((await member.get(run.links.file, { range: 'bytes=99999999-' })).status).toBe(416);
+    const history = await member.get(`${base}/${id}/runs`);
+    expect(history.body.items.map((item: { id: string }) => item.id)).toEqual([run.id, first.id]);
+    const [started, succeeded] = await eventsOf(run.id);
+    expect([started.event_type, succeeded.event_type]).toEqual([
+      'extraction_run.started',
+      'extraction_run.succeeded',
+    ]);
+    expect(succeeded.data).toMatchObject({ schedule_id: id, rows: 3, position: run.position });
+  });
+
+  it('happens once for its slot, however many look, and cuts what the owner may not see', async () => {
+    const viewer = await t.as('viewer');
+    const id = await make({}, viewer);
+    // long before the worker's own scheduler finds it due
+    const now = new Date('2099-01-03T12:00:00Z');
+    const fired = await Promise.all([1, 2, 3].map(() => fireIfDue(t.services.db, `extraction:${id}`, now)));
+    expect(fired.filter(Boolean)).toHaveLength(1);
+    const [run] = await until('the run to end', async () => {
+      const { items } = (await viewer.get(`${base}/${id}/runs`)).body;
+      return items[0]?.status === 'succeeded' ? items : undefined;
+    });
+    expect(run).toMatchObject({
+      trigger: 'schedule',
+      slot: '2099-01-03T02:30:00.000Z',
+      file_name: 'cards-20990103T023000Z.csv',
+    });
+    expect((await viewer.get(run.links.file)).text).not.toContain('424');
+    const other = await member.get(run.links.file);
+    expect(other.status).toBe(404);
+  });
+
+  it('puts them into a bucket, and tries again while it is away', async () => {
+    const id = await make({ destination: bucket() });
+    let faults = 0;
+    s3.fault = ({ method }) => {
+      if (method !== 'PUT' || faults >= 2) return undefined;
+      faults += 1;
+      return faults === 1 ? 'slow-down' : 'reset';
+    };
+    const run = await runNow(id);
+    expect([...s3.objects.keys()].toSorted()).toEqual(
+      [
+        `estate/${run.file_name}`,
+        `estate/${run.file_name.replace('.csv', '.manifest.json')}`,
+        'estate/latest.csv',
+        'estate/latest.manifest.json',
+      ].toSorted(),
+    );
+    const { body } = s3.objects.get('estate/latest.csv')!;
+    expect(createHash('sha256').update(body).digest('hex')).toBe(run.sha256);
+  });
+
+  it('fails for good where the store refuses, and tells the owner', async () => {
+    const id = await make({ destination: bucket({ secret_access_key: 'wrong' }) });
+    const run = await runNow(id, 'failed');
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: { code: 'storage_refused', message: expect.stringContaining('SignatureDoesNotMatch') },
+    });
+    expect((await member.get(`${base}/${id}`)).body.status).toBe('active');
+    await untilTold(member, 'The extraction Nightly has failed');
+  });
+
+  it('mails the file to each recipient, once', async () => {
+    const recipients = ['bi@estate.example', 'cfo@estate.example'];
+    const destination = { kind: 'mail', recipients };
+    const id = await make({ destination, request: { format: 'csv', types: ['Application'] } });
+    expect((await runNow(id, 'failed')).error.code).toBe('mail_not_configured');
+    await useSmtp(t.services, smtp.port);
+    const run = await runNow(id);
+    // the owner is told by mail of the failure before
+    const mails = await until('the mails', async () => {
+      const sent = smtp.mails.filter(({ to }) => !to.includes(member.email));
+      return sent.length >= 2 ? sent : undefined;
+    });
+    expect(mails.flatMap(({ to }) => to).toSorted()).toEqual(recipients);
+    for (const { raw } of mails) {
+      expect(raw).toContain(`filename=${run.file_name}`);
+      const encoded = /filename=[^\n]*\r\n(?:[^\r\n]+\r\n)*\r\n([A-Za-z0-9+/=\r\n]+)\r\n--/.exec(raw)![1]!;
+      const attached = Buffer.from(encoded, 'base64');
+      expect(createHash('sha256').update(attached).digest('hex')).toBe(run.sha256);
+    }
+  });
+
+  it('pauses the schedule when the owner may not extract any more, and tells those who can act', async () => {
+    const leaver = await t.as('member', 'leaver');
+    const id = await make({}, leaver);
+    await t.services.db('users').where({ id: leaver.userId }).update({ is_active: false });
+    const run = await runNow(id, 'failed', admin);
+    expect(run.error).toEqual({
+      code: 'forbidden',
+      message: 'The owner of the schedule is no longer active.',
+    });
+    expect((await admin.get(`${base}/${id}`)).body).toMatchObject({
+      status: 'paused',
+      paused_reason: 'The owner of the schedule is no longer active.',
+    });
+    await untilTold(admin, 'The extraction Nightly is paused');
+    // an administrator takes it over
+    const request = (await admin.get(`${base}/${id}`)).body.request;
+    const taken = await admin.patch(`${base}/${id}`, { request, status: 'active' });
+    expect(taken.body).toMatchObject({ owner_id: admin.userId, status: 'active', paused_reason: null });
+    expect((await runNow(id, 'succeeded', admin)).status).toBe('succeeded');
+  });
+
+  it('gives up its files after the runs and days that they are kept', async () => {
+    const id = await make({ keep_runs: 2, destination: bucket() });
+    const runs = [await runNow(id), await runNow(id), await runNow(id)];
+    const names = [...s3.objects.keys()].join(' ');
+    expect(runs.map(({ file_name }) => names.includes(file_name))).toEqual([false, true, true]);
+    const gone = (await member.get(`${base}/${id}/runs/${runs[0].id}`)).body;
+    expect([gone.removed_at !== null, gone.links.file]).toEqual([true, null]);
+    expect((await member.get(runs[0].links.file)).status).toBe(404);
+    await member.patch(`${base}/${id}`, { keep_days: 1 });
+    await t.services.db.raw(
+      `update extraction_runs set slot = slot - interval '2 days' where schedule_id = ?`,
+      [id],
+    );
+    await cleanExtractions(t.services, new AbortController().signal);
+    expect([...s3.objects.keys()].filter((key) => key.endsWith('.csv'))).toEqual([
+      'estate/latest.csv',
+      `estate/${runs[2].file_name}`,
+    ]);
+    // a deleted schedule's folder goes with the next clean-up
+    const onDisk = await make();
+    await runNow(onDisk);
+    await member.delete(`${base}/${onDisk}`);
+    await cleanExtractions(t.services, new AbortController().signal);
+    expect(await readdir(path.join(t.services.config.dataDir, 'extractions'))).not.toContain(onDisk);
+  });
+});

@@ -1,0 +1,143 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type S3Options, s3Storage } from '../../../integrations/storage/s3.ts';
+import type { OutgoingFile, Storage } from '../../../integrations/storage/storage.types.ts';
+import { createOutbound } from '../../../platform/outbound.ts';
+import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
+
+let s3: S3Emulator;
+const outbound = createOutbound(['127.0.0.1']);
+const open: Storage[] = [];
+const never = new AbortController().signal;
+
+beforeAll(async () => {
+  s3 = await startS3();
+});
+afterAll(async () => {
+  await outbound.close();
+  await s3.close();
+});
+afterEach(() => {
+  for (const storage of open.splice(0)) storage.close();
+  s3.fault = () => undefined;
+  s3.requests.length = 0;
+});
+
+async function storage(more: Partial<S3Options> = {}): Promise<Storage> {
+  const made = await s3Storage({
+    ...s3.credentials,
+    endpoint: s3.endpoint,
+    bucket: s3.bucket,
+    prefix: 'estate/',
+    pathStyle: true,
+    outbound,
+    ...more,
+  });
+  open.push(made);
+  return made;
+}
+
+function file(name: string, content: Buffer): OutgoingFile {
+  return {
+    name,
+    mediaType: 'text/csv',
+    size: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    open: async () => Readable.from([content]),
+  };
+}
+
+const small = file('small (1).csv', Buffer.from('a;b\n1;2\n'));
+const content = randomBytes(20 * 1024 * 1024);
+const large = file('large.csv', content);
+
+describe('a bucket', () => {
+  it('takes, publishes and gives up a file', async () => {
+    const store = await storage();
+    await store.put(small, never);
+    expect(s3.objects.get('estate/small (1).csv')).toMatchObject({
+      body: Buffer.from('a;b\n1;2\n'),
+      contentType: 'text/csv',
+      metadata: { sha256: small.sha256 },
+    });
+    await store.publish(small, 'latest.csv', never);
+    expect(s3.objects.get('estate/latest.csv')?.body.toString()).toBe('a;b\n1;2\n');
+    await store.remove(small.name);
+    await store.remove(small.name);
+    expect([...s3.objects.keys()]).toEqual(['estate/latest.csv']);
+  });
+
+  it('takes a large file in parts, which others read in part', async () => {
+    const store = await storage();
+    await store.put(large, never);
+    expect(s3.requests.filter((request) => /^PUT .* \d$/.test(request))).toHaveLength(3);
+    expect(s3.objects.get('estate/large.csv')?.body.equals(content)).toBe(true);
+    const client = new S3Client({
+      endpoint: s3.endpoint,
+      region: s3.credentials.region,
+      forcePathStyle: true,
+      credentials: s3.credentials,
+    });
+    const where = { Bucket: s3.bucket, Key: 'estate/large.csv' };
+    const part = await client.send(new GetObjectCommand({ ...where, Range: 'bytes=5-9' }));
+    expect(Buffer.from(await part.Body!.transformToByteArray()).equals(content.subarray(5, 10))).toBe(true);
+    expect((await client.send(new HeadObjectCommand(where))).ContentLength).toBe(content.length);
+    const listed = await client.send(new ListObjectsV2Command({ Bucket: s3.bucket, Prefix: 'estate/large' }));
+    expect(listed.Contents?.map(({ Key }) => Key)).toEqual(['estate/large.csv']);
+    client.destroy();
+  });
+
+  it('gets over a store that is busy and connections that break in the middle of a part', async () => {
+    s3.objects.clear();
+    const faults = ['slow-down', 'reset'] as const;
+    let n = 0;
+    s3.fault = ({ query }) => (query.get('partNumber') === '2' ? faults[n++] : undefined);
+    await (await storage()).put(large, never);
+    expect(n).toBe(3);
+    expect(s3.objects.get('estate/large.csv')?.body.equals(content)).toBe(true);
+    expect(s3.uploads.size).toBe(0);
+  });
+
+  it('frees what a killed process has left behind of the same file', async () => {
+    const upload = { contentType: undefined, metadata: {}, parts: new Map() };
+    s3.uploads.set('left', { ...upload, key: 'estate/large.csv' });
+    s3.uploads.set('other', { ...upload, key: 'estate/large.csv.2' });
+    await (await storage()).put(large, never);
+    expect([...s3.uploads.keys()]).toEqual(['other']);
+    s3.uploads.clear();
+  });
+
+  it('stops at once, and leaves nothing half done', async () => {
+    const stop = new AbortController();
+    s3.fault = ({ query }) => {
+      if (query.get('partNumber') === '1') stop.abort(new Error('stopped'));
+      return undefined;
+    };
+    s3.objects.clear();
+    await expect((await storage()).put(large, stop.signal)).rejects.toThrow('stopped');
+    expect(s3.objects.size).toBe(0);
+  });
+
+  it.each([
+    [{ secretAccessKey: 'wrong' }, 'storage_refused', /403 \(SignatureDoesNotMatch\)/],
+    [{ bucket: 'another' }, 'storage_refused', /404 \(NoSuchBucket\)/],
+    [{ endpoint: 'http://10.0.0.1' }, 'storage_refused', /10\.0\.0\.1/],
+    [{ endpoint: 'https://storage.internal' }, 'storage_refused', /not public/],
+  ] as [Partial<S3Options>, string, RegExp][])('is refused with %j', async (more, code, message) => {
+    const store = await storage(more);
+    await expect(store.put(small, never)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('is tried again later when it stays away', async () => {
+    s3.fault = () => 'slow-down';
+    await expect((await storage({ attempts: 2 })).put(small, never)).rejects.toMatchObject({
+      code: 'upstream_failed',
+      message: 'The storage answered 503 (SlowDown).',
+    });
+  });
+});

@@ -1,0 +1,43 @@
+import type { Knex } from 'knex';
+import type { Ctx } from '../../domain/context.ts';
+import { enqueueMails, type Mail } from '../../domain/notifications/mail.enqueue.ts';
+import { readSetting } from '../../domain/settings/settings.read.ts';
+import type { Sql } from '../../platform/database.ts';
+import { EstateError } from '../../platform/errors.ts';
+import type { ExtractionRun } from '../../reports/schedules/extraction-runs.store.ts';
+
+/** Larger files are linked to: many mail servers take no more. */
+const MAX_ATTACHED_BYTES = 10 * 1000 * 1000;
+
+/** @throws EstateError `mail_not_configured`. */
+export async function requireMailServer(sql: Sql): Promise<void> {
+  const { smtp_host } = await readSetting(sql, 'email');
+  if (smtp_host === '') throw new EstateError('mail_not_configured', 'No mail server is set up.');
+}
+
+/** Asks for the mails of a run with the transaction that ends it, so that nobody is sent it twice. */
+export async function mailRun(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  run: ExtractionRun & { file_id: string; manifest_id: string },
+  recipients: string[],
+): Promise<void> {
+  const { name, size } = await sql('files').where({ id: run.file_id }).first('name', 'size');
+  const attached = Number(size) <= MAX_ATTACHED_BYTES;
+  const { app_base_url: base } = await readSetting(sql, 'email');
+  const title = (await readSetting(sql, 'app_title')) || 'Estate';
+  const path = `/api/v1/extraction-schedules/${run.schedule_id}/runs/${run.id}/file`;
+  const where = attached
+    ? `It is attached as ${name}.`
+    : `It is too large for a mail. Fetch ${name} with your login:\n\n${base.replace(/\/+$/, '')}${path}`;
+  const mail: Omit<Mail, 'to'> = {
+    subject: `${title}: ${run.schedule_name}`,
+    text: `The extraction "${run.schedule_name}" of ${run.slot.toISOString()} is ready.\n\n${where}\n`,
+    ...(attached ? { attachment: run.file_id } : {}),
+  };
+  await enqueueMails(
+    sql,
+    ctx,
+    recipients.map((to) => ({ ...mail, to })),
+  );
+}

@@ -1,0 +1,20 @@
+import type { Services } from '../../domain/services.ts';
+import { openStorage } from '../../integrations/storage/storage.open.ts';
+import type { Storage } from '../../integrations/storage/storage.types.ts';
+import { endpointOf, secretContext } from '../../reports/schedules/extraction-schedules.destination.ts';
+import type { StoredDestination } from '../../reports/schedules/extraction-schedules.types.ts';
+
+/** The storage that a schedule's files go to; undefined for mail. */
+export async function storageOf(
+  services: Services,
+  schedule: { id: string; destination: StoredDestination; secret: string | null },
+): Promise<Storage | undefined> {
+  const { id, destination } = schedule;
+  if (destination.kind === 'mail') return undefined;
+  if (destination.kind === 'disk') return await openStorage(services, { kind: 'disk', scheduleId: id });
+  return await openStorage(services, {
+    ...destination,
+    endpoint: endpointOf(destination),
+    secret_access_key: services.secrets.open(schedule.secret!, secretContext(id)),
+  });
+}
