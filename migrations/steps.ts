@@ -19,8 +19,8 @@ import * as calculations from './steps/0020-calculations.ts';
 import * as surveys from './steps/0021-surveys.ts';
 import * as scim from './steps/0022-scim.ts';
 import * as eventObjects from './steps/0023-event-objects.ts';
-import * as reports from './steps/0026-reports.ts';
 import * as extractionSchedules from './steps/0025-extraction-schedules.ts';
+import * as reports from './steps/0026-reports.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -44,6 +44,6 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0021-surveys', up: surveys.up },
   { name: '0022-scim', up: scim.up },
   { name: '0023-event-objects', up: eventObjects.up },
-  { name: '0026-reports', up: reports.up },
   { name: '0025-extraction-schedules', up: extractionSchedules.up },
+  { name: '0026-reports', up: reports.up },
 ];
