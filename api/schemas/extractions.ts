@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { Destination, ExportRequest } from '../../reports/schedules/extraction-schedules.types.ts';
+import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import { Destination } from '../../reports/schedules/extraction-schedules.types.ts';
 import { closed, Nullable, Position, Timestamp, Uuid } from './common.ts';
 
 export const ExtractionScheduleSchema = Type.Partial(

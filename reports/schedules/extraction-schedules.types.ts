@@ -75,9 +75,6 @@ export interface S3Address {
 /** A destination as it is stored. */
 export type StoredDestination = { kind: 'disk' } | { kind: 'mail'; recipients: string[] } | S3Address;
 
-/** What a run extracts: an export's request. */
-export { ExportRequest };
-
 const cron = Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'] });
 const timeZone = Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] });
 const name = Type.String({ minLength: 1, maxLength: 200 });
