@@ -15,6 +15,8 @@ export async function up(knex: Knex): Promise<void> {
       -- an export as its request describes it
       request jsonb not null,
       incremental boolean not null default false,
+      -- of the same request, everything up to here was delivered
+      position bigint,
       -- kind and address; what opens it is sealed
       destination jsonb not null,
       secret text,

@@ -12,6 +12,12 @@ export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: Extractio
      returning rows, bytes, sha256, position::text as position`,
     [run.id],
   );
+  // what was made of a request that is no longer in force says nothing of what was delivered of the present one
+  await sql.raw(
+    `update extraction_schedules e set position = greatest(e.position, r.position) from extraction_runs r
+     where r.id = ? and e.id = r.schedule_id and e.updated_at <= r.started_at`,
+    [run.id],
+  );
   await recordEvents(
     sql,
     ctx,

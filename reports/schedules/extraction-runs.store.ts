@@ -16,6 +16,8 @@ export interface ExtractionRun {
   secret: string | null;
   owner_id: string | null;
   rights: JobRights;
+  /** The position that an incremental run goes on from; null: all. */
+  after: string | null;
   file_id: string | null;
   manifest_id: string | null;
 }
@@ -27,6 +29,7 @@ export interface MadeFile {
   rows: number;
   bytes: number;
   sha256: string;
+  after: string | null;
   position: string;
 }
 
@@ -65,7 +68,7 @@ export async function beginRun(
        started_at = coalesce(r.started_at, clock_timestamp()), destination = e.destination
      from extraction_schedules e where r.job_id = ? and e.id = r.schedule_id
      returning r.id, r.schedule_id, e.name as schedule_name, r.slot, e.request, r.destination, e.secret, e.owner_id,
-       e.rights, r.file_id, r.manifest_id`,
+       e.rights, r.file_id, r.manifest_id, case when e.incremental then e.position::text end as after`,
     [job.id],
   );
   return rows[0];
@@ -79,6 +82,7 @@ export async function noteMade(sql: Knex.Transaction, id: string, made: MadeFile
     rows: made.rows,
     bytes: made.bytes,
     sha256: made.sha256,
+    after_position: made.after,
     position: made.position,
   });
 }

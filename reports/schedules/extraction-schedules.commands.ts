@@ -4,11 +4,12 @@ import type { Ctx } from '../../domain/context.ts';
 import { checkIfMatch } from '../../domain/etag.ts';
 import { rowChanges, type StoredRow } from '../../domain/events/row-changes.ts';
 import { enqueueJob, rightsOf, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
+import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { scheduledExtractionJob } from '../../domain/jobs/kinds/scheduled-extraction.ts';
 import { scheduleFaults } from '../../domain/jobs/schedules.check.ts';
 import { SCHEDULES_CHANNEL } from '../../domain/jobs/schedules.fire.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';
-import { invalidField, invalidFields, notFound } from '../../platform/errors.ts';
+import { EstateError, invalidField, invalidFields, notFound } from '../../platform/errors.ts';
 import { planExtraction } from '../extraction/extraction.plan.ts';
 import {
   type DestinationTools,
@@ -24,7 +25,7 @@ import {
 import type { ScheduleCreate, SchedulePatch } from './extraction-schedules.types.ts';
 
 const told = `select e.id, e.name, s.cron, s.time_zone, case when s.enabled then 'active' else 'paused' end as status,
-    e.paused_reason, e.owner_id, e.request, e.destination, e.keep_runs, e.keep_days
+    e.paused_reason, e.owner_id, e.request, e.incremental, e.destination, e.keep_runs, e.keep_days
   from extraction_schedules e join job_schedules s on s.key = e.schedule_key where e.id = ?`;
 
 const keyOf = (id: string): string => `extraction:${id}`;
@@ -39,7 +40,7 @@ export async function createSchedule(
   input: ScheduleCreate,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, EXTRACTIONS);
-  const { cron, timeZone } = await check(ctx, input, { cron: input.cron, time_zone: input.time_zone });
+  const { cron, timeZone } = await check(ctx, input, input);
   return await command(ctx, async (work) => {
     const { sql } = work;
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
@@ -59,6 +60,7 @@ export async function createSchedule(
       owner_id: ctx.caller.userId,
       rights: JSON.stringify(rightsOf(ctx.caller)),
       request: JSON.stringify(input.request),
+      incremental: input.incremental,
       destination: JSON.stringify(destination),
       secret,
       keep_runs: input.keep_runs,
@@ -90,7 +92,7 @@ export async function patchSchedule(
     const { sql } = work;
     const before = await lock(ctx, work, id);
     checkIfMatch(ctx, await readSchedule(ctx, id, sql));
-    const time = await check(ctx, patch, before as never);
+    const time = await check(ctx, patch, before);
     const enabled = patch.status === undefined ? before.status === 'active' : patch.status === 'active';
     if (
       time.cron !== before.cron ||
@@ -107,15 +109,18 @@ export async function patchSchedule(
         ? undefined
         : keepDestination(tools, id, patch.destination, {
             destination: before.destination as never,
-            secret: before.secret as string | null,
+            secret: before.secret,
           });
     const takesOver = patch.request !== undefined || patch.destination !== undefined;
+    const anew = takesOver || patch.incremental !== undefined;
     const { secret: _, ...shown } = before;
     await sql('extraction_schedules')
       .where({ id })
       .update({
         ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
         ...(patch.request === undefined ? {} : { request: JSON.stringify(patch.request) }),
+        ...(patch.incremental === undefined ? {} : { incremental: patch.incremental }),
+        ...(anew ? { position: null } : {}),
         ...(kept === undefined ? {} : { destination: JSON.stringify(kept.destination), secret: kept.secret }),
         ...(takesOver ? { owner_id: ctx.caller.userId, rights: JSON.stringify(rightsOf(ctx.caller)) } : {}),
         ...(patch.keep_runs === undefined ? {} : { keep_runs: patch.keep_runs }),
@@ -193,7 +198,14 @@ export async function runSchedule(ctx: Ctx, id: string): Promise<StartedRun> {
   });
 }
 
-type ScheduleRow = StoredRow & { cron: string; time_zone: string; status: string; secret: unknown };
+type ScheduleRow = StoredRow & {
+  cron: string;
+  time_zone: string;
+  status: string;
+  request: ExportRequest;
+  incremental: boolean;
+  secret: string | null;
+};
 
 /** Locks a schedule that the caller may see. @throws EstateError `not_found`. */
 async function lock(ctx: Ctx, work: Work, id: string): Promise<ScheduleRow> {
@@ -215,7 +227,7 @@ async function tellRow({ sql }: Work, id: string): Promise<StoredRow> {
 async function check(
   ctx: Ctx,
   input: SchedulePatch,
-  present: { cron: string; time_zone: string },
+  present: Pick<ScheduleRow, 'cron' | 'time_zone' | 'request' | 'incremental'>,
 ): Promise<{ cron: string; timeZone: string }> {
   if (input.name !== undefined && input.name.trim() === '') {
     throw invalidField('name', 'required', 'must not be blank');
@@ -224,6 +236,18 @@ async function check(
   const timeZone = input.time_zone ?? present.time_zone;
   const faults = scheduleFaults(cron, timeZone);
   if (faults.length > 0) throw invalidFields(faults);
-  if (input.request !== undefined) await planExtraction(ctx, input.request);
+  const request = input.request ?? present.request;
+  if (request.after !== undefined) {
+    throw invalidField('request.after', 'unknown_field', 'is chosen by each run: set incremental');
+  }
+  if ((input.incremental ?? present.incremental) && request.include.length > 0) {
+    throw invalidField('request.include', 'not_with_after', 'is not offered for what has changed');
+  }
+  if (input.request !== undefined) {
+    await planExtraction(ctx, input.request).catch((error) => {
+      if (!(error instanceof EstateError) || !error.errors) throw error;
+      throw invalidFields(error.errors.map((one) => ({ ...one, field: `request.${one.field}` })));
+    });
+  }
   return { cron, timeZone };
 }

@@ -30,6 +30,7 @@ const scheduleList: ListSpec = {
     cron: 's.cron',
     time_zone: 's.time_zone',
     request: 'e.request',
+    incremental: 'e.incremental',
     destination: `case when e.destination ->> 'kind' = 's3'
       then e.destination || '{"secret_access_key": "${MASK}"}' else e.destination end`,
     keep_runs: 'e.keep_runs',
@@ -67,6 +68,7 @@ const runHistory: ListSpec = {
     rows: 'r.rows',
     bytes: 'r.bytes',
     sha256: 'r.sha256',
+    after: 'r.after_position::text',
     position: 'r.position::text',
     file_name: '(select f.name from files f where f.id = r.file_id)',
     error: `coalesce(r.error, case when r.finished_at is null then j.error end)`,

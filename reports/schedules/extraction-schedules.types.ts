@@ -79,6 +79,10 @@ const cron = Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'
 const timeZone = Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] });
 const name = Type.String({ minLength: 1, maxLength: 200 });
 const keepRuns = { minimum: 1, maximum: 1000, description: 'Files of so many succeeded runs are kept' };
+const incremental = {
+  description:
+    'Whether a run extracts only what has changed since the last one that was delivered; the first one, and the first after a change of the request or the destination, extracts all',
+};
 const keepDays = { minimum: 1, maximum: 3650 };
 
 export const ScheduleCreate = Type.Object(
@@ -87,6 +91,7 @@ export const ScheduleCreate = Type.Object(
     cron,
     time_zone: Type.String({ ...timeZone, default: 'UTC' }),
     request: ExportRequest,
+    incremental: Type.Boolean({ ...incremental, default: false }),
     destination: Destination,
     keep_runs: Type.Integer({ ...keepRuns, default: 30 }),
     keep_days: Type.Union([Type.Integer(keepDays), Type.Null()], {
@@ -105,6 +110,7 @@ export const SchedulePatch = Type.Object(
     time_zone: Type.Optional(timeZone),
     status: Type.Optional(Type.Union([Type.Literal('active'), Type.Literal('paused')])),
     request: Type.Optional(ExportRequest),
+    incremental: Type.Optional(Type.Boolean(incremental)),
     destination: Type.Optional(Destination),
     keep_runs: Type.Optional(Type.Integer(keepRuns)),
     keep_days: Type.Optional(Type.Union([Type.Integer(keepDays), Type.Null()])),

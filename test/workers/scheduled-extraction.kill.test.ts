@@ -53,6 +53,7 @@ async function start(destination: Parameters<typeof createSchedule>[2]['destinat
       profile: 'report',
       neutralise: true,
     },
+    incremental: false,
     destination,
     keep_runs: 5,
     keep_days: null,

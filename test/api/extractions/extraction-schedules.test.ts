@@ -133,7 +133,13 @@ describe('an extraction schedule', () => {
     [{ cron: '61 * * * *' }, 'cron', 'bad_cron'],
     [{ time_zone: 'Mars/Base' }, 'time_zone', 'bad_time_zone'],
     [{ name: '  ' }, 'name', 'required'],
-    [{ request: { format: 'csv', types: ['NoSuch'] } }, 'types.0', 'unknown_type'],
+    [{ request: { format: 'csv', types: ['NoSuch'] } }, 'request.types.0', 'unknown_type'],
+    [{ request: { format: 'csv', after: '1' } }, 'request.after', 'unknown_field'],
+    [
+      { request: { format: 'xlsx', include: ['hierarchy'] }, incremental: true },
+      'request.include',
+      'not_with_after',
+    ],
     [{ destination: { kind: 'mail' } }, 'destination.recipients', 'required'],
     [{ destination: { kind: 'disk', prefix: 'a' } }, 'destination.prefix', 'unknown_field'],
     [{ destination: { kind: 'disk', path: '/etc' } }, 'destination.path', 'unknown_field'],
@@ -204,7 +210,8 @@ describe('a run', () => {
     expect(manifest).toMatchObject({
       run_id: run.id,
       position: run.position,
-      rows: { Cards: 3 },
+      after: null,
+      tables: [{ name: 'Cards', rows: 3 }],
       file: { name: run.file_name, size: run.bytes, sha256: run.sha256 },
     });
     const file = await member.get(run.links.file);
@@ -263,6 +270,44 @@ describe('a run', () => {
     );
     const { body } = s3.objects.get('estate/latest.csv')!;
     expect(createHash('sha256').update(body).digest('hex')).toBe(run.sha256);
+  });
+
+  it('extracts what has changed since the last one that was delivered, where that is wished', async () => {
+    const id = await make({ incremental: true, request: { format: 'ndjson', types: ['Objective'] } });
+    const objective = async (name: string) =>
+      (await member.post('/api/v1/cards', { type: 'Objective', name })).body.id as string;
+    const [kept, gone] = [await objective('Kept'), await objective('Gone')];
+    const rowsOf = async (run: { links: { file: string } }) =>
+      (await member.get(run.links.file)).text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+        .filter((row) => row.id !== undefined);
+    const first = await runNow(id);
+    expect([first.after, first.rows]).toEqual([null, 2]);
+    await admin.delete(`/api/v1/cards/${gone}`);
+    const added = await objective('Added');
+    const second = await runNow(id);
+    expect(second.after).toBe(first.position);
+    expect((await rowsOf(second)).map((row) => row.id).toSorted()).toEqual([gone, added].toSorted());
+    // nothing is lost of what a run has not delivered
+    await t.services
+      .db('extraction_schedules')
+      .where({ id })
+      .update({ destination: { kind: 'mail', recipients: [] } });
+    await useSmtp(t.services, smtp.port, { smtp_host: '' });
+    await member.patch(`/api/v1/cards/${kept}`, { description: 'Changed' });
+    await runNow(id, 'failed');
+    await t.services
+      .db('extraction_schedules')
+      .where({ id })
+      .update({ destination: { kind: 'disk' } });
+    const fourth = await runNow(id);
+    expect(fourth.after).toBe(second.position);
+    expect((await rowsOf(fourth)).map((row) => row.id)).toEqual([kept]);
+    // another request is extracted whole
+    await member.patch(`${base}/${id}`, { request: { format: 'csv', types: ['Objective'] } });
+    expect(await runNow(id)).toMatchObject({ after: null, rows: 2 });
   });
 
   it('fails for good where the store refuses, and tells the owner', async () => {
