@@ -5,6 +5,7 @@ import { createFirstAdministrator, issueSetupToken } from './domain/access/acces
 import { createSessionReader } from './domain/access/access.sessions.ts';
 import { systemCaller } from './domain/context.ts';
 import { loadDemo } from './domain/demo/demo.load.ts';
+import { seedFacts } from './domain/eol/eol.seed.ts';
 import { createMetamodelStore } from './domain/metamodel/metamodel.store.ts';
 import { createContext, type Services } from './domain/services.ts';
 import { createSettingsStore } from './domain/settings/settings.state.ts';
@@ -48,6 +49,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   const db = openDatabase({ url: databaseUrl, name: `estate ${processName}` });
   lifecycle.onClose('database connections', () => db.destroy());
   const applied = await prepareDatabase(db);
+  await seedFacts(db);
   if (applied.length > 0) log.info({ steps: applied }, 'the schema was brought up to date');
 
   const cache = config.redisUrl

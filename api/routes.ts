@@ -15,6 +15,7 @@ import { registerDocumentRoutes } from './collaboration/documents.routes.ts';
 import { registerFileRoutes } from './collaboration/files.routes.ts';
 import { registerStakeholderRoutes } from './collaboration/stakeholders.routes.ts';
 import { registerTodoRoutes } from './collaboration/todos.routes.ts';
+import { registerEolRoutes } from './eol/eol.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
 import { registerExtractRoutes } from './exports/extracts.routes.ts';
@@ -95,6 +96,7 @@ export const routeGroups: RouteGroup[] = [
   registerReportRoutes,
   registerQueryRoutes,
   registerODataRoutes,
+  registerEolRoutes,
   registerNotificationRoutes,
   registerBootstrapRoute,
   registerSettingRoutes,

@@ -19,6 +19,7 @@ import * as calculations from './steps/0020-calculations.ts';
 import * as surveys from './steps/0021-surveys.ts';
 import * as scim from './steps/0022-scim.ts';
 import * as eventObjects from './steps/0023-event-objects.ts';
+import * as endOfLife from './steps/0024-end-of-life.ts';
 import * as extractionSchedules from './steps/0025-extraction-schedules.ts';
 import * as reports from './steps/0026-reports.ts';
 
@@ -46,4 +47,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0023-event-objects', up: eventObjects.up },
   { name: '0025-extraction-schedules', up: extractionSchedules.up },
   { name: '0026-reports', up: reports.up },
+  { name: '0024-end-of-life', up: endOfLife.up },
 ];

@@ -1,6 +1,7 @@
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
 import { batchRollbackProcessor } from './batch-rollback.ts';
+import { eolRefreshProcessor } from './eol-refresh.ts';
 import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
@@ -30,4 +31,5 @@ export const processors: JobProcessor[] = [
   recalculateProcessor,
   reportQueryProcessor,
   scheduledExtractionProcessor,
+  eolRefreshProcessor,
 ];

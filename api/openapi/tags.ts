@@ -14,6 +14,7 @@ export const tags = [
   { name: 'Bookmarks', description: 'Saved views of the inventory, shared with others and read as OData' },
   { name: 'Surveys', description: 'What stakeholders are asked about their cards, and what they answer' },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
+  { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },
   { name: 'OData', description: 'OData 4.01: the inventory for spreadsheets and BI tools' },

@@ -4,6 +4,7 @@ import { costReport } from '../../reports/cost/cost.report.ts';
 import { costTreemapReport } from '../../reports/cost-treemap/cost-treemap.report.ts';
 import { dashboardReport } from '../../reports/dashboard/dashboard.report.ts';
 import { dataQualityReport } from '../../reports/data-quality/data-quality.report.ts';
+import { eolReport } from '../../reports/eol/eol.report.ts';
 import { myWorkspaceReport } from '../../reports/my-workspace/my-workspace.report.ts';
 import { portfolioReport } from '../../reports/portfolio/portfolio.report.ts';
 import type { Report } from '../../reports/report.ts';
@@ -12,6 +13,7 @@ import { stakeholderDirectoryReport } from '../../reports/stakeholder-directory/
 import { PortfolioReportSchema, RoadmapReportSchema } from '../schemas/reports.cards.ts';
 import { CostReportSchema, CostTreemapReportSchema } from '../schemas/reports.costs.ts';
 import { DataQualityReportSchema } from '../schemas/reports.data-quality.ts';
+import { EolReportSchema } from '../schemas/reports.eol.ts';
 import {
   AdminDashboardSchema,
   MyWorkspaceSchema,
@@ -36,4 +38,5 @@ export const reports: ReportEntry[] = [
   { report: roadmapReport, answer: RoadmapReportSchema },
   { report: costReport, answer: CostReportSchema },
   { report: costTreemapReport, answer: CostTreemapReportSchema },
+  { report: eolReport, answer: EolReportSchema },
 ];

@@ -42,6 +42,10 @@ export const dateFormat = Type.String({
   description:
     'Day (`D`, `DD`), month (`M`, `MM`, `MMM`, `MMMM`) and year (`YY`, `YYYY`) with blanks or `.`, `/`, `,`, `-` between',
 });
+export const eolSource = line(
+  500,
+  'An address that answers as version 1 of the endoflife.date API; empty for none',
+);
 export const appTitle = line(64, 'Empty for the name of the product');
 export const month = Type.Integer({
   minimum: 1,

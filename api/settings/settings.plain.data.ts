@@ -131,6 +131,15 @@ export const plainSettings: PlainSettingApi[] = [
     example: ['https://portal.example'],
   },
   {
+    key: 'eol_source',
+    path: 'eol-source',
+    name: 'EolSource',
+    what: 'where end-of-life facts are read from',
+    schema: schemas.eolSource,
+    public: false,
+    example: 'https://mirror.example/endoflife/api/v1',
+  },
+  {
     key: 'notification_digest_minutes',
     path: 'notification-digest',
     name: 'NotificationDigest',

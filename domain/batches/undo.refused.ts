@@ -26,6 +26,7 @@ export const refusedEvents: Record<string, string> = {
   schedule: 'Schedules are administered by hand.',
   extraction_schedule: 'Schedules hold secrets, and what was extracted has left the house.',
   extraction_run: 'What was extracted has left the house.',
+  eol_facts: 'Facts about products are loaded anew from their source.',
   webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
   'notification.created': 'What people were told cannot be taken back.',
   'notification.updated': 'What people were told cannot be taken back.',

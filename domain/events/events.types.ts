@@ -74,6 +74,7 @@ export const eventTypes = {
   'calculation.deleted': 'inventory',
   'calculation.activated': 'inventory',
   'calculation.deactivated': 'inventory',
+  'eol_facts.loaded': 'audit',
   'auth.registered': 'audit',
   'auth.login': 'audit',
   'auth.login_failed': 'audit',

@@ -3,6 +3,7 @@ import {
   type CalculationRow,
   compileCalculations,
 } from '../calculations/calculations.plan.ts';
+import { eolFieldsOf } from '../eol/eol.fields.ts';
 import { collectLanguages } from './languages.ts';
 import type {
   Cardinality,
@@ -190,9 +191,11 @@ export function compileMetamodel(rows: {
   const cardTypes = new Map<string, CardType>();
   for (const row of [...rows.cardTypes].sort(byOrder)) {
     const fields = new Map(
-      row.fields_schema
-        .flatMap((section) => section.fields)
-        .map((field) => [field.key, compileField(field, computed.has(`${row.key} ${field.key}`))]),
+      // what is declared under one of these names comes later, and counts
+      [...eolFieldsOf(row.key), ...row.fields_schema.flatMap((section) => section.fields)].map((field) => [
+        field.key,
+        compileField(field, computed.has(`${row.key} ${field.key}`)),
+      ]),
     );
     const mandatoryRelations: MandatoryRelation[] = [];
     for (const type of relationTypes.values()) {

@@ -43,6 +43,8 @@ export const settingDefaults = {
     batches_days: 15,
   },
   cors_origins: [] as string[],
+  /** Where end-of-life facts are read from: version 1 of the endoflife.date API; empty for nowhere. */
+  eol_source: 'https://endoflife.date/api/v1' as string,
   /** Nobody is sent mails of notifications more often than this; what comes in between is gathered. */
   notification_digest_minutes: 15 as number,
   email: {

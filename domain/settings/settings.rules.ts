@@ -82,6 +82,7 @@ const rules: Rules = {
         'is no origin such as https://portal.example, in lower case and without a path',
       ),
     ),
+  eol_source: (address) => webAddress('url', address),
   login_branding: ({ login_help_link: link }) =>
     unless(
       link === '' || isWebAddress(link) || (link.startsWith('mailto:') && isMailAddress(link.slice(7))),

@@ -20,6 +20,7 @@ export const settingMembers = {
   mcp_enabled: 'enabled',
   two_factor_required: 'required',
   cors_origins: 'origins',
+  eol_source: 'url',
   notification_digest_minutes: 'minutes',
 } as const satisfies Partial<Record<SettingKey, string>>;
 

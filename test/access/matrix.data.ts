@@ -6,6 +6,7 @@ import { calculationRows } from './matrix/calculations.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
+import { eolRows } from './matrix/eol.data.ts';
 import { extractionRows } from './matrix/extractions.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
@@ -204,4 +205,5 @@ export const table: Row[] = [
   reportRows,
   extractRows,
   odataRows,
+  eolRows,
 ].flat();

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
+import { seedFacts } from '../../domain/eol/eol.seed.ts';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { openDatabase } from '../../platform/database.ts';
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
@@ -30,6 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   url.pathname = '/estate_template';
   const template = openDatabase({ url: url.href, name: 'test setup', poolMax: 2 });
   await prepareDatabase(template);
+  await seedFacts(template);
   await template.destroy();
   project.provide('serverUrl', server.url);
   return async () => {

@@ -27,6 +27,7 @@ const open = [
 const harmless: Record<string, object> = {
   'two-factor': { required: false },
   'cors-origins': { origins: [] },
+  'eol-source': { url: '' },
   'notification-digest': { minutes: 15 },
   'bpm-row-order': { row_order: ['management', 'core', 'support'] },
   'fiscal-year-start': { month: 1 },

@@ -1,0 +1,215 @@
+import Type, { type TSchema } from 'typebox';
+import { findProducts, listCycles, listProducts } from '../../domain/eol/eol.lists.ts';
+import { loadFacts } from '../../domain/eol/eol.load.ts';
+import { massLink } from '../../domain/eol/eol.mass-link.ts';
+import { massSearch } from '../../domain/eol/eol.mass-search.ts';
+import { startRefresh } from '../../domain/eol/eol.refresh.start.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery } from '../schemas/common.ts';
+import * as schemas from '../schemas/eol.ts';
+import type { App } from '../types.ts';
+
+const tag = 'End of life';
+const root = '/api/v1/eol';
+const MIB = 1024 * 1024;
+
+const cardId = '0197f3a0-0000-7000-8000-000000000042';
+const card = { card_id: cardId, card_name: 'PostgreSQL 17', card_type: 'ITComponent' };
+const postgres = {
+  name: 'postgresql',
+  label: 'PostgreSQL',
+  category: 'database',
+  aliases: ['postgres'],
+  link: 'https://endoflife.date/postgresql',
+  cycles: 10,
+  source: 'api',
+  checked_at: '2026-03-01T03:40:12.000Z',
+  changed_at: '2026-02-27T03:40:09.000Z',
+};
+const cycle = {
+  cycle: '17',
+  releaseDate: '2024-09-26',
+  eol: '2029-11-08',
+  latest: '17.4',
+  latestReleaseDate: '2025-02-20',
+  lts: false,
+  support: null,
+  discontinued: null,
+  codename: null,
+  link: 'https://www.postgresql.org/docs/17/release-17-4.html',
+};
+const page = (item: object) => ({ items: [item], total: 1, page: 1, page_size: 50 });
+
+/** What is known of the end of products' lives, and the cards that are linked to products. */
+export function registerEolRoutes(app: App): void {
+  const components = [
+    schemas.EolProductSchema,
+    schemas.EolProductMatchSchema,
+    schemas.EolCycleSchema,
+    schemas.MassEolCandidateSchema,
+    schemas.MassEolResultSchema,
+    schemas.MassLinkAnswerSchema,
+    schemas.LoadedFactsSchema,
+  ] as TSchema[];
+  for (const schema of components) app.addSchema(schema);
+
+  operation(app, {
+    method: 'GET',
+    url: `${root}/products`,
+    id: 'listEolProducts',
+    tag,
+    summary: 'List the products whose end of life is known',
+    description: '`search` looks into name, label, category and aliases.',
+    permission: 'eol.view',
+    query: listQuery(['name', 'label', 'category'], 'name', {}),
+    answers: {
+      200: { description: 'Products', schema: listAnswer(Type.Ref('EolProduct#')), example: page(postgres) },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listProducts(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${root}/products/fuzzy`,
+    id: 'findEolProducts',
+    tag,
+    summary: 'Find the products that a name may mean',
+    permission: 'eol.view',
+    query: schemas.EolMatchQuery,
+    answers: {
+      200: {
+        description: 'Products, the likeliest first',
+        schema: listAnswer(Type.Ref('EolProductMatch#')),
+        example: page({ name: 'postgresql', label: 'PostgreSQL', score: 0.97 }),
+      },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await findProducts(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${root}/products/:product`,
+    id: 'listEolCycles',
+    tag,
+    summary: 'List the release cycles of a product',
+    description: 'The product may be named by one of its aliases. `search` looks into cycle and codename.',
+    permission: 'eol.view',
+    params: schemas.EolProductParams,
+    query: listQuery(['releaseDate', 'cycle', 'eol'], 'releaseDate', {}),
+    answers: {
+      200: {
+        description: 'Cycles, the newest first',
+        schema: listAnswer(Type.Ref('EolCycle#')),
+        example: page(cycle),
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listCycles(ctx, params.product, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${root}/mass-search`,
+    id: 'massSearchEol',
+    tag,
+    summary: 'Propose products for the cards of a type',
+    description:
+      'Goes through the active cards page by page. Names, aliases and, from the providers that offer a card, makers are compared with the products; the cycle is told where a name or the attribute `version` holds one.',
+    permission: 'eol.manage',
+    permissionNote: 'cards as inventory.view shows them',
+    query: schemas.MassSearchQuery,
+    answers: {
+      200: {
+        description: 'Cards with their candidates',
+        schema: listAnswer(Type.Ref('MassEolResult#')),
+        example: page({
+          ...card,
+          current_eol_product: null,
+          current_eol_cycle: null,
+          candidates: [{ ...card, eol_product: 'postgresql', eol_cycle: '17', score: 1 }],
+        }),
+      },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await massSearch(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${root}/mass-link`,
+    id: 'massLinkEol',
+    tag,
+    summary: 'Link cards to release cycles of products',
+    description:
+      'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. A row that is refused is reported and stops no other. A PATCH of the card with null for both takes a link away.',
+    permission: 'eol.manage',
+    permissionNote: 'and inventory.edit or card.edit on each card',
+    query: Type.Object(
+      { dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }) },
+      closed,
+    ),
+    body: schemas.MassLinkBody,
+    bodyExample: [{ card_id: cardId, eol_product: 'postgresql', eol_cycle: '17' }],
+    bodyLimit: 4 * MIB,
+    answers: {
+      200: {
+        description: 'What became of the rows',
+        schema: Type.Ref('MassEolLinkAnswer#'),
+        example: { dry_run: false, linked: 1, unchanged: 0, errors: [] },
+      },
+    },
+    handler: async ({ ctx, body, query }) => await massLink(ctx, body, query.dry_run),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${root}/refresh`,
+    id: 'refreshEolFacts',
+    tag,
+    summary: 'Read the facts anew from their source, as a job',
+    description:
+      'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`.',
+    permission: 'admin.settings',
+    answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
+    handler: async ({ ctx, reply }) => {
+      const job = await startRefresh(ctx);
+      reply.code(202).header('location', job.links.self);
+      return job;
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${root}/facts`,
+    id: 'loadEolFacts',
+    tag,
+    summary: 'Load facts from a document',
+    description:
+      'For workspaces without a network: the answer of `/products/full` of the public API, saved elsewhere. Products in it replace what was known of them, others stay. All of it is loaded or, when a product does not fit, nothing.',
+    permission: 'admin.settings',
+    body: schemas.FactsBody,
+    bodyExample: {
+      schema_version: '1.2.0',
+      result: [
+        {
+          name: 'postgresql',
+          label: 'PostgreSQL',
+          category: 'database',
+          aliases: ['postgres'],
+          releases: [
+            { name: '17', releaseDate: '2024-09-26', isLts: false, isEol: false, eolFrom: '2029-11-08' },
+          ],
+        },
+      ],
+    },
+    bodyLimit: 32 * MIB,
+    answers: {
+      200: {
+        description: 'What was loaded',
+        schema: Type.Ref('LoadedEolFacts#'),
+        example: { products: 1, cycles: 1, changed: 1 },
+      },
+    },
+    handler: async ({ ctx, body }) => await loadFacts(ctx, body.result),
+  });
+}

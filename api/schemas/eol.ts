@@ -1,0 +1,168 @@
+import Type from 'typebox';
+import { closed, DateOnly, listQuery, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+
+const Product = Type.String({ description: 'As the source names it', examples: ['postgresql'] });
+const Cycle = Type.String({ examples: ['17'] });
+const Label = Type.String({ examples: ['PostgreSQL'] });
+const Link = Nullable(Type.String({ format: 'uri' }));
+
+export const EolProductSchema = Type.Partial(
+  Type.Object({
+    name: Product,
+    label: Label,
+    category: Nullable(Type.String({ examples: ['database'] })),
+    aliases: Type.Array(Type.String()),
+    link: Link,
+    cycles: Type.Integer({ minimum: 0, description: 'How many release cycles are known' }),
+    source: Type.Union(
+      ['api', 'file', 'bundled'].map((source) => Type.Literal(source)),
+      {
+        description:
+          '`api`: read from the source in the settings; `file`: loaded from a document; `bundled`: came with the program',
+      },
+    ),
+    checked_at: Timestamp,
+    changed_at: Timestamp,
+  }),
+  { $id: 'EolProduct', ...closed },
+);
+
+const Score = Type.Number({ minimum: 0, maximum: 1, description: '1 for the very name' });
+
+export const EolProductMatchSchema = Type.Partial(
+  Type.Object({ name: Product, label: Label, score: Score }),
+  {
+    $id: 'EolProductMatch',
+    ...closed,
+  },
+);
+
+/** A date where it is known, else whether it is so; null where the product has no such phase. */
+const dateOrFlag = (description: string) =>
+  Type.Union([DateOnly, Type.Boolean(), Type.Null()], { description });
+
+export const EolCycleSchema = Type.Partial(
+  Type.Object({
+    cycle: Cycle,
+    releaseDate: Nullable(DateOnly),
+    eol: dateOrFlag('First day without support, or whether support has ended'),
+    latest: Nullable(Type.String({ description: 'The newest version' })),
+    latestReleaseDate: Nullable(DateOnly),
+    lts: dateOrFlag('Start of long-term support, or whether there is any'),
+    support: dateOrFlag('End of active support, or whether it goes on'),
+    discontinued: dateOrFlag('When it was discontinued, or whether it was'),
+    codename: Nullable(Type.String()),
+    link: Link,
+  }),
+  { $id: 'EolCycle', ...closed },
+);
+
+const card = { card_id: Uuid, card_name: Type.String(), card_type: Type.String() };
+
+export const MassEolCandidateSchema = Type.Object(
+  {
+    ...card,
+    eol_product: Product,
+    eol_cycle: Nullable(Type.String({ description: 'The cycle that name, alias or version tell of' })),
+    score: Score,
+  },
+  { $id: 'MassEolCandidate', ...closed },
+);
+
+export const MassEolResultSchema = Type.Partial(
+  Type.Object({
+    ...card,
+    current_eol_product: Nullable(Product),
+    current_eol_cycle: Nullable(Cycle),
+    candidates: Type.Array(Type.Ref('MassEolCandidate#'), { description: 'At most 5, the likeliest first' }),
+  }),
+  { $id: 'MassEolResult', ...closed },
+);
+
+export const EolProductParams = Type.Object(
+  { product: Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z0-9][a-z0-9._+-]*$' }) },
+  closed,
+);
+
+const { search: _, ...matchQuery } = listQuery(['score', 'name'], 'score', {}).properties;
+export const EolMatchQuery = Type.Object(
+  {
+    search: Type.String({
+      minLength: 2,
+      maxLength: 200,
+      description: 'A name, also misspelt or with a version',
+    }),
+    ...matchQuery,
+  },
+  closed,
+);
+
+export const MassSearchQuery = listQuery(['name', 'created_at'], 'name', {
+  type_key: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'The type of the cards: `Application` or `ITComponent`',
+    examples: ['ITComponent'],
+  }),
+  unlinked_only: Type.Boolean({ default: false, description: 'Only cards that are linked to no product' }),
+});
+
+const MAX_LINKS = 10_000;
+
+export const MassLinkBody = Type.Array(
+  Type.Object(
+    {
+      card_id: Uuid,
+      eol_product: Type.String({ minLength: 1, maxLength: 100 }),
+      eol_cycle: Type.String({ minLength: 1, maxLength: 100 }),
+    },
+    closed,
+  ),
+  { minItems: 1, maxItems: MAX_LINKS },
+);
+
+export const MassLinkAnswerSchema = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    linked: Type.Integer({ minimum: 0, description: 'Cards that are linked as asked now' }),
+    unchanged: Type.Integer({ minimum: 0, description: 'Those of them that were before' }),
+    errors: Type.Array(
+      Type.Object(
+        {
+          row_index: Type.Integer({ minimum: 0, description: 'The place in the request, from 0' }),
+          card_id: Uuid,
+          code: Type.String({ examples: ['unknown_cycle'] }),
+          message: Type.String(),
+        },
+        closed,
+      ),
+    ),
+  },
+  { $id: 'MassEolLinkAnswer', ...closed },
+);
+
+const MAX_PRODUCTS = 5_000;
+
+/** The answer of the public API's `/products/full`, as it is saved to a file. */
+export const FactsBody = Type.Object(
+  {
+    schema_version: Type.Optional(Type.String({ maxLength: 50 })),
+    generated_at: Type.Optional(Type.String({ maxLength: 50 })),
+    total: Type.Optional(Type.Integer()),
+    result: Type.Array(OpenObject, {
+      minItems: 1,
+      maxItems: MAX_PRODUCTS,
+      description: 'Products with their `releases`; members that are not known are passed over',
+    }),
+  },
+  closed,
+);
+
+export const LoadedFactsSchema = Type.Object(
+  {
+    products: Type.Integer({ minimum: 0 }),
+    cycles: Type.Integer({ minimum: 0 }),
+    changed: Type.Integer({ minimum: 0, description: 'Products whose facts differ from what was known' }),
+  },
+  { $id: 'LoadedEolFacts', ...closed },
+);

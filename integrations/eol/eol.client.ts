@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { appVersion } from '../../domain/version.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { type Outbound, type OutboundAnswer, OutboundRefusal } from '../../platform/outbound.ts';
+
+/** How patient the client is. */
+export interface Patience {
+  /** For one answer. */
+  timeoutMs: number;
+  /** Requests made for one document. */
+  attempts: number;
+  /** Before the second request, doubled with each further one. */
+  pauseMs: number;
+  /** The longest wait that a Retry-After may ask for; beyond it the run ends and goes on later. */
+  longestWaitMs: number;
+}
+
+/** Validators of an answer seen before. */
+export interface Validators {
+  etag: string | null;
+  last_modified: string | null;
+}
+
+/** What came of asking for a document. */
+export type Reading =
+  | { status: 'read'; document: unknown; etag: string | null; lastModified: string | null }
+  | { status: 'unchanged' }
+  | { status: 'missing' }
+  /** `limited`: the service asks for more time than the client has. */
+  | { status: 'failed'; reason: string; limited?: true };
+
+/** Reads documents of the API below one address. */
+export interface EolClient {
+  read(path: string, seen?: Validators): Promise<Reading>;
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export function createEolClient(
+  outbound: Outbound,
+  base: string,
+  patience: Patience,
+  signal: AbortSignal,
+): EolClient {
+  const root = base.replace(/\/+$/, '');
+  return {
+    async read(path, seen) {
+      const headers = {
+        accept: 'application/json',
+        'user-agent': `Estate/${appVersion}`,
+        ...(seen?.etag ? { 'if-none-match': seen.etag } : {}),
+        ...(seen?.last_modified ? { 'if-modified-since': seen.last_modified } : {}),
+      };
+      let reading: Reading = { status: 'failed', reason: 'it was not asked' };
+      for (let attempt = 1; attempt <= patience.attempts; attempt += 1) {
+        signal.throwIfAborted();
+        let wait = patience.pauseMs * 2 ** (attempt - 1);
+        try {
+          const answer = await outbound.request(`${root}${path}`, {
+            headers,
+            timeoutMs: patience.timeoutMs,
+            maxBytes: MAX_BYTES,
+            redirects: 2,
+            signal,
+          });
+          const { again, ...rest } = readAnswer(answer);
+          reading = rest as Reading;
+          if (!again) return reading;
+          const asked = retryAfterMs(answer.headers['retry-after']);
+          if (asked !== undefined) {
+            if (asked > patience.longestWaitMs) return { ...reading, limited: true } as Reading;
+            wait = Math.max(wait, asked);
+          }
+        } catch (error) {
+          signal.throwIfAborted();
+          // the address itself is refused: no further request changes that
+          if (error instanceof OutboundRefusal) throw new EstateError('upstream_failed', error.message);
+          reading = { status: 'failed', reason: reasonOf(error, patience.timeoutMs) };
+        }
+        if (attempt < patience.attempts) await delay(wait, undefined, { signal }).catch(() => undefined);
+      }
+      signal.throwIfAborted();
+      return reading;
+    },
+  };
+}
+
+/** An answer's meaning; `again` when another request may get a better one. */
+function readAnswer({ status, headers, body }: OutboundAnswer): Reading & { again?: boolean } {
+  if (status === 304) return { status: 'unchanged' };
+  if (status === 404 || status === 410) return { status: 'missing' };
+  if (status !== 200) {
+    const limited = status === 429 ? ({ limited: true } as const) : {};
+    return {
+      status: 'failed',
+      reason: `it answered ${status}`,
+      again: status === 429 || status >= 500,
+      ...limited,
+    };
+  }
+  try {
+    return {
+      status: 'read',
+      document: JSON.parse(body.toString('utf8')),
+      etag: headers.etag ?? null,
+      lastModified: headers['last-modified'] ?? null,
+    };
+  } catch {
+    return { status: 'failed', reason: 'its answer is no JSON' };
+  }
+}
+
+/** RFC 9110, 10.2.3: seconds, or a date. */
+export function retryAfterMs(header: string | undefined, now: number = Date.now()): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function reasonOf(error: unknown, timeoutMs: number): string {
+  const { name, cause } = error as Error & { cause?: { code?: string } };
+  if (name === 'TimeoutError') return `it did not answer within ${timeoutMs / 1000} s`;
+  return `it could not be reached${cause?.code ? ` (${cause.code})` : ''}`;
+}

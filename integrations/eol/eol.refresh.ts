@@ -1,0 +1,158 @@
+import { command } from '../../domain/command.ts';
+import { BadFacts, readProduct, readProductNames } from '../../domain/eol/eol.document.ts';
+import { confirmFacts, knownProducts, type ReceivedFacts, saveFacts } from '../../domain/eol/eol.store.ts';
+import type { JobCounts, JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
+import type { Services } from '../../domain/services.ts';
+import { readSetting } from '../../domain/settings/settings.read.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { createEolClient, type EolClient, type Patience, type Reading } from './eol.client.ts';
+
+/** Products whose facts are stored by one transaction, and asked for at once. */
+const BATCH = 20;
+const AT_ONCE = 4;
+/** Products that could not be read, as the job's result names them. */
+const MOST_NAMED = 50;
+
+const patient: Patience = { timeoutMs: 20_000, attempts: 3, pauseMs: 1_000, longestWaitMs: 60_000 };
+
+/** How far a run has come; products are read in the order of their names. */
+interface Checkpoint {
+  after: string;
+  failed: string[];
+}
+
+const upstreamFailed = (reason: string) =>
+  new EstateError('upstream_failed', `The source of end-of-life facts failed: ${reason}.`);
+
+/**
+ * Reads the facts of every product that the source lists, changed ones only, and stores them batch by batch. What could
+ * not be read keeps its former facts and is named in the result; a source that does not answer at all ends the run,
+ * which goes on later where it stood.
+ * @throws EstateError `upstream_failed`.
+ */
+export async function refreshFacts(
+  job: RunningJob,
+  { outbound, db }: Services,
+  patience: Patience = patient,
+): Promise<JobResult> {
+  const source = await readSetting(db, 'eol_source');
+  if (source === '') return { message: 'No source is set; facts stay as they are.', counts: { products: 0 } };
+  const client = createEolClient(outbound, source, patience, job.signal);
+  const names = await readNames(client);
+  const { after, failed } = (job.resume ?? { after: '', failed: [] }) as Checkpoint;
+  const counts: JobCounts = {
+    changed: 0,
+    unchanged: 0,
+    missing: 0,
+    failed: 0,
+    ...job.counts,
+    products: names.length,
+  };
+  let done = names.filter((name) => name <= after).length;
+  for (let from = done; from < names.length; from = done) {
+    const batch = names.slice(from, from + BATCH);
+    const readings = await readBatch(db, client, batch);
+    const outcomes = [...readings.values()];
+    // the batch is read again when the run goes on
+    if (outcomes.some((outcome) => 'limited' in outcome)) throw upstreamFailed('it asks for a pause');
+    if (batch.length >= AT_ONCE && outcomes.every(({ status }) => status === 'failed')) {
+      throw upstreamFailed(reasonIn(readings));
+    }
+    await storeBatch(job, readings, counts, failed, (done + batch.length) / names.length);
+    done += batch.length;
+  }
+  return {
+    counts,
+    message: messageOf(counts),
+    result: { source: new URL(source).origin, ...counts, failed_products: failed },
+  };
+}
+
+function messageOf({ products, changed, failed }: JobCounts): string {
+  const read = `${changed} of ${products} products have new facts`;
+  return failed ? `${read}; ${failed} could not be read and keep their former ones` : read;
+}
+
+async function readNames(client: EolClient): Promise<string[]> {
+  const reading = await client.read('/products');
+  if (reading.status !== 'read') {
+    throw upstreamFailed(reading.status === 'failed' ? reading.reason : 'it has no list of products');
+  }
+  try {
+    return [...new Set(readProductNames(reading.document))].sort();
+  } catch (error) {
+    if (error instanceof BadFacts) throw upstreamFailed(error.message);
+    throw error;
+  }
+}
+
+const reasonIn = (readings: Map<string, Outcome>): string => {
+  const first = [...readings.values()].find((reading) => reading.status === 'failed');
+  return first?.status === 'failed' ? first.reason : 'no product could be read';
+};
+
+type Outcome = Exclude<Reading, { status: 'read' }> | { status: 'facts'; received: ReceivedFacts };
+
+async function readBatch(
+  db: Services['db'],
+  client: EolClient,
+  names: string[],
+): Promise<Map<string, Outcome>> {
+  const known = await knownProducts(db, names);
+  const outcomes = new Map<string, Outcome>();
+  const waiting = [...names];
+  const readNext = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const reading = await client.read(`/products/${encodeURIComponent(name)}`, known.get(name));
+      outcomes.set(name, outcomeOf(name, reading));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, readNext));
+  return outcomes;
+}
+
+function outcomeOf(name: string, reading: Reading): Outcome {
+  if (reading.status !== 'read') return reading;
+  try {
+    const facts = readProduct((reading.document as { result?: unknown } | null)?.result, 'result');
+    if (facts.name !== name) return { status: 'failed', reason: 'it told of another product' };
+    const { etag, lastModified } = reading;
+    return { status: 'facts', received: { facts, etag, lastModified } };
+  } catch (error) {
+    if (error instanceof BadFacts) return { status: 'failed', reason: error.message };
+    throw error;
+  }
+}
+
+/** Stores what was read, with the place that the run has reached; changes counts and names of failed products. */
+async function storeBatch(
+  job: RunningJob,
+  readings: Map<string, Outcome>,
+  counts: JobCounts,
+  failed: string[],
+  progress: number,
+): Promise<void> {
+  const withStatus = (status: Outcome['status']) =>
+    [...readings].filter(([, reading]) => reading.status === status).map(([name]) => name);
+  const received = [...readings.values()].flatMap((reading) =>
+    reading.status === 'facts' ? [reading.received] : [],
+  );
+  const last = [...readings.keys()].sort().at(-1)!;
+  const failedNow = [...failed, ...withStatus('failed').sort()].slice(0, MOST_NAMED);
+  const added = await command(job.ctx, async (work) => {
+    const saved = await saveFacts(work, received, 'api');
+    await confirmFacts(work.sql, withStatus('unchanged'));
+    const now: JobCounts = {
+      ...counts,
+      changed: counts.changed! + saved.changed.length,
+      unchanged: counts.unchanged! + saved.unchanged.length + withStatus('unchanged').length,
+      missing: counts.missing! + withStatus('missing').length,
+      failed: counts.failed! + withStatus('failed').length,
+    };
+    const checkpoint: Checkpoint = { after: last, failed: failedNow };
+    await job.checkpoint(work, { progress, counts: now, checkpoint });
+    return now;
+  });
+  Object.assign(counts, added);
+  failed.splice(0, failed.length, ...failedNow);
+}
