@@ -87,7 +87,7 @@ function registerDocuments(app: App): void {
     answers: {
       200: {
         description: 'The metadata document',
-        schema: Type.Unknown(),
+        schema: Type.Unsafe<unknown>({ type: ['string', 'object'] }),
         mediaType: ['application/xml', 'application/json'],
       },
     },

@@ -68,6 +68,12 @@ export function otherScimResponse(): OpenApiResponse {
   return { description, ...(headers ? { headers } : {}), content: scimError('500', 'internal') };
 }
 
+/** What is answered when nothing that an operation of OData says of itself applies. */
+export function otherODataResponse(): OpenApiResponse {
+  const { 'x-error-codes': _, ...response } = odataErrors(otherResponse());
+  return response;
+}
+
 /** The same answer in the form of OData (JSON format 4.01, 21.1). */
 export function odataErrors(response: OpenApiResponse): OpenApiResponse {
   const code = response['x-error-codes']![0] as ErrorCode;

@@ -10,7 +10,7 @@ import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Sc
 import {
   errorResponses,
   odataErrors,
-  otherResponse,
+  otherODataResponse,
   otherScimResponse,
   scimErrorResponses,
 } from './errors.ts';
@@ -51,7 +51,7 @@ export function describeOperation(
       ...errorsOf(spec, codes),
       // a client error without a code of its own, for operations that take nothing which could be wrong
       ...(codes.length === 0 ? { '4XX': other } : {}),
-      default: spec.scim ? otherScimResponse() : spec.odata ? odataErrors(otherResponse()) : other,
+      default: spec.scim ? otherScimResponse() : spec.odata ? otherODataResponse() : other,
     },
   };
 }
