@@ -20,6 +20,7 @@ import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { list } from './scenarios/list.ts';
+import { odata } from './scenarios/odata.ts';
 import { past } from './scenarios/past.ts';
 import { recalculate } from './scenarios/recalculate.ts';
 import { rollback } from './scenarios/rollback.ts';
@@ -36,6 +37,7 @@ const scenarios: Scenario[] = [
   filter,
   exportCsv,
   exportXlsx,
+  odata,
   dashboardComputed,
   dashboardCached,
   stream,
