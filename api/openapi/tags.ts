@@ -17,6 +17,7 @@ export const tags = [
   { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },
+  { name: 'Saved reports', description: 'Reports with their parameters, kept and shared' },
   { name: 'OData', description: 'OData 4.01: the inventory for spreadsheets and BI tools' },
   { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },
   { name: 'Events', description: 'Audit log, change feed and live stream' },

@@ -35,7 +35,9 @@ export function registerSavedReportRoutes(app: App): void {
         [Type.Literal('all'), Type.Literal('my'), Type.Literal('shared'), Type.Literal('public')],
         { default: 'all', description: 'Only your own, those shared with you, or public ones' },
       ),
-      report_type: Type.Optional(schemas.SavedReportType),
+      report_type: Type.Optional(
+        Type.Union(schemas.SavedReportType.anyOf, { description: 'Only reports of this type' }),
+      ),
     }),
     answers: { 200: { description: 'Saved reports', schema: listAnswer(Type.Ref('SavedReportItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listSavedReports(ctx, query)),
