@@ -3,6 +3,7 @@ import type { Sql } from '../../platform/database.ts';
 import { recentEvents } from '../dashboard/dashboard.events.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../report.ts';
+import { adminDashboardChart } from './admin-dashboard.chart.ts';
 
 /** Days without a login after which an account is idle. */
 const IDLE_DAYS = 90;
@@ -167,6 +168,7 @@ export const adminDashboardReport = defineReport<Params, Answer>({
       oldest_overdue_todos: todos.oldest_overdue_todos,
     });
   },
+  chart: (answer, _params, context) => adminDashboardChart(answer, context),
   tables: (answer) => [
     {
       name: 'kpis',

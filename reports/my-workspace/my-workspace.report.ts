@@ -1,5 +1,6 @@
 import { column } from '../report.formats.ts';
 import { defineReport } from '../report.ts';
+import { myWorkspaceChart } from './my-workspace.chart.ts';
 
 const figures = [
   'favorite_count',
@@ -69,6 +70,7 @@ export const myWorkspaceReport = defineReport<Record<string, never>, Answer>({
     );
     return rows[0].answer;
   },
+  chart: (answer) => myWorkspaceChart(answer),
   tables: (answer) => [
     {
       name: 'figures',

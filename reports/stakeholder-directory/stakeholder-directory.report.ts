@@ -5,6 +5,7 @@ import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';
 import { defineReport, type ReportTable } from '../report.ts';
+import { stakeholderDirectoryChart } from './stakeholder-directory.chart.ts';
 
 interface Params {
   type?: string;
@@ -135,6 +136,7 @@ export const stakeholderDirectoryReport = defineReport<Params, Answer>({
     );
     return rows[0].answer;
   },
+  chart: (answer) => stakeholderDirectoryChart(answer),
   tables: (answer) => [holdersTable(answer), cardsTable(answer)],
 });
 

@@ -213,3 +213,11 @@ describe('the directory of stakeholders', () => {
     expect(await csv('type=Application&role=observer&table=cards')).toHaveLength(4);
   });
 });
+
+it('each has a picture', async () => {
+  for (const report of ['my-workspace', 'admin-dashboard', 'stakeholder-directory']) {
+    const picture = await admin.get(`${url}/${report}`, { accept: 'image/svg+xml' });
+    expect(picture.status, report).toBe(200);
+    expect(picture.text).toMatch(/^<svg/);
+  }
+});
