@@ -15,7 +15,7 @@ export const column = (header: string, type: ColumnType = 'text'): Column => ({ 
  * The table of that name; the first without one.
  * @throws EstateError 422 naming the tables that there are.
  */
-export function tableNamed(tables: ReportTable[], name: string | undefined): ReportTable {
+export function tableNamed<T extends { name: string }>(tables: T[], name: string | undefined): T {
   const found = name === undefined ? tables[0] : tables.find((table) => table.name === name);
   if (!found) {
     const names = tables.map((table) => table.name).join(', ');

@@ -5,6 +5,7 @@ import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { Sql } from '../platform/database.ts';
 import type { ErrorCode } from '../platform/errors.ts';
+import type { Snapshot } from '../platform/snapshot.ts';
 import type { ChartContext } from './charts/charts.labels.ts';
 import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './extraction/extraction.types.ts';
@@ -38,6 +39,29 @@ export interface ReportTable {
   rows: Iterable<readonly Cell[]>;
 }
 
+/** What a report that is read piece by piece works with. */
+export interface StreamInput<P> extends Pick<ReportInput<P>, 'ctx' | 'params' | 'cards' | 'visible'> {
+  /** One moment, of now or of the past. */
+  snapshot: Snapshot;
+  /** The feed position that it includes. */
+  position: string;
+}
+
+/** A table that is read from a statement. */
+export interface StreamedTable extends Omit<ReportTable, 'rows'> {
+  /** SQL of the columns in order. */
+  cells: readonly string[];
+  /** What stands before SELECT, and what after the cells. */
+  before: Fragment;
+  from: string;
+}
+
+/** An answer that is read piece by piece: one of these is used, and gone through once. */
+export interface StreamedReport {
+  json: AsyncIterable<string | Buffer>;
+  tables: StreamedTable[];
+}
+
 /** One report, declared once: its route, description, caching and formats follow from this. */
 export interface Report<P = Record<string, unknown>, A = unknown> {
   /** The last part of its path, `/api/v1/reports/<name>`. */
@@ -68,6 +92,11 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   variant(ctx: Ctx): string;
   /** The answer as the text of a JSON object, to which `position` is added. */
   compute(input: ReportInput<P>): Promise<JsonText>;
+  /** For parameters under which the answer may be too large to be held: it is streamed then, and not kept. */
+  stream?: {
+    applies(params: P): boolean;
+    open(input: StreamInput<P>): StreamedReport;
+  };
   /** The tables of an answer; the first is the one that CSV holds. */
   tables(answer: A, params: P): ReportTable[];
   /** What a picture of the answer shows; absent: the report has no picture. */

@@ -5,10 +5,11 @@ import { matchesEtag, parseEtags } from '../../domain/etag.ts';
 import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { invalidField } from '../../platform/errors.ts';
-import { reportCards } from '../../reports/report.cards.ts';
+import { activeCards, reportCards } from '../../reports/report.cards.ts';
 import { tableNamed, writeReportCsv, writeReportXlsx } from '../../reports/report.formats.ts';
 import { reachPosition } from '../../reports/report.position.ts';
 import type { AnswerName, ReportAnswer, ReportQuestion, ReportRunner } from '../../reports/report.runner.ts';
+import { openReportStream } from '../../reports/report.stream.ts';
 import type { Report } from '../../reports/report.ts';
 import { acceptedMedia } from '../accept.ts';
 import { sendJson } from '../json.ts';
@@ -26,6 +27,14 @@ type Format = (typeof formats)[number];
 
 /** What tells the formats' ETags apart. */
 const suffix: Record<Format, string> = { [JSON_TYPE]: '', [CSV]: '-csv', [XLSX]: '-xlsx', [SVG]: '-svg' };
+
+const streamFormats = { [JSON_TYPE]: 'json', [CSV]: 'csv', [XLSX]: 'xlsx' } as const;
+
+const contentTypes: Record<Exclude<Format, typeof SVG>, string> = {
+  [JSON_TYPE]: `${JSON_TYPE}; charset=utf-8`,
+  [CSV]: `${CSV}; charset=utf-8`,
+  [XLSX]: XLSX,
+};
 
 /** Members of the query that every report takes. */
 const common = {
@@ -139,6 +148,13 @@ export function reportOperation(
           .header('etag', etagOf(name, format, part))
           .send();
       }
+      if (format !== SVG && report.stream?.applies(params)) {
+        const input = { ctx, params, cards: question.cards, visible: activeCards(ctx) };
+        const out = await openReportStream(services.db, input, question, streamFormats[format], table);
+        reply.header('etag', etagOf(name, format, table)).header('content-type', contentTypes[format]);
+        if (format !== JSON_TYPE) reply.header('content-disposition', disposition(report, format, table));
+        return reply.send(out);
+      }
       const found = await runner.run(ctx, name, question, max_staleness);
       if (report.uncached && isKnown(request, found.name, format, part)) {
         return reply
@@ -210,9 +226,13 @@ function sendTables(
     format === CSV ? writeReportCsv(tableNamed(tables, table), out) : writeReportXlsx(tables, out);
   // the stream is destroyed with the reason, which ends the reply
   written.catch(() => undefined);
-  const name = `${report.name}${table === undefined ? '' : `-${table}`}.${format === CSV ? 'csv' : 'xlsx'}`;
   return reply
-    .header('content-type', format === CSV ? `${CSV}; charset=utf-8` : XLSX)
-    .header('content-disposition', `attachment; filename="${name}"`)
+    .header('content-type', contentTypes[format])
+    .header('content-disposition', disposition(report, format, table))
     .send(out);
+}
+
+function disposition(report: Report, format: typeof CSV | typeof XLSX, table: string | undefined): string {
+  const suffix = table === undefined ? '' : `-${table}`;
+  return `attachment; filename="${report.name}${suffix}.${streamFormats[format]}"`;
 }

@@ -4,7 +4,9 @@ import { costReport } from '../../reports/cost/cost.report.ts';
 import { costTreemapReport } from '../../reports/cost-treemap/cost-treemap.report.ts';
 import { dashboardReport } from '../../reports/dashboard/dashboard.report.ts';
 import { dataQualityReport } from '../../reports/data-quality/data-quality.report.ts';
+import { dependenciesReport } from '../../reports/dependencies/dependencies.report.ts';
 import { eolReport } from '../../reports/eol/eol.report.ts';
+import { matrixReport } from '../../reports/matrix/matrix.report.ts';
 import { myWorkspaceReport } from '../../reports/my-workspace/my-workspace.report.ts';
 import { portfolioReport } from '../../reports/portfolio/portfolio.report.ts';
 import type { Report } from '../../reports/report.ts';
@@ -14,6 +16,7 @@ import { PortfolioReportSchema, RoadmapReportSchema } from '../schemas/reports.c
 import { CostReportSchema, CostTreemapReportSchema } from '../schemas/reports.costs.ts';
 import { DataQualityReportSchema } from '../schemas/reports.data-quality.ts';
 import { EolReportSchema } from '../schemas/reports.eol.ts';
+import { DependenciesReportSchema, MatrixReportSchema } from '../schemas/reports.graphs.ts';
 import {
   AdminDashboardSchema,
   MyWorkspaceSchema,
@@ -39,4 +42,6 @@ export const reports: ReportEntry[] = [
   { report: costReport, answer: CostReportSchema },
   { report: costTreemapReport, answer: CostTreemapReportSchema },
   { report: eolReport, answer: EolReportSchema },
+  { report: matrixReport, answer: MatrixReportSchema },
+  { report: dependenciesReport, answer: DependenciesReportSchema },
 ];

@@ -43,15 +43,17 @@ export async function streamQueryFile(
   out: Writable,
 ): Promise<StartedQueryFile> {
   const plan = await planQuery(ctx, query);
+  let flows = false;
   return await new Promise<StartedQueryFile>((resolve, reject) => {
     withMoment(services.db, query.as_of, TIME_LIMITS.atOnce, async (snapshot) => {
       const file = await prepareQueryFile(snapshot, ctx, plan, format, { guarded: true });
+      flows = true;
       resolve({ name: fileName(format), position: file.position });
       await file.write(out);
     }).catch((error: unknown) => {
-      // answered before the rows flow, noticed as a broken download after
-      reject(error);
-      out.destroy(error as Error);
+      // answered before the rows flow, when nobody listens to the stream yet; noticed as a broken download after
+      if (flows) out.destroy(error as Error);
+      else reject(error);
     });
   });
 }

@@ -23,6 +23,7 @@ import { list } from './scenarios/list.ts';
 import { odata } from './scenarios/odata.ts';
 import { past } from './scenarios/past.ts';
 import { recalculate } from './scenarios/recalculate.ts';
+import { reportGraphs } from './scenarios/report-graphs.ts';
 import { rollback } from './scenarios/rollback.ts';
 import { search } from './scenarios/search.ts';
 import { stream } from './scenarios/stream.ts';
@@ -45,6 +46,7 @@ const scenarios: Scenario[] = [
   rollback,
   recalculate,
   past,
+  reportGraphs,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

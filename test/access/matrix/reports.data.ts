@@ -16,5 +16,7 @@ export const reportRows: Row[] = [
   row('GET /api/v1/reports/cost', '+ + + - - - 0'),
   row('GET /api/v1/reports/cost-treemap', '+ + + - - - 0'),
   row('GET /api/v1/reports/kpis', '+ + + + - - 0'),
+  row('GET /api/v1/reports/matrix', '+ + + + - - 0'),
+  row('GET /api/v1/reports/dependencies', '+ + + + - - 0'),
   row('POST /api/v1/reports/query', '+ + + + - - 0', () => ({ body: { dimensions: [{ field: 'type' }] } })),
 ];

@@ -149,6 +149,12 @@ describe('POST /reports/query', () => {
     expect(past.body.rows).toEqual([[0]]);
     const csv = await member.post(url, { ...query, as_of: before }, { accept: 'text/csv' });
     expect(csv.text).toBe('count\r\n0\r\n');
+    const earlyCsv = await member.post(
+      url,
+      { ...query, as_of: '2001-01-01T00:00:00Z' },
+      { accept: 'text/csv' },
+    );
+    expect(earlyCsv.body.code).toBe('as_of_expired');
     const early = await member.post(url, { ...query, as_of: '2001-01-01T00:00:00Z' });
     expect([early.status, early.body.code]).toEqual([422, 'as_of_expired']);
   });

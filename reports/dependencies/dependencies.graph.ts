@@ -1,0 +1,109 @@
+import { may } from '../../domain/access/policy.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
+import type { Fragment as Condition } from '../../domain/lists/lists.types.ts';
+import { reportAttributes } from '../report.cards.ts';
+import { literal } from '../report.sql.ts';
+
+export interface GraphParams {
+  center_id?: string;
+  depth: number;
+  type?: string;
+}
+
+/** The graph as SQL: statements begin with `tables`, and select from `nodes` and `edges`. */
+export interface GraphSql {
+  /** `with recursive ...` */
+  tables: Fragment;
+  /** `from ...`, with `c` for the card and `w` for its way from the root. */
+  nodes: string;
+  /** `from ...`, with `e` for the relation and `t` for its type. */
+  edges: string;
+  /** JSON of one node and one edge. */
+  node: string;
+  edge: string;
+}
+
+const fragment = ({ sql: text, bindings }: Condition): Fragment => ({ sql: text, bindings, total: false });
+
+/** The cards within some hops of one, as the common table `n (id, type)`. */
+function around(
+  center: string,
+  depth: number,
+  cards: Fragment,
+  visible: Fragment,
+  types: string[],
+): Fragment {
+  let tables = sql`l0 as (select c.id, c.type from cards c where c.id = ${center}::uuid and ${visible})`;
+  for (let hop = 1; hop <= depth; hop += 1) {
+    const before = raw(`l${hop - 1}`);
+    tables = sql`${tables}, ${raw(`l${hop}`)} as (
+      select c.id, c.type from cards c join (
+        select r.target_id as id from ${before} b join relations r on r.source_id = b.id where r.type = any(${types}::text[])
+        union select r.source_id from ${before} b join relations r on r.target_id = b.id where r.type = any(${types}::text[])
+      ) near on near.id = c.id where ${cards}
+      union select b.id, b.type from ${before} b)`;
+  }
+  return sql`${tables}, n as materialized (select l.id, l.type from ${raw(`l${depth}`)} l)`;
+}
+
+/**
+ * The cards that a report is about, or those around one of them, with the relations among them. `type` leaves the
+ * relations that touch a card of it, and the cards at their ends.
+ */
+export function graphOf(
+  ctx: Ctx,
+  { center_id, depth, type }: GraphParams,
+  condition: Condition,
+  visibleCards: Condition,
+): GraphSql {
+  const cards = fragment(condition);
+  const visible = fragment(visibleCards);
+  const types = ctx.metamodel.visibleRelationTypes;
+  const known = types.map((key) => ctx.metamodel.relationTypes.get(key)!);
+  const labels = known.map(({ label }) => label);
+  const reverse = known.map(({ reverse_label }) => reverse_label);
+  const all =
+    center_id === undefined
+      ? sql`n as materialized (select c.id, c.type from cards c where ${cards})`
+      : around(center_id, depth, cards, visible, types);
+  const touches = type === undefined ? raw('') : sql` and ${type}::text in (a.type, b.type)`;
+  const center = center_id === undefined ? raw('') : sql` union select ${center_id}::uuid`;
+  const kept =
+    type === undefined
+      ? raw('k as (select id from n)')
+      : sql`k as (select n.id from n where n.type = ${type}::text
+          union select e.source_id from e union select e.target_id from e${center})`;
+  const tables = sql`with recursive ${all},
+    e as (select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
+      from relations r join n a on a.id = r.source_id join n b on b.id = r.target_id
+      where r.type = any(${types}::text[])${touches}),
+    ${kept},
+    t as (select * from unnest(${types}::text[], ${labels}::text[], ${reverse}::text[]) as t (key, label, reverse_label)),
+    p as (select c.id, c.parent_id, c.name from cards c where ${visible}),
+    up as (
+      select k.id, p.parent_id, p.name, 1 as height
+      from k join cards c on c.id = k.id join p on p.id = c.parent_id
+      union all select up.id, p.parent_id, p.name, up.height + 1 from up join p on p.id = up.parent_id),
+    w as (select up.id, array_agg(up.name order by up.height desc) as path from up group by up.id)`;
+  return {
+    tables,
+    nodes: 'from k join cards c on c.id = k.id left join w on w.id = k.id',
+    edges: 'from e join t on t.key = e.type',
+    node: `json_build_object('id', c.id, 'name', c.name, 'type', c.type, 'lifecycle', c.lifecycle,
+      'attributes', ${reportAttributes(ctx)}, 'parent_id', c.parent_id, 'path', coalesce(w.path, '{}'))`,
+    edge: `json_build_object('source', e.source_id, 'target', e.target_id, 'type', e.type, 'label', t.label,
+      'reverse_label', t.reverse_label, 'description', e.description, 'attributes', ${edgeAttributes(ctx)})`,
+  };
+}
+
+/** The attributes of a relation, without costs unless the caller may see them. */
+function edgeAttributes(ctx: Ctx): string {
+  if (may(ctx.caller, 'costs.view')) return 'e.attributes';
+  const branches = [...ctx.metamodel.relationTypes.values()].flatMap(({ key, costKeys }) =>
+    costKeys.length > 0
+      ? [`when ${literal(key)} then e.attributes - array[${costKeys.map(literal).join(', ')}]`]
+      : [],
+  );
+  return branches.length > 0 ? `case e.type ${branches.join(' ')} else e.attributes end` : 'e.attributes';
+}

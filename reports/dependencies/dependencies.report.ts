@@ -1,0 +1,163 @@
+import Type from 'typebox';
+import { forbidden, may } from '../../domain/access/policy.ts';
+import { raw, sql } from '../../domain/filters/filters.sql.ts';
+import type { CopiedLines } from '../../platform/copy-out.ts';
+import { notFound } from '../../platform/errors.ts';
+import { column } from '../report.formats.ts';
+import { typeOf } from '../report.params.ts';
+import { jsonLines } from '../report.sql.ts';
+import { defineReport, type StreamInput } from '../report.ts';
+import { type GraphParams, graphOf } from './dependencies.graph.ts';
+
+interface Node {
+  id: string;
+  name: string;
+  type: string;
+  parent_id: string | null;
+  path: string[];
+}
+
+interface Edge {
+  source: string;
+  target: string;
+  type: string;
+  label: string;
+  description: string | null;
+}
+
+interface Answer {
+  nodes: Node[];
+  edges: Edge[];
+}
+
+const nodeColumns = [
+  column('id', 'key'),
+  column('name'),
+  column('type', 'key'),
+  column('parent_id', 'key'),
+  column('path'),
+];
+const edgeColumns = [
+  column('source', 'key'),
+  column('target', 'key'),
+  column('type', 'key'),
+  column('label'),
+  column('description'),
+];
+const between = ' / ';
+
+/** Cards and how they depend on each other. */
+export const dependenciesReport = defineReport<GraphParams, Answer>({
+  name: 'dependencies',
+  id: 'readDependenciesReport',
+  summary: 'Read cards and the relations among them as a graph',
+  description:
+    'With `center_id` the cards within `depth` relations of one, which `filter` narrows; the card itself is always among them. Without it the whole graph, which is streamed and never cut. `path` holds the names of the ancestors, root first.',
+  permission: 'reports.ea_dashboard',
+  permissionNote: 'and relations.view',
+  errors: ['not_found'],
+  params: {
+    center_id: Type.Optional(
+      Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$', description: 'The card in the middle' }),
+    ),
+    depth: Type.Integer({
+      minimum: 1,
+      maximum: 3,
+      default: 2,
+      description: 'How many relations away from `center_id`',
+    }),
+    type: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Key of a card type: leaves its cards, and those that are related to them',
+      }),
+    ),
+  },
+  timeTravel: true,
+  check(ctx, { type }) {
+    if (type !== undefined) typeOf(ctx, 'type', type);
+    if (!may(ctx.caller, 'relations.view')) throw forbidden('relations.view');
+  },
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ sql: db, ctx, params, cards, visible }) {
+    const graph = graphOf(ctx, params, cards, visible);
+    const nodes = jsonLines(graph.node, 'c.id');
+    const edges = jsonLines(graph.edge, 'e.id');
+    const found = params.center_id
+      ? sql`exists (select from n where n.id = ${params.center_id}::uuid)`
+      : raw('true');
+    const statement = sql`${graph.tables}
+      select ${found} as found, '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
+        || ',"edges":' || (select ${raw(`${edges} ${graph.edges}`)}) || '}' as answer`;
+    const { rows } = await db.raw(statement.sql, statement.bindings as never);
+    if (!rows[0].found) throw notFound('card', params.center_id!);
+    return rows[0].answer;
+  },
+  tables: ({ nodes, edges }) => [
+    {
+      name: 'edges',
+      columns: edgeColumns,
+      rows: edges.map((edge) => [edge.source, edge.target, edge.type, edge.label, edge.description]),
+    },
+    {
+      name: 'nodes',
+      columns: nodeColumns,
+      rows: nodes.map((node) => [node.id, node.name, node.type, node.parent_id, node.path.join(between)]),
+    },
+  ],
+  stream: {
+    applies: ({ center_id }) => center_id === undefined,
+    open(input) {
+      const graph = graphOf(input.ctx, input.params, input.cards, input.visible);
+      const select = (list: string, from: string) => sql`${graph.tables} select ${raw(`${list} ${from}`)}`;
+      return {
+        json: jsonOf(
+          input,
+          select(`',' || (${graph.node})::text`, graph.nodes),
+          select(`',' || (${graph.edge})::text`, graph.edges),
+        ),
+        tables: [
+          {
+            name: 'edges',
+            columns: edgeColumns,
+            cells: ['e.source_id', 'e.target_id', 'e.type', 't.label', 'e.description'],
+            before: graph.tables,
+            from: graph.edges,
+          },
+          {
+            name: 'nodes',
+            columns: nodeColumns,
+            cells: ['c.id', 'c.name', 'c.type', 'c.parent_id', `array_to_string(w.path, '${between}')`],
+            before: graph.tables,
+            from: graph.nodes,
+          },
+        ],
+      };
+    },
+  },
+});
+
+type Statement = ReturnType<typeof sql>;
+
+/** The answer piece by piece, as lines that the database writes. */
+async function* jsonOf(
+  { snapshot, position }: StreamInput<GraphParams>,
+  nodes: Statement,
+  edges: Statement,
+): AsyncGenerator<string | Buffer> {
+  yield '{"nodes":[';
+  yield* items(snapshot.json(nodes.sql, nodes.bindings));
+  yield '],"edges":[';
+  yield* items(snapshot.json(edges.sql, edges.bindings));
+  yield `],"position":"${position}"}`;
+}
+
+/** Each line begins with a comma, which the first has no use for. */
+async function* items(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const { bytes } of lines) {
+    yield isFirst ? bytes.subarray(1) : bytes;
+    isFirst = false;
+  }
+}

@@ -1,0 +1,212 @@
+// @redis
+import { randomUUID } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
+import ExcelJS from 'exceljs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const matrix = '/api/v1/reports/matrix';
+const dependencies = '/api/v1/reports/dependencies';
+
+let t: TestApp;
+let viewer: TestClient;
+const id: Record<string, string> = {};
+/** By source, target and type. */
+const joined: [string, string, string][] = [];
+
+beforeAll(async () => {
+  t = await createTestApp();
+  viewer = await t.as('viewer');
+  await t.services.db('roles').insert([
+    {
+      key: 'nocosts',
+      label: 'No costs',
+      permissions: { 'inventory.view': true, 'relations.view': true, 'reports.ea_dashboard': true },
+    },
+    {
+      key: 'norelations',
+      label: 'No relations',
+      permissions: { 'inventory.view': true, 'reports.ea_dashboard': true },
+    },
+  ]);
+  await command(await t.ctx(), async ({ sql, raise }) => {
+    const card = (name: string, type: string, parent?: string, more: object = {}) => {
+      id[name] = randomUUID();
+      return {
+        id: id[name],
+        type,
+        name,
+        parent_id: parent ? id[parent] : null,
+        status: 'ACTIVE',
+        attributes: '{}',
+        ...more,
+      };
+    };
+    await sql('cards').insert([
+      card('Shop', 'Application', undefined, { attributes: '{"costTotalAnnual": 7, "numberOfUsers": 3}' }),
+      card('Desk', 'Application'),
+      card('Till', 'Application', 'Shop'),
+      card('Gone', 'Application', undefined, { status: 'ARCHIVED' }),
+      card('Server', 'ITComponent'),
+      card('Cloud', 'ITComponent'),
+      card('Sell', 'BusinessCapability'),
+      card('Invoice', 'BusinessCapability', 'Sell'),
+      card('Print', 'BusinessCapability', 'Invoice'),
+    ]);
+    const join = (source: string, target: string, type: string, attributes = '{}') => {
+      joined.push([source, target, type]);
+      return { source_id: id[source], target_id: id[target], type, attributes };
+    };
+    await sql('relations').insert([
+      join('Shop', 'Server', 'relAppToITC', '{"costTotalAnnual": 5}'),
+      join('Desk', 'Server', 'relAppToITC'),
+      join('Desk', 'Cloud', 'relAppToITC'),
+      join('Gone', 'Cloud', 'relAppToITC'),
+      join('Shop', 'Sell', 'relAppToBC'),
+      join('Shop', 'Print', 'relAppToBC'),
+      join('Till', 'Print', 'relAppToBC'),
+    ]);
+    for (const type of ['Application', 'ITComponent', 'BusinessCapability']) raise(`cards:${type}`);
+    raise('relations:relAppToITC');
+    raise('relations:relAppToBC');
+  });
+});
+afterAll(() => t.close());
+
+const names = (cards: { name: string }[]) => cards.map(({ name }) => name).sort();
+const nameOf = (card: string) => Object.keys(id).find((name) => id[name] === card);
+const ends = (edges: { source: string; target: string }[]) =>
+  edges.map(({ source, target }) => `${nameOf(source)} ${nameOf(target)}`).sort();
+
+describe('matrix', () => {
+  it('pairs the cards of two types in both directions, without archived ones', async () => {
+    const { status, body } = await viewer.get(matrix);
+    expect(status).toBe(200);
+    expect(names(body.rows)).toEqual(['Desk', 'Shop', 'Till']);
+    expect(names(body.columns)).toEqual(['Invoice', 'Print', 'Sell']);
+    const parents = Object.fromEntries(
+      [...body.rows, ...body.columns].map((line) => [line.name, line.parent_id]),
+    );
+    expect([parents.Till, parents.Print, parents.Sell]).toEqual([id.Shop, id.Invoice, null]);
+    const pairs = body.intersections.map((pair: { row_id: string; col_id: string }) => [
+      nameOf(pair.row_id),
+      nameOf(pair.col_id),
+    ]);
+    expect(pairs.sort()).toEqual([
+      ['Shop', 'Print'],
+      ['Shop', 'Sell'],
+      ['Till', 'Print'],
+    ]);
+    const turned = await viewer.get(`${matrix}?row_type=ITComponent&col_type=Application`);
+    expect(turned.body.intersections).toHaveLength(3);
+  });
+
+  it('narrows its rows, and gives the same as CSV', async () => {
+    const filter = encodeURIComponent('name = "Till"');
+    const csv = await viewer.get(`${matrix}?filter=${filter}`, { accept: 'text/csv' });
+    expect(parse(csv.text, { columns: true })).toEqual([
+      { row_id: id.Till, row: 'Till', col_id: id.Print, column: 'Print' },
+    ]);
+  });
+
+  it('refuses unknown types, and those who may not see relations', async () => {
+    expect((await viewer.get(`${matrix}?row_type=Nothing`)).body.errors[0].field).toBe('row_type');
+    const refused = await (await t.as('norelations')).get(matrix);
+    expect([refused.status, refused.body.permission]).toEqual([403, 'relations.view']);
+  });
+});
+
+describe('dependencies', () => {
+  it('streams the whole graph: visible cards and the relations among them', async () => {
+    const { status, body, headers } = await viewer.get(dependencies);
+    expect(status).toBe(200);
+    expect(names(body.nodes)).toEqual(
+      Object.keys(id)
+        .filter((name) => name !== 'Gone')
+        .sort(),
+    );
+    expect(ends(body.edges)).toEqual(
+      joined
+        .filter(([source]) => source !== 'Gone')
+        .map(([source, target]) => `${source} ${target}`)
+        .sort(),
+    );
+    const print = body.nodes.find((node: { id: string }) => node.id === id.Print);
+    expect([print.path, print.parent_id]).toEqual([['Sell', 'Invoice'], id.Invoice]);
+    expect(body.edges.find((edge: { target: string }) => edge.target === id.Cloud)).toMatchObject({
+      type: 'relAppToITC',
+      label: 'uses',
+      reverse_label: 'is used by',
+      attributes: {},
+    });
+    expect(body.position).toMatch(/^[0-9]+$/);
+    expect((await viewer.get(dependencies, { 'if-none-match': headers.etag! })).status).toBe(304);
+  });
+
+  it('shows what lies within some hops of a card, and one type with its neighbours', async () => {
+    const around = async (query: string) => (await viewer.get(`${dependencies}?${query}`)).body;
+    const one = await around(`center_id=${id.Cloud}&depth=1`);
+    expect([names(one.nodes), ends(one.edges)]).toEqual([['Cloud', 'Desk'], ['Desk Cloud']]);
+    const two = await around(`center_id=${id.Cloud}`);
+    expect(names(two.nodes)).toEqual(['Cloud', 'Desk', 'Server']);
+    const three = await around(`center_id=${id.Cloud}&depth=3`);
+    expect(names(three.nodes)).toEqual(['Cloud', 'Desk', 'Server', 'Shop']);
+    const capabilities = await around('type=BusinessCapability');
+    expect(names(capabilities.nodes)).toEqual(['Invoice', 'Print', 'Sell', 'Shop', 'Till']);
+    expect(capabilities.edges).toHaveLength(3);
+    const narrowed = await around(
+      `center_id=${id.Cloud}&depth=3&filter=${encodeURIComponent('name != Desk')}`,
+    );
+    expect(names(narrowed.nodes)).toEqual(['Cloud']);
+    const typed = await around(`center_id=${id.Cloud}&depth=3&type=ITComponent`);
+    expect(names(typed.nodes)).toEqual(['Cloud', 'Desk', 'Server', 'Shop']);
+  });
+
+  it('gives the same as CSV and as a workbook, streamed or not', async () => {
+    for (const query of ['', `?center_id=${id.Cloud}&depth=3`]) {
+      const { body } = await viewer.get(`${dependencies}${query}`);
+      const edges = await viewer.get(`${dependencies}${query}`, { accept: 'text/csv' });
+      expect(parse(edges.text, { columns: true })).toHaveLength(body.edges.length);
+      const table = `${query === '' ? '?' : `${query}&`}table=nodes`;
+      const nodes = await viewer.get(`${dependencies}${table}`, { accept: 'text/csv' });
+      expect(names(parse(nodes.text, { columns: true }))).toEqual(names(body.nodes));
+      const book = new ExcelJS.Workbook();
+      await book.xlsx.load((await viewer.get(`${dependencies}${query}`, { accept: XLSX })).raw as never);
+      expect(book.worksheets.map(({ name, rowCount }) => [name, rowCount - 1])).toEqual([
+        ['edges', body.edges.length],
+        ['nodes', body.nodes.length],
+      ]);
+    }
+    const unknown = await viewer.get(`${dependencies}?table=none`, { accept: 'text/csv' });
+    expect(unknown.status).toBe(422);
+  });
+
+  it('cuts costs of cards and relations from those who may not see them', async () => {
+    const member = await t.as('member');
+    const nobody = await t.as('nocosts');
+    for (const query of ['', `?center_id=${id.Shop}`]) {
+      const read = async (client: TestClient) => {
+        const { body } = await client.get(`${dependencies}${query}`);
+        const node = body.nodes.find((one: { id: string }) => one.id === id.Shop);
+        const edge = body.edges.find(
+          (one: { source: string; target: string }) => one.source === id.Shop && one.target === id.Server,
+        );
+        return [node.attributes, edge.attributes];
+      };
+      expect(await read(member)).toEqual([{ costTotalAnnual: 7, numberOfUsers: 3 }, { costTotalAnnual: 5 }]);
+      expect(await read(nobody)).toEqual([{ numberOfUsers: 3 }, {}]);
+    }
+  });
+
+  it('refuses what it does not know, and those who may not see relations', async () => {
+    expect((await viewer.get(`${dependencies}?center_id=${randomUUID()}`)).status).toBe(404);
+    expect((await viewer.get(`${dependencies}?center_id=${id.Gone}`)).status).toBe(404);
+    expect((await viewer.get(`${dependencies}?center_id=x`)).status).toBe(422);
+    expect((await viewer.get(`${dependencies}?depth=4`)).status).toBe(422);
+    expect((await viewer.get(`${dependencies}?type=Nothing`)).status).toBe(422);
+    const refused = await (await t.as('norelations')).get(dependencies);
+    expect(refused.body.permission).toBe('relations.view');
+  });
+});
