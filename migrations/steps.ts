@@ -45,7 +45,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0021-surveys', up: surveys.up },
   { name: '0022-scim', up: scim.up },
   { name: '0023-event-objects', up: eventObjects.up },
+  { name: '0024-end-of-life', up: endOfLife.up },
   { name: '0025-extraction-schedules', up: extractionSchedules.up },
   { name: '0026-reports', up: reports.up },
-  { name: '0024-end-of-life', up: endOfLife.up },
 ];

@@ -6,6 +6,7 @@ import { EOL_TOPIC } from '../../domain/eol/eol.types.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportTable } from '../report.ts';
+import { eolChart } from './eol.chart.ts';
 
 /** Days from the report's moment on in which an end counts as approaching, unless asked otherwise. */
 const DAYS = 180;
@@ -95,6 +96,7 @@ export const eolReport = defineReport<Params, Answer>({
     ] as never);
     return rows[0].answer;
   },
+  chart: (answer, _params, context) => eolChart(answer, context),
   tables: (answer) => [itemsTable(answer), appsTable(answer), summaryTable(answer)],
 });
 

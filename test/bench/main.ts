@@ -14,6 +14,7 @@ import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
 import { dashboardComputed } from './scenarios/dashboard-computed.ts';
+import { eol } from './scenarios/eol.ts';
 import { exportCsv } from './scenarios/export-csv.ts';
 import { exportXlsx } from './scenarios/export-xlsx.ts';
 import { filter } from './scenarios/filter.ts';
@@ -47,6 +48,7 @@ const scenarios: Scenario[] = [
   recalculate,
   past,
   reportGraphs,
+  eol,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

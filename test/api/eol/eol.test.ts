@@ -174,6 +174,23 @@ it('links cards by the rules of a change, and reports each row that it refuses',
   expect(found.status).toBe(200);
 });
 
+it('links only cards that the caller may change', async () => {
+  await t.services.db('roles').insert({
+    key: 'linker',
+    label: 'Linker',
+    permissions: JSON.stringify({ 'inventory.view': true, 'eol.manage': true }),
+  });
+  const linker = await t.as('linker');
+  const [own, other] = [await card({}), await card({})];
+  const held = { user_id: linker.userId, role: 'responsible' };
+  expect((await admin.post(`/api/v1/cards/${own.id}/stakeholders`, held)).status).toBe(201);
+  const rows = [other, own].map(({ id }) => ({ card_id: id, eol_product: 'python', eol_cycle: '3.9' }));
+  const { body } = await linker.post(`${url}/mass-link`, rows);
+  expect(body).toMatchObject({ linked: 1, errors: [{ row_index: 0, card_id: other.id, code: 'forbidden' }] });
+  expect((await member.get(`/api/v1/cards/${other.id}`)).body.attributes).toEqual({});
+  expect((await member.get(`/api/v1/cards/${own.id}`)).body.attributes.eol_product).toBe('python');
+});
+
 it('loads a document whole or not at all', async () => {
   const product = (name: string, eolFrom: unknown) => ({
     name,

@@ -185,6 +185,11 @@ it('gives the same numbers as tables, and shows new facts at once', async () => 
     'approaching_impacted_apps,2',
     'manual,3',
   ]);
+  const picture = await viewer.get(url, { accept: 'image/svg+xml' });
+  expect(picture.status).toBe(200);
+  for (const text of ['thing', 'IT Component by lifecycle', 'Ended', 'Approaching']) {
+    expect(picture.text).toContain(text);
+  }
   const apps = await viewer.get(`${url}?table=affected_apps`, { accept: 'text/csv' });
   expect(apps.text.trim().split('\r\n')).toHaveLength(1 + 6);
   const before = await viewer.get(url);
