@@ -8,8 +8,10 @@ import { type StartedService, startService } from './service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const all = pages();
-/** What the other pages go on from. */
-const login = all.find(({ name }) => name === 'README.md')!.blocks[0]!;
+const first = all.find(({ name }) => name === 'README.md')!.blocks[0]!;
+const LOGIN = /^TOKEN=\$\(curl[^)]*\)$/m;
+/** What the other pages go on from; its login is done beside it, since nobody may log in once for every page. */
+const login = { ...first, text: first.text.replace(LOGIN, 'TOKEN=$GIVEN_TOKEN') };
 
 describe('examples', () => {
   let service: StartedService;
@@ -30,13 +32,30 @@ describe('examples', () => {
       EMAIL: service.email,
       PASSWORD: service.password,
     };
-    const env = { ...process.env, BASE, EMAIL, PASSWORD };
+    const GIVEN_TOKEN = await tokenFor(service);
+    const env = { ...process.env, BASE, EMAIL, PASSWORD, GIVEN_TOKEN };
     const run = await runScript(script, folder, env);
     rmSync(folder, { recursive: true });
     const told = `${run.stdout}\n${run.stderr}`.slice(-4_000);
     expect(run.error, told).toBeNull();
   });
 });
+
+let token = '';
+
+/** The token of the login before; of another one where a page has ended that. */
+async function tokenFor({ base, email, password }: StartedService): Promise<string> {
+  const me = await fetch(`${base}/api/v1/auth/me`, { headers: { authorization: `Bearer ${token}` } });
+  await me.body?.cancel();
+  if (me.ok) return token;
+  const answer = await fetch(`${base}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  token = ((await answer.json()) as { access_token: string }).access_token;
+  return token;
+}
 
 /** Runs beside this process, which has to go on reading what the service prints: a full pipe would stop the service. */
 function runScript(script: string, cwd: string, env: NodeJS.ProcessEnv) {
