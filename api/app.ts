@@ -48,7 +48,10 @@ export async function createApp(services: Services): Promise<App> {
   registerValidation(app);
   await registerAccess(app, services);
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.ctx?.position !== undefined) reply.header('x-position', String(request.ctx.position));
+    // a stream names the position of its rows, which may lie behind that of the event that it was asked for
+    if (request.ctx?.position !== undefined && !reply.hasHeader('x-position')) {
+      reply.header('x-position', String(request.ctx.position));
+    }
     done(null, payload);
   });
   registerBatches(app);

@@ -17,7 +17,10 @@ interface MovedRow {
   position: number;
 }
 
-/** Looks for the events after a position that tell of many objects at once. */
+/**
+ * Looks for the events after a position that tell of many objects at once, and for those of the minute before it: an
+ * extraction shows its rows by the metamodel and the rights that its request began with, a little before its moment.
+ */
 export async function movedSince(sql: Sql, ctx: Ctx, after: number): Promise<Moved> {
   // who sees all costs sees the same when a field becomes a cost, or none any more
   const columns = may(ctx.caller, 'costs.view')
@@ -37,7 +40,10 @@ export async function movedSince(sql: Sql, ctx: Ctx, after: number): Promise<Mov
                        and jsonb_exists(e.data -> 'changes', 'role')
                   then 'everything' end as kind
            from events e
-           where e.position > :after and (e.event_type = 'role.updated' or e.event_type like 'user.%'
+           where e.position > coalesce(
+               (select min(m.position) - 1 from events m where m.at > (select l.at - interval '1 minute' from events l
+                  where l.position <= :after order by l.position desc limit 1)), :after)
+             and (e.event_type = 'role.updated' or e.event_type like 'user.%'
              or e.event_type like 'card_type.%' or e.event_type like 'relation_type.%')) m
      where m.kind is not null group by 1, 2`,
     { after, columns, role: ctx.caller.role, user: ctx.caller.userId ?? '' } as never,

@@ -36,9 +36,8 @@ export interface Gathering {
 export function tagsJoin({ each, all }: Gathering, few: boolean): string {
   const text = `${each(tagText)} as text`;
   return few
-    ? `left join lateral (select ${all} as cell
-        from (select ${text}, ${tagOrder} from card_tags ct join ${tagTables} on t.id = ct.tag_id
-              where ct.card_id = c.id) k) t on true`
+    ? `left join lateral (select ${all.replace('k.text', each(tagText)).replace('k.place', 'lower(g.name), lower(t.name)')} as cell
+        from card_tags ct join ${tagTables} on t.id = ct.tag_id where ct.card_id = c.id) t on true`
     : `left join (select ct.card_id, ${all} as cell
         from card_tags ct join (select t.id, ${text}, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
         group by ct.card_id) t on t.card_id = c.id`;
@@ -48,9 +47,8 @@ export function tagsJoin({ each, all }: Gathering, few: boolean): string {
 export function stakeholdersJoin({ each, all }: Gathering, few: boolean): string {
   const ordered = all.replace('k.place', 'k.role, k.place');
   return few
-    ? `left join lateral (select ${ordered} as cell
-        from (select s.role, ${each("s.role || ':' || u.email")} as text, lower(u.email) as place
-              from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id) k) s on true`
+    ? `left join lateral (select ${all.replace('k.text', each("s.role || ':' || u.email")).replace('k.place', 's.role, lower(u.email)')} as cell
+        from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id) s on true`
     : `left join (select k.card_id, ${ordered} as cell
         from (select s.card_id, s.role, s.role || ':' || u.text as text, u.place
               from stakeholders s

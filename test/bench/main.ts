@@ -17,6 +17,7 @@ import { dashboardComputed } from './scenarios/dashboard-computed.ts';
 import { eol } from './scenarios/eol.ts';
 import { exportCsv } from './scenarios/export-csv.ts';
 import { exportXlsx } from './scenarios/export-xlsx.ts';
+import { extracts } from './scenarios/extracts.ts';
 import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
@@ -40,6 +41,7 @@ const scenarios: Scenario[] = [
   exportCsv,
   exportXlsx,
   odata,
+  extracts,
   dashboardComputed,
   dashboardCached,
   stream,

@@ -18,7 +18,10 @@ export async function drain(answer: Response): Promise<Downloaded> {
 }
 
 /** An export job of all cards, from the request to the last byte of the downloaded file. */
-export async function exportByJob(api: Api, format: 'csv' | 'xlsx'): Promise<Downloaded> {
+export async function exportByJob(
+  api: Api,
+  format: 'csv' | 'xlsx' | 'ndjson' | 'parquet',
+): Promise<Downloaded> {
   const { job_id } = await api.post<{ job_id: string }>('/exports', { format, kind: 'cards' });
   await untilDone(api, job_id);
   return await drain(await api.fetch(`/jobs/${job_id}/result`));

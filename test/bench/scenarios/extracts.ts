@@ -1,0 +1,111 @@
+import { connect } from '../harness/database.ts';
+import { type Downloaded, drain, exportByJob, measureWork } from '../harness/export.ts';
+import { loadDirect } from '../harness/load-direct.ts';
+import { sampleMemory } from '../harness/memory.ts';
+import { type Row, under, within } from '../harness/rows.ts';
+import type { Context } from '../harness/scenario.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { median } from '../harness/stats.ts';
+import { prepareWorkspace } from '../harness/workspace.ts';
+
+const MB = 1_000_000;
+const ROUNDS = 3;
+const CHANGES = 1_000;
+/** Memory is compared with that of so many cards. */
+const SMALL = 20_000;
+
+const formats = [
+  { format: 'csv', limit: 3 },
+  { format: 'ndjson', limit: 3 },
+  { format: 'parquet', limit: 5 },
+] as const;
+
+const streamed = async (service: Pick<Service, 'api'>, query: string, url = service.api.url) => {
+  const answer = await fetch(`${url}/api/v1/extracts/cards?${query}`, { headers: service.api.headers });
+  if (!answer.ok) throw new Error(`The extract answered ${answer.status}: ${await answer.text()}`);
+  return await drain(answer);
+};
+
+/** By how much an API that has just started grows while it streams all cards, in bytes, by format. */
+async function growths(service: Service): Promise<Map<string, number>> {
+  const grown = new Map<string, number>();
+  for (const { format } of formats) {
+    const api = await service.join('api');
+    const memory = sampleMemory([api.pid]);
+    for (let round = 0; round < ROUNDS; round += 1) await streamed(service, `format=${format}`, api.url);
+    grown.set(format, memory.stop().growthBytes);
+    await api.stop();
+  }
+  return grown;
+}
+
+async function smallGrowths({ args }: Context): Promise<Map<string, number>> {
+  const cards = Math.min(SMALL, Math.floor(args.cards / 5));
+  await using resources = new AsyncDisposableStack();
+  const service = resources.adopt(await startService(), (started) => started.stop());
+  const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
+  await prepareWorkspace(client);
+  await loadDirect(service.databaseUrl, { ...args, cards, relations: cards });
+  return await growths(service);
+}
+
+/** Changes cards one batch at a time, and then asks for what has changed. */
+async function changed({ service, client }: Context): Promise<{ ms: number; short: number }> {
+  const { api } = service;
+  const { rows } = await client.query<{ id: string }>(
+    `select id from cards where type = 'Application' and status = 'ACTIVE' order by md5(id::text) limit $1`,
+    [CHANGES],
+  );
+  const { next } = await api.get<{ next: string }>('/changes?after=now');
+  await api.patch('/cards/bulk', { ids: rows.map(({ id }) => id), updates: { description: 'Extracted' } });
+  const times: number[] = [];
+  let short = 0;
+  for (let round = 0; round < 5; round += 1) {
+    const start = performance.now();
+    const { lineBreaks } = await streamed(service, `after=${next}`);
+    times.push(performance.now() - start);
+    // one line more tells the end
+    if (lineBreaks < rows.length + 1) short += 1;
+  }
+  return { ms: median(times), short };
+}
+
+async function run(context: Context): Promise<Row[]> {
+  const { service, client } = context;
+  const unit = await context.unit();
+  const { rows } = await client.query<{ n: number }>('select count(*)::int as n from cards');
+  let short = 0;
+  const count = (format: string, { lineBreaks }: Downloaded) => {
+    if (format !== 'parquet' && lineBreaks < rows[0]!.n) short += 1;
+  };
+  const figures: Row[] = [];
+  for (const { format, limit } of formats) {
+    const job = await measureWork(service.pid, ROUNDS, async () =>
+      count(format, await exportByJob(service.api, format)),
+    );
+    const stream = await measureWork(service.pid, ROUNDS, async () =>
+      count(format, await streamed(service, `format=${format}`)),
+    );
+    figures.push(
+      under({ figure: `${format} of all, by a job`, value: job.ms, unit: 'ms', floor: unit }, limit),
+      under({ figure: `${format} of all, streamed`, value: stream.ms, unit: 'ms', floor: unit }, limit),
+    );
+  }
+  const large = await growths(service);
+  const small = await smallGrowths(context);
+  for (const { format } of formats) {
+    const figure = `${format} of all, memory growth beside a fifth of the cards`;
+    const value = large.get(format)! / MB;
+    figures.push(under({ figure, value, unit: 'MB', floor: small.get(format)! / MB }, 1.2));
+  }
+  const increment = await changed(context);
+  short += increment.short;
+  return [
+    ...figures,
+    under({ figure: `what ${CHANGES} changes are`, value: increment.ms, unit: 'ms', floor: unit }, 0.1),
+    within({ figure: 'extracts that lack lines', value: short, unit: 'files' }, 0, 0),
+  ];
+}
+
+/** All cards in every format, request to last byte, by a job and streamed; and what has changed among them. */
+export const extracts = { name: 'extracts', run };
