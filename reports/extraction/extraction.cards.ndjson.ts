@@ -4,12 +4,12 @@ import { parentJoin, pathJoin, stakeholdersJoin, tagsJoin } from './extraction.c
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
 import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
 import type { LineTable } from './extraction.rows.ts';
-import { timestamp } from './extraction.sql.ts';
+import { jsonTimestamp } from './extraction.sql.ts';
 import type { Column } from './extraction.types.ts';
 
 const members: Record<string, string> = {
   id: jsonKey('c.id'),
-  type: jsonText('c.type'),
+  type: jsonKey('c.type'),
   subtype: jsonText('c.subtype'),
   external_id: jsonText('c.external_id'),
   name: jsonText('c.name'),
@@ -22,8 +22,8 @@ const members: Record<string, string> = {
   status: jsonKey('c.status'),
   approval_status: jsonKey('c.approval_status'),
   data_quality: 'c.data_quality::float8::text',
-  created_at: jsonKey(timestamp('c.created_at')),
-  updated_at: jsonKey(timestamp('c.updated_at')),
+  created_at: jsonTimestamp('c.created_at'),
+  updated_at: jsonTimestamp('c.updated_at'),
   tags: 't.cell',
   stakeholders: 's.cell',
   'lifecycle.plan': jsonKey("(c.lifecycle ->> 'plan')"),

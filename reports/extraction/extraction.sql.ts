@@ -8,10 +8,15 @@ export function numbered(sql: string): string {
 }
 
 /**
- * SQL of a time in RFC 3339 with milliseconds, as `utc()` gives it, in half the time: the microsecond makes PostgreSQL
- * write a fraction of a second always.
+ * SQL of the JSON text of a time in RFC 3339 with milliseconds, as `utc()` gives it, in half the time: the microsecond
+ * makes PostgreSQL write a fraction of a second always.
  */
+export function jsonTimestamp(column: string): string {
+  const time = `date_trunc('milliseconds', ${column} at time zone 'UTC') + interval '1 microsecond'`;
+  return `(left(to_json(${time})::text, 24) || 'Z"')`;
+}
+
+/** The same without quotes. */
 export function timestamp(column: string): string {
-  const text = `(date_trunc('milliseconds', ${column} at time zone 'UTC') + interval '1 microsecond')::text`;
-  return `(replace(left(${text}, 23), ' ', 'T') || 'Z')`;
+  return `substr(${jsonTimestamp(column)}, 2, 24)`;
 }
