@@ -101,7 +101,8 @@ async function childrenOf(
 ): Promise<{ id: string; parent_id: string; status: string }[]> {
   if (parents.length === 0) return [];
   const { rows } = await sql.raw(
-    `select id, parent_id, status from cards where parent_id = any(?::uuid[]) ${act === 'archive' ? "and status = 'ACTIVE'" : ''}`,
+    `select id, parent_id, status from cards where parent_id = any(?::uuid[]) ${act === 'archive' ? "and status = 'ACTIVE'" : ''}
+     order by id`,
     [parents],
   );
   return rows;
