@@ -42,12 +42,13 @@ export async function readEntity(ctx: Ctx, question: EntityQuestion): Promise<Re
       }
     : entityJson(writing, set, ROOT, options, wire);
   const tables = joins.reduce((all, join) => sql`${all} ${join}`, from);
+  const version = question.references ? raw('null::text') : etagOfEntity(set, ROOT);
   const own = key === undefined ? raw('') : sql` and c.id = ${key}::uuid`;
   const there = via ? isThere(writing, via.set, via.key) : raw('true');
   const [row] = await runStatement<{ item: string | null; etag: string; there: boolean }>(
     ctx,
     sql`select ${there} as there, found.item, found.etag from (select 1) once
-      left join lateral (select ${item} as item, ${etagOfEntity(set, ROOT)} as etag from ${tables} where ${where}${own} limit 1) found on true`,
+      left join lateral (select ${item} as item, ${version} as etag from ${tables} where ${where}${own} limit 1) found on true`,
   );
   if (!row!.there) throw notFound(via!.set.name, via!.key);
   if (row!.item === null) {

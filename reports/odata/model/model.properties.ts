@@ -30,6 +30,9 @@ function dateIn(object: Fragment, key: string): Fragment {
   return sql`(case when ${text} ~ '^\\d{4}-\\d\\d-\\d\\d$' then ${text} end)`;
 }
 
+/** The same as it is stored, which is checked when it is written and takes no more than showing it. */
+const stored = (object: Fragment, key: string): Fragment => sql`nullif(${object} ->> ${key}::text, '')`;
+
 const lifecycleLabels: Record<(typeof lifecyclePhases)[number], string> = {
   plan: 'Plan',
   phaseIn: 'Phase in',
@@ -42,6 +45,17 @@ const TAGS = (alias: string): Fragment =>
   raw(`(select coalesce(jsonb_agg(g.name || '/' || t.name order by lower(g.name), lower(t.name), t.id), '[]')
         from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
         where ct.card_id = ${alias}.id)`);
+
+/** A card's tags, which stand in tables of their own. */
+export const tagsProperty: ODataProperty = {
+  name: 'tags',
+  type: 'Edm.String',
+  collection: true,
+  nullable: false,
+  label: 'Tags, as Group/Tag',
+  options: noOptions,
+  value: TAGS,
+};
 
 /** The properties that cards of every type have. */
 export const cardProperties: [string, ODataProperty][] = [
@@ -63,23 +77,13 @@ export const cardProperties: [string, ODataProperty][] = [
     const name = `lifecycle_${phase}`;
     const label = `Lifecycle: ${lifecycleLabels[phase]}`;
     const value = (alias: string) => dateIn(raw(`${alias}.lifecycle`), phase);
+    const json = (alias: string) => stored(raw(`${alias}.lifecycle`), phase);
     return [
       name,
-      { name, type: 'Edm.Date', collection: false, nullable: true, label, options: noOptions, value },
+      { name, type: 'Edm.Date', collection: false, nullable: true, label, options: noOptions, value, json },
     ];
   }),
-  [
-    'tags',
-    {
-      name: 'tags',
-      type: 'Edm.String',
-      collection: true,
-      nullable: false,
-      label: 'Tags, as Group/Tag',
-      options: noOptions,
-      value: TAGS,
-    },
-  ],
+  ['tags', tagsProperty],
   moment('created_at', 'Created'),
   moment('updated_at', 'Last changed'),
   column('created_by', 'Edm.Guid', 'Created by'),
@@ -148,7 +152,11 @@ export function attributeProperty(name: string, field: CompiledField): ODataProp
           sql`(case when jsonb_typeof(${json(alias)}) = 'boolean' then ${text(alias)}::boolean end)`,
       };
     case 'Edm.Date':
-      return { ...common, value: (alias) => dateIn(raw(`${alias}.attributes`), key) };
+      return {
+        ...common,
+        json: (alias) => stored(raw(`${alias}.attributes`), key),
+        value: (alias) => dateIn(raw(`${alias}.attributes`), key),
+      };
     default:
       return { ...common, json, value: text };
   }

@@ -1,6 +1,7 @@
 import { forbidden } from '../../../domain/access/policy.ts';
 import { combine, type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
 import { textLiteral } from '../../../domain/lists/lists.sql.ts';
+import { tagsProperty } from '../model/model.properties.ts';
 import type { EntitySet, Navigation, ODataProperty } from '../model/model.types.ts';
 import { invalidQuery, notOffered } from '../odata.errors.ts';
 import type { Wire } from '../odata.wire.ts';
@@ -26,12 +27,22 @@ type Member = [name: string, value: Fragment];
 
 /** The version of an entity as its ETag has it. */
 export function etagOfEntity(set: EntitySet, alias: string): Fragment {
-  const tags = set.properties.get('tags');
   const row = `${alias}.id::text || ${alias}.xmin::text || ${alias}.updated_at::text`;
   // tags are no part of the card's row
-  return tags
-    ? sql`('W/"' || md5(${raw(row)} || ${tags.value(alias)}::text) || '"')`
+  return set.kind === 'card'
+    ? raw(`('W/"' || md5(${row} || ${tagsOf(alias)}::text) || '"')`)
     : raw(`('W/"' || md5(${row}) || '"')`);
+}
+
+/** A card's tags as {@link tagsJoin} has gathered them. */
+const tagsOf = (alias: string): string => `tags_${alias}.list`;
+
+/** Gathers the tags of a card once for all that needs them. */
+export function tagsJoin(set: EntitySet, alias: string): Fragment[] {
+  if (set.kind !== 'card') return [];
+  return [
+    sql`left join lateral (select ${tagsProperty.value(alias)} as list offset 0) ${raw(`tags_${alias}`)} on true`,
+  ];
 }
 
 /** The properties that are asked for. @throws EstateError naming one that is not there. */
@@ -50,6 +61,7 @@ export function selected(set: EntitySet, select: string[] | undefined): ODataPro
 function jsonOf(property: ODataProperty, alias: string, wire: Wire): Fragment {
   const asText = wire.exactNumbers && property.type === 'Edm.Decimal';
   if (asText) return sql`(${property.value(alias)})::text`;
+  if (property === tagsProperty) return raw(tagsOf(alias));
   return (property.json ?? property.value)(alias);
 }
 
@@ -87,29 +99,33 @@ export function entityJson(
     }
     members.push([property.name, jsonOf(property, alias, wire)]);
   }
-  const joins: Fragment[] = [];
-  const links: { name: string; more: Fragment; url: Fragment }[] = [];
+  const joins = tagsJoin(set, alias);
+  const after: Fragment[] = [];
   for (const item of options.expand) {
     const navigation = set.navigations.get(item.name);
     if (!navigation) throw unknownWay(writing, set, item.name);
     const related = relatedJson(writing, navigation, alias, item, wire);
     joins.push(related.join);
     members.push(...related.members);
+    after.push(sql`${raw(textLiteral(`,"${item.name}":`))} || ${related.text}`);
     if (related.more) {
       const rest = new URLSearchParams({
         ...item.options.sent,
         $skip: String(item.options.skip + MOST_RELATED),
       });
       const url = sql`(${`${wire.root}/${set.name}(`}::text || ${raw(`${alias}.id`)} || ${`)/${item.name}?${rest}`}::text)`;
-      links.push({ name: `${item.name}@odata.nextLink`, more: related.more, url });
+      const name = raw(textLiteral(`,"${item.name}@odata.nextLink":`));
+      after.push(sql`case when ${related.more} then ${name} || to_json(${url})::text else '' end`);
     }
   }
-  const item = links.reduce(
-    (json, { name, more, url }) =>
-      sql`${json} || case when ${more} then ${raw(textLiteral(`,"${name}":`))} || to_json(${url})::text else '' end`,
-    sql`left(${objectText(members)}, -1)`,
-  );
-  return { item: links.length === 0 ? objectText(members) : sql`(${item} || '}')`, joins };
+  if (after.length === 0) return { item: objectText(members), joins };
+  // what is related comes as text, which is not read again
+  const related = after.reduce((text, part) => sql`${text} || ${part}`);
+  const item =
+    members.length === 0
+      ? sql`('{' || substr(${related}, 2) || '}')`
+      : sql`(left(${objectText(members)}, -1) || ${related} || '}')`;
+  return { item, joins };
 }
 
 function unknownWay(writing: Writing, set: EntitySet, name: string): Error {
@@ -144,7 +160,10 @@ export const listOf = (fragments: Fragment[]): Fragment => ({
 
 interface RelatedJson {
   join: Fragment;
+  /** What is told besides the related entities. */
   members: Member[];
+  /** Their JSON text. */
+  text: Fragment;
   /** Whether there are more than the answer holds. */
   more?: Fragment;
 }
@@ -171,8 +190,9 @@ function relatedJson(
   const column = (key: string) => raw(`${joined}.${key}`);
   if (!navigation.collection) {
     return {
-      join: sql`left join lateral (select (${entity.item})::json as item from ${tables} where ${where} limit 1) ${raw(joined)} on true`,
-      members: [[name, column('item')]],
+      join: sql`left join lateral (select ${entity.item} as item from ${tables} where ${where} limit 1) ${raw(joined)} on true`,
+      members: [],
+      text: sql`coalesce(${column('item')}, 'null')`,
     };
   }
   const order = orderList(orderKeys(options.orderby, scope), to);
@@ -182,15 +202,15 @@ function relatedJson(
   const text = sql`'[' || coalesce(string_agg(${one}.item, ',' order by ${one}.n) filter (where ${one}.n <= ${limit}), '') || ']'`;
   const members: Member[] = [];
   if (options.count) members.push([`${name}@odata.count`, column('total')]);
-  members.push([name, column('items')]);
   const total = options.count
     ? sql`, (select count(*) from ${source.from} where ${where}) as total`
     : raw('');
   return {
-    join: sql`left join lateral (select (${text})::json as items, count(*) > ${limit} as more${total}
+    join: sql`left join lateral (select ${text} as items, count(*) > ${limit} as more${total}
       from (select ${entity.item} as item, row_number() over (order by ${order}) as n
         from ${tables} where ${where} order by ${order} limit ${bounded ? limit : limit + 1} offset ${options.skip}) ${one}) ${raw(joined)} on true`,
     members,
+    text: column('items'),
     ...(bounded ? {} : { more: column('more') }),
   };
 }

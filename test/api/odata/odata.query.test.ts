@@ -239,6 +239,16 @@ describe('the other options', () => {
     ).toEqual([['Alpha'], [], ['Alpha']]);
   });
 
+  it('expand without anything else', async () => {
+    const options = {
+      $filter: "name eq 'Beta'",
+      $select: 'RelAppToITC',
+      $format: 'application/json;metadata=none',
+    };
+    const { body } = await ask(admin, '/Application', { ...options, $expand: 'RelAppToITC($select=name)' });
+    expect(body).toEqual({ value: [{ RelAppToITC: [{ name: 'Database' }] }] });
+  });
+
   it('expand what is above and below, and references', async () => {
     const { body } = await ask(admin, '/BusinessCapability', {
       $orderby: 'name',
