@@ -46,7 +46,13 @@ export const Destination = Type.Object(
       }),
     ),
     access_key_id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, pattern: '^[!-~]+$', description: 'For s3; needed' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: '^[!-~]+$',
+        examples: ['AKIAIOSFODNN7EXAMPLE'],
+        description: 'For s3; needed',
+      }),
     ),
     secret_access_key: Type.Optional(
       Type.String({

@@ -42,6 +42,7 @@ export const ExportRequest = Type.Object(
     after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,16}$',
+        examples: ['48213'],
         description:
           'A feed position, such as that of the export before: only what may have changed since, and what is gone',
       }),
