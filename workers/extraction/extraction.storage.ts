@@ -1,6 +1,7 @@
 import type { Services } from '../../domain/services.ts';
 import { openStorage } from '../../integrations/storage/storage.open.ts';
 import type { Storage } from '../../integrations/storage/storage.types.ts';
+import { EstateError } from '../../platform/errors.ts';
 import { endpointOf, secretContext } from '../../reports/schedules/extraction-schedules.destination.ts';
 import type { StoredDestination } from '../../reports/schedules/extraction-schedules.types.ts';
 
@@ -15,6 +16,18 @@ export async function storageOf(
   return await openStorage(services, {
     ...destination,
     endpoint: endpointOf(destination),
-    secret_access_key: services.secrets.open(schedule.secret!, secretContext(id)),
+    secret_access_key: openSecret(services, schedule.secret!, id),
   });
+}
+
+function openSecret({ secrets }: Services, sealed: string, id: string): string {
+  try {
+    return secrets.open(sealed, secretContext(id));
+  } catch (error) {
+    throw new EstateError(
+      'storage_refused',
+      'The secret of the storage was sealed with a key that the service no longer has: give it again.',
+      { cause: error },
+    );
+  }
 }

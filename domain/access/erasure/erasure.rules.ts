@@ -33,7 +33,7 @@ export interface Eraser {
 }
 
 /** Members of events that hold the name or the address of a person, also as `{old, new}`; a `summary` is the service's. */
-const personal = /(^|_)(display_name|email|user_name|actor_name|author_name)$/;
+const personal = /(^|_)(display_name|email|user_name|actor_name|author_name|recipients)$/;
 
 export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
   const emails = new Set(known.emails.map((email) => email.toLowerCase()));
@@ -68,7 +68,8 @@ export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
     if (typeof value === 'string') return inside ? whole(value, about) : mentions(value);
     return mapped(value, (part, key) => {
       if (key === 'summary') return texts(part, about);
-      return members(part, about, personal.test(key) || (inside && (key === 'old' || key === 'new')));
+      // what stands in a list has no key of its own
+      return members(part, about, personal.test(key) || (inside && ['old', 'new', ''].includes(key)));
     });
   };
   return { texts, members: (value, about) => members(value, about), mentions };

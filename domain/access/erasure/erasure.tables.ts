@@ -28,6 +28,8 @@ export const textTables: TextTable[] = [
     about: 'owner_id',
     where: 't.finished_at is not null',
   },
+  { table: 'extraction_schedules', key: 'id', json: ['destination'] },
+  { table: 'extraction_runs', key: 'id', json: ['destination'] },
   { table: 'comments', key: 'id', mentions: ['content'] },
   { table: 'todos', key: 'id', text: ['description'], where: 't.is_system' },
   { table: 'mutation_batches', key: 'id', json: ['summary'], about: 'actor_user_id' },
