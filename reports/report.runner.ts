@@ -1,25 +1,10 @@
 import type { Ctx } from '../domain/context.ts';
-import { feedEnds } from '../domain/events/changes.ts';
-import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
 import { sha256 } from '../platform/crypto.ts';
-import type { Sql } from '../platform/database.ts';
-import { atMoment } from './past/past.ts';
-import { activeCards } from './report.cards.ts';
+import { computeAnswer } from './report.compute.ts';
 import { createReportFigures, type ReportFigures } from './report.figures.ts';
 import { createNearest } from './report.nearest.ts';
-import type { Report } from './report.ts';
-
-/** One question: a report with all that the request decides. */
-export interface ReportQuestion {
-  report: Report;
-  params: Record<string, unknown>;
-  /** From `reportCards`. */
-  cards: Fragment;
-  filtered: boolean;
-  /** A moment in the past; absent: now. */
-  asOf?: Date;
-}
+import type { ReportQuestion } from './report.question.ts';
 
 /** Under which an answer is kept, and by which clients know it. */
 export interface AnswerName {
@@ -53,8 +38,8 @@ export interface ReportRunner {
 }
 
 const KEEP_SECONDS = 24 * 60 * 60;
-/** Answers above this are not kept beside the clients that wait for them, only in a cache that takes them. */
-const KEPT_BYTES = 32 * 1024 * 1024;
+/** Larger answers are not kept: alone, since they would take the place of many, and with others for the way there and back. */
+const KEPT_BYTES = { alone: 4 * 1024 * 1024, shared: 32 * 1024 * 1024 };
 /** Answers of the process's own, so that a repeated question costs no round trip. */
 const NEAREST = { entries: 200, bytes: 64 * 1024 * 1024, each: 8 * 1024 * 1024 };
 /** Names that are remembered for one state of the landscape. */
@@ -89,61 +74,40 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     return work;
   };
 
-  const computeOnce = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<JsonText> => {
+  const computeOnce = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> => {
     const kept = await cache.get(name.key);
     if (kept !== undefined) {
       figures.hit(question.report.name);
-      return kept;
+      return Buffer.from(kept);
     }
     if (!shared) return await computeAndKeep(ctx, name, question);
     return await ctx.db.transaction(async (lock) => {
       // held until the answer is stored; whoever waited finds it in the cache
       await lock.raw('select pg_advisory_xact_lock(7203005, hashtext(?))', [name.key]);
-      return (await cache.get(name.key)) ?? (await computeAndKeep(ctx, name, question));
+      const waitedFor = await cache.get(name.key);
+      return waitedFor === undefined ? await computeAndKeep(ctx, name, question) : Buffer.from(waitedFor);
     });
   };
 
-  const computeAndKeep = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<JsonText> => {
+  const computeAndKeep = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> => {
     const start = performance.now();
-    const text = await compute(ctx, question);
+    const body = await computeAnswer(ctx, question, cache);
     figures.computed(question.report.name, (performance.now() - start) / 1000);
-    if (text.length <= KEPT_BYTES) await cache.set(name.key, text, KEEP_SECONDS);
-    await cache.set(
-      lastKey(name),
-      JSON.stringify({ key: name.key, tag: name.tag, at: Date.now() }),
-      KEEP_SECONDS,
-    );
-    return text;
+    if (body.length <= (shared ? KEPT_BYTES.shared : KEPT_BYTES.alone)) {
+      await cache.set(name.key, body.toString(), KEEP_SECONDS);
+    }
+    const last = { key: name.key, tag: name.tag, at: Date.now() };
+    await cache.set(lastKey(name), JSON.stringify(last), KEEP_SECONDS);
+    return body;
   };
 
   /** Computed for one request, and known by its content. */
   const computeFor = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<ReportAnswer> => {
     const start = performance.now();
-    const text = await compute(ctx, question);
+    const body = await computeAnswer(ctx, question, cache);
     figures.computed(question.report.name, (performance.now() - start) / 1000);
-    const tag = sha256(text).slice(0, 40);
-    return { body: Buffer.from(text), name: { ...name, key: `${name.key}:${tag}`, tag } };
-  };
-
-  const compute = async (ctx: Ctx, question: ReportQuestion): Promise<JsonText> => {
-    const { report, params, cards, filtered, asOf } = question;
-    const onSnapshot = async (sql: Sql): Promise<JsonText> => {
-      const { newest } = await feedEnds(sql);
-      const text = await report.compute({
-        sql,
-        ctx,
-        params,
-        cards,
-        visible: activeCards(ctx),
-        filtered,
-        moment: asOf ?? new Date(),
-        past: asOf !== undefined,
-        cache,
-      });
-      return `${text.slice(0, -1)},"position":"${newest}"}`;
-    };
-    if (asOf) return await atMoment(ctx.db, asOf, onSnapshot);
-    return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
+    const tag = sha256(body).slice(0, 40);
+    return { body, name: { ...name, key: `${name.key}:${tag}`, tag } };
   };
 
   /** An earlier answer that is young enough, from this process or another. */
@@ -199,7 +163,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
         }
       }
       if (running.has(name.key)) figures.wait(report.name);
-      const body = await once(name.key, async () => Buffer.from(await computeOnce(ctx, name, question)));
+      const body = await once(name.key, () => computeOnce(ctx, name, question));
       return { body, name };
     },
 

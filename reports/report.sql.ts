@@ -3,11 +3,35 @@ import { lifecyclePhases } from '../domain/metamodel/metamodel.types.ts';
 import type { Column } from './extraction/extraction.types.ts';
 import { column } from './report.formats.ts';
 
-/** A text of ours or of the metamodel as an SQL literal, fit for a query with bindings. */
-export const literal = (text: string): string => `'${text.replaceAll("'", "''").replaceAll('?', '\\?')}'`;
+/** A text of ours or of the metamodel as an SQL literal in which no place for a value is found. */
+export const literal = (text: string): string =>
+  `('${text.replaceAll("'", "''").replaceAll('?', "' || chr(63) || '")}')`;
+
+/** SQL of a member of a JSON object: an id, which needs no escaping, a text or key, or what is JSON as it stands. */
+export type JsonMember = { id: string } | { text: string } | { json: string };
+
+function memberText(member: JsonMember): string {
+  if ('id' in member) return `'"', ${member.id}, '"'`;
+  if ('text' in member) return `coalesce(to_json(${member.text})::text, 'null')`;
+  return `coalesce((${member.json})::text, 'null')`;
+}
 
 /**
- * The text of a JSON array of items, each on a line of its own, so that long ones can be read line by line.
+ * The text of a JSON object, put together in one step: for many rows that takes half the time of
+ * `json_build_object`. No id may be NULL.
+ */
+export function jsonText(members: Record<string, JsonMember>, end = '}'): string {
+  const parts = Object.entries(members).map(
+    ([name, member], n) => `'${n === 0 ? '{' : ','}${JSON.stringify(name)}:', ${memberText(member)}`,
+  );
+  return `concat(${parts.join(', ')}, '${end}')`;
+}
+
+/** The same as a line of a long array, with the comma behind it. */
+export const jsonLine = (members: Record<string, JsonMember>): string => jsonText(members, '},');
+
+/**
+ * The text of a JSON array of items, each on a line of its own, for arrays that are part of a statement's answer.
  * @param item SQL of one item's JSON. @param order what an ORDER BY holds.
  */
 export const jsonLines = (item: string, order: string): string =>

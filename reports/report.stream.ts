@@ -10,7 +10,7 @@ import { pump } from './extraction/writers/pump.ts';
 import { writeXlsx } from './extraction/writers/xlsx.ts';
 import { atMoment } from './past/past.ts';
 import { tableNamed } from './report.formats.ts';
-import type { ReportQuestion } from './report.runner.ts';
+import type { ReportQuestion } from './report.question.ts';
 import type { StreamedReport, StreamedTable, StreamInput } from './report.ts';
 
 export type StreamFormat = 'json' | 'csv' | 'xlsx';

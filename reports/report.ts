@@ -10,10 +10,21 @@ import type { ChartContext } from './charts/charts.labels.ts';
 import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './extraction/extraction.types.ts';
 
+/**
+ * The text of a JSON object; a long one in pieces, of which the first begins and the last ends it. Pieces from `lines`
+ * spare the text the way through JavaScript.
+ */
+export type ReportText = JsonText | (string | Buffer)[];
+
 /** What a report computes from: one snapshot, of now or of a moment in the past. */
 export interface ReportInput<P> {
   /** Sees one snapshot throughout; of a past moment when the report is asked for one. */
   sql: Sql;
+  /**
+   * The items of a long array, each on a line of its own, as the database writes them.
+   * @param query one column of texts made by `jsonLine`.
+   */
+  lines(query: Fragment): Promise<Buffer>;
   ctx: Ctx;
   params: P;
   /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, let through by `filter`. */
@@ -90,8 +101,10 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   dependsOn(topic: string, params: P): boolean;
   /** What besides topics, parameters and visible cards tells answers apart: rights of the caller, the date. */
   variant(ctx: Ctx): string;
-  /** The answer as the text of a JSON object, to which `position` is added. */
-  compute(input: ReportInput<P>): Promise<JsonText>;
+  /** The answer, to which `position` is added. */
+  compute(input: ReportInput<P>): Promise<ReportText>;
+  /** The array made of `lines`: `tables` gets it as a sequence that is read line by line, once. */
+  long?: string;
   /** For parameters under which the answer may be too large to be held: it is streamed then, and not kept. */
   stream?: {
     applies(params: P): boolean;

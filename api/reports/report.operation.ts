@@ -7,8 +7,10 @@ import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { activeCards, reportCards } from '../../reports/report.cards.ts';
 import { tableNamed, writeReportCsv, writeReportXlsx } from '../../reports/report.formats.ts';
+import { answerOf } from '../../reports/report.lines.ts';
 import { reachPosition } from '../../reports/report.position.ts';
-import type { AnswerName, ReportAnswer, ReportQuestion, ReportRunner } from '../../reports/report.runner.ts';
+import type { ReportQuestion } from '../../reports/report.question.ts';
+import type { AnswerName, ReportAnswer, ReportRunner } from '../../reports/report.runner.ts';
 import { openReportStream } from '../../reports/report.stream.ts';
 import type { Report } from '../../reports/report.ts';
 import { acceptedMedia } from '../accept.ts';
@@ -220,7 +222,7 @@ function sendTables(
   format: Exclude<Format, typeof JSON_TYPE | typeof SVG>,
   table: string | undefined,
 ): FastifyReply {
-  const tables = report.tables(JSON.parse(answer.body.toString()), params);
+  const tables = report.tables(answerOf(report, answer.body), params);
   const out = new PassThrough();
   const written =
     format === CSV ? writeReportCsv(tableNamed(tables, table), out) : writeReportXlsx(tables, out);

@@ -6,7 +6,7 @@ import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
 import { column } from '../report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
-import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns, numberIn } from '../report.sql.ts';
+import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns, numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
 import { costTreemapChart } from './cost-treemap.chart.ts';
 import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
@@ -116,35 +116,48 @@ export const costTreemapReport = defineReport<Params, Answer>({
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: () => '',
   async compute(input) {
-    const { sql, params, cards } = input;
+    const { sql, lines, params, cards } = input;
     const { group_by: groupBy, parent_card_id: parent } = params;
     if (parent !== undefined) await requireParent(input, parent);
     const { tables, joins, cost, group } = partsOf(input);
-    const item = `json_build_object('id', id, 'name', name, 'cost', cost, 'lifecycle', lifecycle,
-      'attributes', attributes${groupBy === undefined ? '' : ", 'group', grp"})`;
-    const groups = `(select coalesce(json_agg(json_build_object('name', grp, 'cost', cost) order by cost desc, grp), '[]')
-      from (select grp, sum(cost) as cost from priced group by grp) sums)`;
-    const { rows } = await sql.raw(
-      `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as (
-         select * from (
-           select c.id, c.name, c.lifecycle, c.attributes, ${cost} as cost, coalesce(${group.sql}, ?::text) as grp
-           from cards c ${joins.join(' ')}
-           where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) every
-         where cost <> 0)
-       select '{"items":' || ${jsonLines(item, 'cost desc, id')} || ',"total":' || coalesce(sum(cost), 0)
-         || ',"groups":' || ${groupBy === undefined ? "'null'" : `${groups}::text`} || '}' as answer
-       from priced`,
-      [
+    const item = jsonLine({
+      id: { id: 'id' },
+      name: { text: 'name' },
+      cost: { json: 'cost' },
+      lifecycle: { json: 'lifecycle' },
+      attributes: { json: 'attributes' },
+      ...(groupBy === undefined ? {} : { group: { text: 'grp' } }),
+    });
+    const priced: Fragment = {
+      sql: `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as (
+        select * from (
+          select c.id, c.name, c.lifecycle, c.attributes, ${cost} as cost, coalesce(${group.sql}, ?::text) as grp
+          from cards c ${joins.join(' ')}
+          where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) every
+        where cost <> 0)`,
+      bindings: [
         ...tables.flatMap((table) => table.bindings),
         ...group.bindings,
         REST,
         params.type,
         ...(parent === undefined ? [] : [parent]),
         ...cards.bindings,
-      ] as never,
+      ],
+    };
+    const items = await lines({
+      sql: `${priced.sql} select ${item} from priced order by cost desc, id`,
+      bindings: priced.bindings,
+    });
+    const { rows } = await sql.raw(
+      `${priced.sql}, sums as (select grp as name, sum(cost) as cost from priced group by grp)
+       select coalesce(sum(cost), 0)::text as total, coalesce(json_agg(sums order by cost desc, name), '[]')::text as groups
+       from sums`,
+      priced.bindings as never,
     );
-    return rows[0].answer;
+    const groups = groupBy === undefined ? 'null' : rows[0].groups;
+    return ['{"items":[\n', items, `\n],"total":${rows[0].total},"groups":${groups}}`];
   },
+  long: 'items',
   tables: ({ items, groups }) => [
     {
       name: 'items',

@@ -1,7 +1,7 @@
 import { requirePermission } from '../../domain/access/policy.ts';
 import { column } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';
-import { jsonLines, numberIn } from '../report.sql.ts';
+import { jsonLine, numberIn } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
 import { costChart } from './cost.chart.ts';
 
@@ -31,18 +31,23 @@ export const costReport = defineReport<Params, Answer>({
   },
   dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
   variant: () => '',
-  async compute({ sql, ctx, params, cards }) {
+  async compute({ sql, lines, ctx, params, cards }) {
     const { costKeys } = typeOf(ctx, 'type', params.type);
     const cost = costKeys.map((key) => numberIn('c.attributes', key)).join(' + ') || '0';
-    const item = "json_build_object('id', id, 'name', name, 'cost', cost)";
+    const priced = `(select c.id, c.name, ${cost} as cost from cards c where c.type = ? and ${cards.sql} offset 0) priced`;
+    const bindings = [params.type, ...cards.bindings];
+    const item = jsonLine({ id: { id: 'id' }, name: { text: 'name' }, cost: { json: 'cost' } });
     const { rows } = await sql.raw(
-      `select '{"items":' || ${jsonLines(item, 'cost desc, id')} || ',"total":' || coalesce(sum(cost), 0) || '}' as answer
-       from (select c.id, c.name, ${cost} as cost from cards c where c.type = ? and ${cards.sql} offset 0) priced
-       where cost <> 0`,
-      [params.type, ...cards.bindings] as never,
+      `select coalesce(sum(cost), 0)::text as total from ${priced}`,
+      bindings as never,
     );
-    return rows[0].answer;
+    return [
+      '{"items":[\n',
+      await lines({ sql: `select ${item} from ${priced} where cost <> 0 order by cost desc, id`, bindings }),
+      `\n],"total":${rows[0].total}}`,
+    ];
   },
+  long: 'items',
   tables: ({ items }) => [
     {
       name: 'items',

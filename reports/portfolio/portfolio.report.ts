@@ -2,7 +2,7 @@ import { may } from '../../domain/access/policy.ts';
 import type { Cell } from '../extraction/extraction.types.ts';
 import { column } from '../report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
-import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns, literal } from '../report.sql.ts';
+import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns, literal } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
 import { portfolioChart } from './portfolio.chart.ts';
 
@@ -52,20 +52,26 @@ export const portfolioReport = defineReport<Params, Answer>({
   },
   dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
-  async compute({ sql, params, cards }) {
+  async compute({ lines, params, cards }) {
     const value = (key: string) => `c.attributes -> ${literal(key)}`;
     const size = value(params.size_field);
-    const item = `json_build_object('id', c.id, 'name', c.name, 'x', ${value(params.x_axis)},
-      'y', ${value(params.y_axis)}, 'size', case when jsonb_typeof(${size}) = 'number' then ${size} end,
-      'color', ${value(params.color_field)}, 'lifecycle', c.lifecycle)`;
-    const { rows } = await sql.raw(
-      `select '{"items":' || ${jsonLines(item, 'c.id')} || ',"x_axis":' || to_json(?::text)
-         || ',"y_axis":' || to_json(?::text) || '}' as answer
-       from cards c where c.type = ? and ${cards.sql}`,
-      [params.x_axis, params.y_axis, params.type, ...cards.bindings] as never,
-    );
-    return rows[0].answer;
+    const item = jsonLine({
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      x: { json: value(params.x_axis) },
+      y: { json: value(params.y_axis) },
+      size: { json: `case when jsonb_typeof(${size}) = 'number' then ${size} end` },
+      color: { json: value(params.color_field) },
+      lifecycle: { json: 'c.lifecycle' },
+    });
+    const items = await lines({
+      sql: `select ${item} from cards c where c.type = ? and ${cards.sql} order by c.id`,
+      bindings: [params.type, ...cards.bindings],
+    });
+    const { x_axis, y_axis } = params;
+    return ['{"items":[\n', items, `\n],${JSON.stringify({ x_axis, y_axis }).slice(1)}`];
   },
+  long: 'items',
   tables: ({ items }, params) => [
     {
       name: 'items',

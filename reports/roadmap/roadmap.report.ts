@@ -3,7 +3,7 @@ import { may } from '../../domain/access/policy.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
-import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns } from '../report.sql.ts';
+import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
 import { roadmapChart } from './roadmap.chart.ts';
 
@@ -41,17 +41,24 @@ export const roadmapReport = defineReport<Params, Answer>({
   dependsOn: (topic, { type }) =>
     topic === 'metamodel' || (type === undefined ? topic.startsWith('cards:') : topic === `cards:${type}`),
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
-  async compute({ sql, ctx, params, cards }) {
+  async compute({ lines, ctx, params, cards }) {
     const types = params.type === undefined ? undefined : [params.type];
-    const item = `json_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype,
-      'lifecycle', c.lifecycle, 'attributes', ${reportAttributes(ctx, types)})`;
-    const { rows } = await sql.raw(
-      `select '{"items":' || ${jsonLines(item, 'c.id')} || '}' as answer
-       from cards c where ${types ? 'c.type = ? and' : ''} c.lifecycle <> '{}' and ${cards.sql}`,
-      [...(types ?? []), ...cards.bindings] as never,
-    );
-    return rows[0].answer;
+    const item = jsonLine({
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      type: { text: 'c.type' },
+      subtype: { text: 'c.subtype' },
+      lifecycle: { json: 'c.lifecycle' },
+      attributes: { json: reportAttributes(ctx, types) },
+    });
+    const items = await lines({
+      sql: `select ${item} from cards c
+        where ${types ? 'c.type = ? and' : ''} c.lifecycle <> '{}' and ${cards.sql} order by c.id`,
+      bindings: [...(types ?? []), ...cards.bindings],
+    });
+    return ['{"items":[\n', items, '\n]}'];
   },
+  long: 'items',
   tables: ({ items }) => [
     {
       name: 'items',

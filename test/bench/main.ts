@@ -26,6 +26,7 @@ import { odata } from './scenarios/odata.ts';
 import { past } from './scenarios/past.ts';
 import { recalculate } from './scenarios/recalculate.ts';
 import { reportGraphs } from './scenarios/report-graphs.ts';
+import { reports } from './scenarios/reports.ts';
 import { rollback } from './scenarios/rollback.ts';
 import { search } from './scenarios/search.ts';
 import { stream } from './scenarios/stream.ts';
@@ -44,6 +45,7 @@ const scenarios: Scenario[] = [
   extracts,
   dashboardComputed,
   dashboardCached,
+  reports,
   stream,
   bulkUpdate,
   rollback,

@@ -1,0 +1,46 @@
+import type { Ctx } from '../domain/context.ts';
+import { feedEnds } from '../domain/events/changes.ts';
+import type { Cache } from '../platform/cache.ts';
+import type { Sql } from '../platform/database.ts';
+import { atMoment } from './past/past.ts';
+import { activeCards } from './report.cards.ts';
+import { readLines } from './report.lines.ts';
+import type { ReportQuestion } from './report.question.ts';
+import type { ReportText } from './report.ts';
+
+/** Lets the database share the making of many rows' JSON among its workers: it does not know how long that takes. */
+const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001';
+
+/** Computes an answer from one snapshot, of now or of the moment asked for, and adds the position that it saw. */
+export async function computeAnswer(
+  ctx: Ctx,
+  { report, params, cards, filtered, asOf }: ReportQuestion,
+  cache: Cache,
+): Promise<Buffer> {
+  const onSnapshot = async (sql: Sql): Promise<Buffer> => {
+    await sql.raw(PARALLEL);
+    const { newest } = await feedEnds(sql);
+    const text = await report.compute({
+      sql,
+      lines: (query) => readLines(sql, query),
+      ctx,
+      params,
+      cards,
+      visible: activeCards(ctx),
+      filtered,
+      moment: asOf ?? new Date(),
+      past: asOf !== undefined,
+      cache,
+    });
+    return withPosition(text, newest);
+  };
+  if (asOf) return await atMoment(ctx.db, asOf, onSnapshot);
+  return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
+}
+
+function withPosition(text: ReportText, position: number): Buffer {
+  const pieces = typeof text === 'string' ? [text] : [...text];
+  const last = pieces.pop() as string;
+  pieces.push(`${last.slice(0, -1)},"position":"${position}"}`);
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}

@@ -1,0 +1,13 @@
+import type { Fragment } from '../domain/lists/lists.types.ts';
+import type { Report } from './report.ts';
+
+/** One question: a report with all that the request decides. */
+export interface ReportQuestion {
+  report: Report;
+  params: Record<string, unknown>;
+  /** From `reportCards`. */
+  cards: Fragment;
+  filtered: boolean;
+  /** A moment in the past; absent: now. */
+  asOf?: Date;
+}
