@@ -9,6 +9,10 @@ export interface TouchedTable {
   number: number;
   /** Whether rows that stood at the moment are there no more. */
   gone: boolean;
+  /** Whether rows were made since. */
+  made: boolean;
+  /** Every field that changed in some row. */
+  fields: ReadonlySet<string>;
 }
 
 /** The number of `card_tags`; the others have their place in the list. */
@@ -72,12 +76,24 @@ export async function collectTouched(sql: Knex.Transaction, position: number): P
      ) written`,
     [position],
   );
-  // no index: reports read whole tables, and one lookup in what was written is as quick as making an index is slow
   await sql.raw('analyze past_rows (number, id, tag_id, existed, gone)');
-  const { rows } = await sql.raw('select number, bool_or(gone) as gone from past_rows group by number');
-  return rows.map(({ number, gone }: { number: number; gone: boolean }) => ({
-    table: pastTables[number] ?? 'card_tags',
-    number,
-    gone,
-  }));
+  const { rows } = await sql.raw(
+    `select number, bool_or(gone) as gone, bool_or(not existed) as made,
+            array(select distinct f.field from past_rows k, jsonb_object_keys(k.changes) f(field)
+                  where k.number = p.number and k.existed) as fields
+     from past_rows p group by number`,
+  );
+  const touched = rows.map(
+    (row: { number: number; gone: boolean; made: boolean; fields: string[] }): TouchedTable => ({
+      ...row,
+      fields: new Set(row.fields),
+      table: pastTables[row.number] ?? 'card_tags',
+    }),
+  );
+  for (const { number, table } of touched as TouchedTable[]) {
+    // unique, so that the join falls away where a query reads no column that has changed
+    if (table !== 'card_tags')
+      await sql.raw(`create unique index on past_rows (id) where number = ${number}`);
+  }
+  return touched;
 }

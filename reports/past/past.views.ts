@@ -71,9 +71,13 @@ const valuesBefore = (
 ) => `(select jsonb_object_agg(substr(f.key, ${column.length + 2}), f.value -> 'old')
   from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`;
 
+/**
+ * What a table held. A column that changed in no row is the table's own, and the join falls away where a query reads
+ * only such columns.
+ */
 function viewOf(
   past: PastTable,
-  { number, gone }: TouchedTable,
+  { number, gone, made, fields }: TouchedTable,
   columns: Column[],
   position: number,
 ): string {
@@ -82,6 +86,7 @@ function viewOf(
     const name = column.name;
     if (name === 'id') return 't.id';
     if (past.nested.includes(name)) {
+      if (![...fields].some((field) => field.startsWith(`${name}.`))) return `t.${name}`;
       const values = `jsonb_strip_nulls(coalesce(t.${name}, '{}') || ${valuesBefore(name)})`;
       const found = `case when k.id is null then t.${name} else coalesce(${values}, t.${name}) end`;
       return name === 'lifecycle' ? `nullif(${found}, '{}')` : found;
@@ -90,9 +95,11 @@ function viewOf(
       return `case when k.id is null then t.${name} else ${stamp(table, column, position, 't')} end`;
     const source = derived[table]?.[name];
     if (source) {
+      if (!fields.has('name')) return `t.${name}`;
       const of = (other: string) => before(columns.find((one) => one.name === other)!);
       return `case when k.changes ? 'name' then ${source(of)} else t.${name} end`;
     }
+    if (!fields.has(name)) return `t.${name}`;
     return `case when k.changes ? '${name}' then ${cast('k.changes', column)} else t.${name} end`;
   };
   const lost = (column: Column): string => {
@@ -111,7 +118,7 @@ function viewOf(
     columns.map((column) => `${value(column)} as ${column.name}`).join(',\n');
   const present = `select ${select(before)}
     from public.${table} t left join past_rows k on k.number = ${number} and k.id = t.id
-    where k.existed is not false`;
+    ${made ? `where not exists (select from past_rows n where n.number = ${number} and n.id = t.id and not n.existed)` : ''}`;
   const absent = `select ${select(lost)} from past_rows k where k.number = ${number} and k.gone`;
   return `create temporary view ${table} as ${gone ? `${present} union all ${absent}` : present}`;
 }
