@@ -2,6 +2,8 @@ import type { Knex } from 'knex';
 import type { PastTable } from './past.tables.ts';
 import type { TouchedTable } from './past.touched.ts';
 
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
 interface Column {
   table: string;
   name: string;
@@ -71,6 +73,24 @@ const valuesBefore = (
 ) => `(select jsonb_object_agg(substr(f.key, ${column.length + 2}), f.value -> 'old')
   from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`;
 
+/** Fields that an expression names one by one; a function takes at most 100 arguments. */
+const NAMED = 40;
+
+/** A column of named values as it was, given the fields of it that changed in any row. */
+function nestedBefore(name: string, changed: string[]): string {
+  const present = `coalesce(t.${name}, '{}')`;
+  if (changed.length > NAMED) {
+    const values = `jsonb_strip_nulls(${present} || ${valuesBefore(name)})`;
+    return `case when k.id is null then t.${name} else coalesce(${values}, t.${name}) end`;
+  }
+  const values = changed.map((field) => {
+    const key = literal(field.slice(name.length + 1));
+    return `${key}, coalesce(k.changes -> ${literal(field)} -> 'old', t.${name} -> ${key})`;
+  });
+  return `case when k.changes ?| array[${changed.map(literal).join(', ')}]
+    then jsonb_strip_nulls(${present} || jsonb_build_object(${values.join(', ')})) else t.${name} end`;
+}
+
 /**
  * What a table held. A column that changed in no row is the table's own, and the join falls away where a query reads
  * only such columns.
@@ -86,9 +106,9 @@ function viewOf(
     const name = column.name;
     if (name === 'id') return 't.id';
     if (past.nested.includes(name)) {
-      if (![...fields].some((field) => field.startsWith(`${name}.`))) return `t.${name}`;
-      const values = `jsonb_strip_nulls(coalesce(t.${name}, '{}') || ${valuesBefore(name)})`;
-      const found = `case when k.id is null then t.${name} else coalesce(${values}, t.${name}) end`;
+      const changed = [...fields].filter((field) => field.startsWith(`${name}.`));
+      if (changed.length === 0) return `t.${name}`;
+      const found = nestedBefore(name, changed);
       return name === 'lifecycle' ? `nullif(${found}, '{}')` : found;
     }
     if (isStamp(table, name))
