@@ -19,7 +19,7 @@ export interface GraphSql {
   nodes: string;
   /** `from ...`, with `e` for the relation and `t` for its type. */
   edges: string;
-  /** JSON of one node and one edge. */
+  /** JSON of one node and one edge, as text. */
   node: string;
   edge: string;
 }
@@ -62,16 +62,20 @@ export function graphOf(
   const types = ctx.metamodel.visibleRelationTypes;
   const known = types.map((key) => ctx.metamodel.relationTypes.get(key)!);
   const labels = known.map(({ label }) => label);
-  const reverse = known.map(({ reverse_label }) => reverse_label);
+  // what the edges of a type have in common, made once
+  const heads = known.map(
+    ({ key, label, reverse_label }) =>
+      `"type":${JSON.stringify(key)},"label":${JSON.stringify(label)},"reverse_label":${JSON.stringify(reverse_label)}`,
+  );
   const all =
     center_id === undefined
-      ? sql`n as materialized (select c.id, c.type from cards c where ${cards})`
+      ? sql`n as not materialized (select c.id, c.type from cards c where ${cards})`
       : around(center_id, depth, cards, visible, types);
   const touches = type === undefined ? raw('') : sql` and ${type}::text in (a.type, b.type)`;
   const center = center_id === undefined ? raw('') : sql` union select ${center_id}::uuid`;
   const kept =
     type === undefined
-      ? raw('k as (select id from n)')
+      ? raw('k as not materialized (select id from n)')
       : sql`k as (select n.id from n where n.type = ${type}::text
           union select e.source_id from e union select e.target_id from e${center})`;
   const tables = sql`with recursive ${all},
@@ -79,8 +83,8 @@ export function graphOf(
       from relations r join n a on a.id = r.source_id join n b on b.id = r.target_id
       where r.type = any(${types}::text[])${touches}),
     ${kept},
-    t as (select * from unnest(${types}::text[], ${labels}::text[], ${reverse}::text[]) as t (key, label, reverse_label)),
-    p as (select c.id, c.parent_id, c.name from cards c where ${visible}),
+    t as (select * from unnest(${types}::text[], ${labels}::text[], ${heads}::text[]) as t (key, label, head)),
+    p as not materialized (select c.id, c.parent_id, c.name from cards c where ${visible}),
     up as (
       select k.id, p.parent_id, p.name, 1 as height
       from k join cards c on c.id = k.id join p on p.id = c.parent_id
@@ -90,10 +94,14 @@ export function graphOf(
     tables,
     nodes: 'from k join cards c on c.id = k.id left join w on w.id = k.id',
     edges: 'from e join t on t.key = e.type',
-    node: `json_build_object('id', c.id, 'name', c.name, 'type', c.type, 'lifecycle', c.lifecycle,
-      'attributes', ${reportAttributes(ctx)}, 'parent_id', c.parent_id, 'path', coalesce(w.path, '{}'))`,
-    edge: `json_build_object('source', e.source_id, 'target', e.target_id, 'type', e.type, 'label', t.label,
-      'reverse_label', t.reverse_label, 'description', e.description, 'attributes', ${edgeAttributes(ctx)})`,
+    // joined as text, which takes half the time of building objects
+    node: `'{"id":"' || c.id || '","name":' || to_json(c.name)::text || ',"type":"' || c.type
+      || '","lifecycle":' || coalesce(c.lifecycle::text, 'null') || ',"attributes":' || (${reportAttributes(ctx)})::text
+      || ',"parent_id":' || coalesce('"' || c.parent_id || '"', 'null')
+      || ',"path":' || coalesce(to_json(w.path)::text, '[]') || '}'`,
+    edge: `'{"source":"' || e.source_id || '","target":"' || e.target_id || '",' || t.head
+      || ',"description":' || coalesce(to_json(e.description)::text, 'null')
+      || ',"attributes":' || (${edgeAttributes(ctx)})::text || '}'`,
   };
 }
 

@@ -209,4 +209,21 @@ describe('dependencies', () => {
     const refused = await (await t.as('norelations')).get(dependencies);
     expect(refused.body.permission).toBe('relations.view');
   });
+
+  it('shows relations as they were', async () => {
+    const member = await t.as('member');
+    expect((await member.patch(`/api/v1/cards/${id.Till}`, { alias: 'Checkout' })).status).toBe(200);
+    const before = new Date().toISOString();
+    const body = { type: 'relAppToBC', source_id: id.Desk, target_id: id.Invoice };
+    expect((await member.post('/api/v1/relations', body)).status).toBe(201);
+    for (const query of ['?', `?center_id=${id.Desk}&depth=3&`]) {
+      const now = await member.get(`${dependencies}${query}`);
+      const past = await member.get(`${dependencies}${query}as_of=${before}`);
+      expect(ends(now.body.edges)).toContain('Desk Invoice');
+      expect([past.status, ends(past.body.edges).includes('Desk Invoice')]).toEqual([200, false]);
+    }
+    const past = await member.get(`${matrix}?as_of=${before}`);
+    expect([past.status, past.body.intersections.length]).toEqual([200, 3]);
+    expect((await member.get(matrix)).body.intersections).toHaveLength(4);
+  });
 });
