@@ -30,10 +30,7 @@ async function run({ service, client, unit }: Context): Promise<Row[]> {
     await service.api.get('/reports/eol');
     times.push(performance.now() - start);
     const page = performance.now();
-    await service.api.post(
-      `/eol/mass-search?type_key=ITComponent&page_size=200&page=${round + 1}`,
-      undefined,
-    );
+    await service.api.post(`/eol/mass-search?type_key=ITComponent&page_size=200&page=${round + 1}`, {});
     pages.push(performance.now() - page);
   }
   return [
