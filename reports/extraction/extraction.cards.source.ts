@@ -41,12 +41,13 @@ export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
   if (!changes) return source;
   return {
     ...source,
-    from: { sql: `(${changes.sql}) x join cards c on c.id = x.id`, bindings: changes.bindings },
+    changed: changes,
+    from: { sql: 'changed x join cards c on c.id = x.id', bindings: [] },
     gone: {
       sql: `select x.id, x.type, c.id is null as deleted, x.position
-        from (${changes.sql}) x left join cards c on c.id = x.id
+        from changed x left join cards c on c.id = x.id
         where x.told and (c.id is null or (${where.sql}) is not true)`,
-      bindings: [...changes.bindings, ...where.bindings],
+      bindings: where.bindings,
     },
   };
 }

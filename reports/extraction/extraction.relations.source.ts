@@ -50,12 +50,13 @@ export function relationSource(ctx: Ctx, selection: RelationSelection): RowSourc
   if (!changes) return source;
   return {
     ...source,
-    from: { sql: `(${changes.sql}) x join relations r on r.id = x.id ${ends}`, bindings: changes.bindings },
+    changed: changes,
+    from: { sql: `changed x join relations r on r.id = x.id ${ends}`, bindings: [] },
     gone: {
       sql: `select x.id, x.type, r.id is null as deleted, x.position
-        from (${changes.sql}) x left join relations r on r.id = x.id
+        from changed x left join relations r on r.id = x.id
         where x.told and (r.id is null or (${where.sql}) is not true)`,
-      bindings: [...changes.bindings, ...where.bindings],
+      bindings: where.bindings,
     },
   };
 }

@@ -14,7 +14,9 @@ export interface RowSource {
   /** Keys of the types that are written, and the type of a field in one of them. */
   types: readonly string[];
   fieldOf(type: string, key: string): FieldType | undefined;
-  /** The table and what its condition needs; the objects that have changed are joined as `x`. */
+  /** What may have changed, where only that is wanted: known as `changed` to `from` and `gone`. */
+  changed?: Fragment;
+  /** The table and what its condition needs; what may have changed is joined as `x`. */
   from: Fragment;
   where: Condition;
   /** Objects that are no longer there: `id`, `type`, whether `deleted` for good, and `position`. */
@@ -50,15 +52,27 @@ export interface LineQuery {
 /** The statement that selects `cells` of the objects of a source, oldest first. */
 export function sourceQuery(source: RowSource, cells: Fragment, joins: readonly string[]): Fragment {
   const { from, where, row } = source;
-  return {
+  return withChanged(source, {
     sql: `select ${cells.sql} from ${from.sql} ${joins.join(' ')} where ${where.sql} order by ${row}.id`,
     bindings: [...cells.bindings, ...from.bindings, ...where.bindings],
+  });
+}
+
+function goneRows(gone: Fragment, cells: string): Fragment {
+  return { sql: `select ${cells} from (${gone.sql}) g order by g.id`, bindings: gone.bindings };
+}
+
+function withChanged({ changed }: RowSource, { sql, bindings }: Fragment): Fragment {
+  if (!changed) return { sql, bindings };
+  return {
+    sql: `with changed as materialized (${changed.sql}) ${sql}`,
+    bindings: [...changed.bindings, ...bindings],
   };
 }
 
 /** The statement that selects `cells` of the objects `g` that are gone. */
-export function goneQuery(gone: Fragment, cells: string): Fragment {
-  return { sql: `select ${cells} from (${gone.sql}) g order by g.id`, bindings: gone.bindings };
+export function goneQuery(source: RowSource, gone: Fragment, cells: string): Fragment {
+  return withChanged(source, goneRows(gone, cells));
 }
 
 /** The lines of a source from the snapshot: of what is gone, and of what is there. */
@@ -69,15 +83,17 @@ export async function lineTable(
   columns: Column[],
   query: LineQuery,
 ): Promise<LineTable> {
-  const { gone } = source;
-  const rows = sourceQuery(source, query.cells, query.joins);
-  async function* lines(): AsyncGenerator<CopiedLines> {
-    if (gone) {
-      const first = goneQuery(gone, query.goneCells);
-      yield* snapshot[format](first.sql, first.bindings);
-    }
-    yield* snapshot[format](rows.sql, rows.bindings);
+  const { name, gone, changed, ...rest } = source;
+  const rows = sourceQuery({ name, ...rest }, query.cells, query.joins);
+  if (!gone) {
+    const expected = await snapshot.expected(rows.sql, rows.bindings);
+    return { name, columns, expected, lines: snapshot[format](rows.sql, rows.bindings) };
   }
-  const expected = await snapshot.expected(rows.sql, rows.bindings);
-  return { name: source.name, columns, expected, lines: lines() };
+  // one statement, so that what has changed is looked for once
+  const first = goneRows(gone, query.goneCells);
+  const all = withChanged(source, {
+    sql: `(${first.sql}) union all (${rows.sql})`,
+    bindings: [...first.bindings, ...rows.bindings],
+  });
+  return { name, columns, expected: 0, lines: snapshot[format](all.sql, all.bindings) };
 }

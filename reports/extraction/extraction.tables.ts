@@ -39,11 +39,11 @@ export async function rowTable(
   });
   const { gone } = source;
   async function* batches(): AsyncGenerator<Batch> {
-    if (gone) yield* goneBatches(snapshot, goneQuery(gone, goneMembers), columns, batch);
+    if (gone) yield* goneBatches(snapshot, goneQuery(source, gone, goneMembers), columns, batch);
     const rows = snapshot.batches(numbered(query.sql), query.bindings, batch);
     yield* shapedBatches(rows, columns.length, shape);
   }
-  const expected = await snapshot.expected(query.sql, query.bindings);
+  const expected = gone ? 0 : await snapshot.expected(query.sql, query.bindings);
   return { name: source.name, columns, expected, batches: batches() };
 }
 
