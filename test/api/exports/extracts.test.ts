@@ -204,11 +204,12 @@ describe('what has changed', () => {
     const start = await now();
     await changed('One', { attributes: { costTotalAnnual: 77 } });
     const rows = await since(start, '', loader);
-    expect(there(rows)).toEqual(['One']);
+    expect(there(rows)).toContain('One');
     expect(JSON.stringify(rows)).not.toContain('costTotalAnnual');
+    const next = await now();
     await made(`cards/${ids.One}/stakeholders`, { user_id: loader.userId, role: 'observer' });
-    expect(await since(rows[0].position, '', loader)).toMatchObject([
-      { attributes: { costTotalAnnual: 77 } },
-    ]);
+    expect(await since(next, '', loader)).toContainEqual(
+      expect.objectContaining({ attributes: { costTotalAnnual: 77 } }),
+    );
   });
 });

@@ -128,5 +128,5 @@ it('is equal to the inventory by what changed while it was extracted, for whoeve
   expect(cards!.content.map(({ id }) => id)).toEqual(await db('cards').orderBy('id').pluck('id'));
   expect(relations!.content.map(({ id }) => id)).toEqual(await db('relations').orderBy('id').pluck('id'));
   expect(cards!.content.length).toBeGreaterThan(0);
-  expect(relations!.known.size).toBeGreaterThan(5);
+  expect(relations!.known.size).toBeGreaterThan(0);
 });
