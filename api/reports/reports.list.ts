@@ -1,11 +1,14 @@
 import type { TSchema } from 'typebox';
 import { adminDashboardReport } from '../../reports/admin-dashboard/admin-dashboard.report.ts';
+import { appPortfolioReport } from '../../reports/app-portfolio/app-portfolio.report.ts';
+import { capabilityHeatmapReport } from '../../reports/capability-heatmap/capability-heatmap.report.ts';
 import { costReport } from '../../reports/cost/cost.report.ts';
 import { costTreemapReport } from '../../reports/cost-treemap/cost-treemap.report.ts';
 import { dashboardReport } from '../../reports/dashboard/dashboard.report.ts';
 import { dataQualityReport } from '../../reports/data-quality/data-quality.report.ts';
 import { dependenciesReport } from '../../reports/dependencies/dependencies.report.ts';
 import { eolReport } from '../../reports/eol/eol.report.ts';
+import { landscapeReport } from '../../reports/landscape/landscape.report.ts';
 import { matrixReport } from '../../reports/matrix/matrix.report.ts';
 import { myWorkspaceReport } from '../../reports/my-workspace/my-workspace.report.ts';
 import { portfolioReport } from '../../reports/portfolio/portfolio.report.ts';
@@ -17,6 +20,11 @@ import { CostReportSchema, CostTreemapReportSchema } from '../schemas/reports.co
 import { DataQualityReportSchema } from '../schemas/reports.data-quality.ts';
 import { EolReportSchema } from '../schemas/reports.eol.ts';
 import { DependenciesReportSchema, MatrixReportSchema } from '../schemas/reports.graphs.ts';
+import {
+  AppPortfolioReportSchema,
+  CapabilityHeatmapReportSchema,
+  LandscapeReportSchema,
+} from '../schemas/reports.landscape.ts';
 import {
   AdminDashboardSchema,
   MyWorkspaceSchema,
@@ -44,4 +52,7 @@ export const reports: ReportEntry[] = [
   { report: eolReport, answer: EolReportSchema },
   { report: matrixReport, answer: MatrixReportSchema },
   { report: dependenciesReport, answer: DependenciesReportSchema },
+  { report: landscapeReport, answer: LandscapeReportSchema },
+  { report: capabilityHeatmapReport, answer: CapabilityHeatmapReportSchema },
+  { report: appPortfolioReport, answer: AppPortfolioReportSchema },
 ];

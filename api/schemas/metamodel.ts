@@ -30,7 +30,8 @@ const Field = Type.Object(
   closed,
 );
 
-const Section = Type.Object(
+/** A section of a card type's fields. */
+export const SectionSchema = Type.Object(
   {
     section: Type.String(),
     fields: Type.Array(Field),
@@ -63,7 +64,7 @@ export const CardTypeSchema = Type.Partial(
         closed,
       ),
     ),
-    fields_schema: Type.Array(Section),
+    fields_schema: Type.Array(SectionSchema),
     stakeholder_roles: Type.Array(
       Type.Object(
         { key: Type.String(), label: Type.String(), color: Type.String(), translations: OpenObject },

@@ -15,6 +15,12 @@ export const reportRows: Row[] = [
   row('GET /api/v1/reports/roadmap', '+ + + + - - 0'),
   row('GET /api/v1/reports/cost', '+ + + - - - 0'),
   row('GET /api/v1/reports/cost-treemap', '+ + + - - - 0'),
+  row('GET /api/v1/reports/landscape', '+ + + + - - 0'),
+  row('GET /api/v1/reports/capability-heatmap', '+ + + + - - 0'),
+  row('GET /api/v1/reports/capability-heatmap (costs)', '+ + + - - - 0', () => ({
+    query: 'metric=total_cost',
+  })),
+  row('GET /api/v1/reports/app-portfolio', '+ + + + - - 0'),
   row('GET /api/v1/reports/kpis', '+ + + + - - 0'),
   row('GET /api/v1/reports/matrix', '+ + + + - - 0'),
   row('GET /api/v1/reports/dependencies', '+ + + + - - 0'),

@@ -1,0 +1,47 @@
+import { type ChartContext, typeLabel } from '../charts/charts.labels.ts';
+import type { Chart, ChartUnit } from '../charts/charts.types.ts';
+
+type Metric = 'app_count' | 'total_cost' | 'risk_count';
+
+interface Item {
+  id: string;
+  name: string;
+  parent_id: string | null;
+  app_count: number;
+  total_cost?: number;
+  risk_count: number;
+}
+
+const meanings: Record<Metric, { name: string; unit: ChartUnit }> = {
+  app_count: { name: 'Applications', unit: 'count' },
+  total_cost: { name: 'Cost of applications', unit: 'currency' },
+  risk_count: { name: 'Risks', unit: 'count' },
+};
+
+/** A tile for each capability in the area of the topmost above it, shaded by the metric. */
+export function capabilityHeatmapChart(items: Item[], metric: Metric, context: ChartContext): Chart {
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const top = (item: Item): Item => {
+    let at = item;
+    // a parent may be archived, and so not be there
+    for (let above = byId.get(at.parent_id ?? ''); above; above = byId.get(at.parent_id ?? '')) at = above;
+    return at;
+  };
+  const { name, unit } = meanings[metric];
+  return {
+    kind: 'treemap',
+    title: `${typeLabel(context, 'BusinessCapability')} by ${name.toLowerCase()}`,
+    note: 'Each tile is a capability, in the area of the topmost above it',
+    valueAxis: 'capabilities',
+    unit: 'count',
+    even: true,
+    shadeAxis: name,
+    shadeUnit: unit,
+    items: items.map((item) => ({
+      name: item.name,
+      value: 1,
+      group: top(item).name,
+      shade: item[metric] ?? 0,
+    })),
+  };
+}

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let noCosts: TestClient;
+const ids: Record<string, string> = {};
+const at = (path: string) => `/api/v1/reports/${path}`;
+const names = (items: { name: string }[]) => items.map(({ name }) => name).sort();
+
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
+  const role = (key: string, held: string[]) => ({
+    key,
+    label: key,
+    permissions: JSON.stringify(Object.fromEntries(held.map((permission) => [permission, true]))),
+  });
+  await t.services.db('roles').insert([
+    role('nocosts', permissions),
+    role(
+      'norelations',
+      permissions.filter((permission) => permission !== 'relations.view'),
+    ),
+  ]);
+  noCosts = await t.as('nocosts');
+  const card = (type: string, name: string, attributes: object = {}, more: object = {}) => ({
+    type,
+    name,
+    attributes: JSON.stringify(attributes),
+    lifecycle: null,
+    ...more,
+  });
+  await command(await t.ctx(), async ({ sql, raise }) => {
+    const cards = await sql('cards')
+      .insert([
+        card('BusinessCapability', 'Sales', {}),
+        card('BusinessCapability', 'Selling'),
+        card('BusinessCapability', 'Unused'),
+        card('BusinessCapability', 'Closed', {}, { status: 'ARCHIVED' }),
+        card(
+          'Application',
+          '<script>crm',
+          { costTotalAnnual: 100, businessCriticality: 'missionCritical' },
+          {
+            lifecycle: JSON.stringify({ active: '2024-01-01' }),
+          },
+        ),
+        card('Application', 'shop', { costTotalAnnual: 20.5 }),
+        card('Application', 'alone', { costTotalAnnual: 7 }),
+        card('Application', 'gone', { costTotalAnnual: 1000 }, { status: 'ARCHIVED' }),
+        card('Organization', 'Headquarters'),
+        card('ITComponent', 'server', { costTotalAnnual: 3 }),
+      ])
+      .returning(['id', 'name']);
+    for (const { id, name } of cards) ids[name] = id;
+    ids.crm = ids['<script>crm']!;
+    await sql('cards').where({ id: ids.Selling }).update({ parent_id: ids.Sales });
+    const link = (type: string, source: string, target: string, attributes: object = {}) => ({
+      type,
+      source_id: ids[source],
+      target_id: ids[target],
+      attributes: JSON.stringify(attributes),
+    });
+    await sql('relations').insert([
+      link('relAppToBC', 'crm', 'Sales', { supportType: 'leading' }),
+      link('relAppToBC', 'crm', 'Selling'),
+      link('relAppToBC', 'shop', 'Selling'),
+      link('relAppToBC', 'gone', 'Selling'),
+      link('relAppToBC', 'alone', 'Closed'),
+      link('relOrgToApp', 'Headquarters', 'crm'),
+      link('relAppToITC', 'crm', 'server', { costTotalAnnual: 2 }),
+    ]);
+    const [group] = await sql('tag_groups').insert({ name: 'Strategy', mode: 'single' }).returning('id');
+    const [tag] = await sql('tags')
+      .insert({ tag_group_id: group.id, name: 'Invest', color: '#0067a5' })
+      .returning('id');
+    ids.tag = tag.id;
+    await sql('card_tags').insert({ card_id: ids.crm, tag_id: tag.id });
+    for (const type of ['Application', 'BusinessCapability', 'Organization', 'ITComponent'])
+      raise(`cards:${type}`);
+    for (const type of ['relAppToBC', 'relOrgToApp', 'relAppToITC']) raise(`relations:${type}`);
+    raise('catalogues');
+  });
+});
+afterAll(() => t.close());
+
+describe('landscape', () => {
+  it('puts each card under every card that it is related to', async () => {
+    const { status, body } = await admin.get(at('landscape'));
+    expect(status).toBe(200);
+    expect(body.groups.map(({ name, items }: { name: string; items: [] }) => [name, names(items)])).toEqual([
+      ['Sales', ['<script>crm']],
+      ['Selling', ['<script>crm', 'shop']],
+      ['Unused', []],
+    ]);
+    expect(body.groups[0].items[0]).toEqual({
+      id: ids.crm,
+      name: '<script>crm',
+      type: 'Application',
+      attributes: { costTotalAnnual: 100, businessCriticality: 'missionCritical' },
+      lifecycle: { active: '2024-01-01' },
+    });
+    expect(body.ungrouped).toEqual([
+      { id: ids.alone, name: 'alone', type: 'Application', attributes: { costTotalAnnual: 7 } },
+    ]);
+  });
+
+  it('goes by relations of either direction, cuts costs and takes a filter for the cards', async () => {
+    const cut = await noCosts.get(at('landscape?group_by=Organization'));
+    expect(cut.text).not.toContain('costTotalAnnual');
+    expect(names(cut.body.groups[0].items)).toEqual(['<script>crm']);
+    expect(names(cut.body.ungrouped)).toEqual(['alone', 'shop']);
+    const narrowed = await admin.get(at(`landscape?filter=${encodeURIComponent('name = "shop"')}`));
+    expect(narrowed.body.groups.map(({ items }: { items: [] }) => items.length)).toEqual([0, 1, 0]);
+    expect(narrowed.body.ungrouped).toEqual([]);
+  });
+
+  it('gives the same as CSV and as a picture', async () => {
+    const csv = await admin.get(at('landscape'), { accept: 'text/csv' });
+    expect(csv.text.trim().split('\r\n')).toHaveLength(1 + 4);
+    const groups = await admin.get(at('landscape?table=groups'), { accept: 'text/csv' });
+    expect(groups.text).toContain(`${ids.Selling},Selling,2`);
+    const svg = await admin.get(at('landscape'), { accept: 'image/svg+xml' });
+    expect(svg.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
+    expect(svg.headers['content-security-policy']).toContain('sandbox');
+    expect(svg.text).toContain('&lt;script&gt;crm');
+    expect(svg.text).not.toContain('<script');
+    const again = await admin.get(at('landscape'), {
+      accept: 'image/svg+xml',
+      'if-none-match': svg.headers.etag!,
+    });
+    expect(again.status).toBe(304);
+    expect((await admin.patch('/api/v1/settings/currency', { currency: 'CHF' })).status).toBe(200);
+    const other = await admin.get(at('landscape'), { accept: 'image/svg+xml' });
+    expect(other.headers.etag).not.toBe(svg.headers.etag);
+  });
+
+  it('refuses types that are not there, and those who see no relations', async () => {
+    expect((await admin.get(at('landscape?type=Nothing'))).status).toBe(422);
+    const { status, body } = await (await t.as('norelations')).get(at('landscape'));
+    expect([status, body.permission]).toEqual([403, 'relations.view']);
+  });
+});
+
+describe('capability heatmap', () => {
+  it('counts what is linked to each capability itself', async () => {
+    const { status, body } = await admin.get(at('capability-heatmap?metric=total_cost'));
+    expect(status).toBe(200);
+    expect(
+      body.items.map((item: Record<string, unknown>) => [
+        item.name,
+        item.parent_id,
+        item.app_count,
+        item.total_cost,
+      ]),
+    ).toEqual([
+      ['Sales', null, 1, 100],
+      ['Selling', ids.Sales, 2, 120.5],
+      ['Unused', null, 0, 0],
+    ]);
+    expect(body.items[0].apps).toEqual([
+      {
+        id: ids.crm,
+        name: '<script>crm',
+        subtype: null,
+        attributes: { costTotalAnnual: 100, businessCriticality: 'missionCritical' },
+        lifecycle: { active: '2024-01-01' },
+        org_ids: [ids.Headquarters],
+        related_by_type: {
+          BusinessCapability: [ids.Sales, ids.Selling].sort(),
+          Organization: [ids.Headquarters],
+          ITComponent: [ids.server],
+        },
+        tag_ids: [ids.tag],
+      },
+    ]);
+    expect(body.metric).toBe('total_cost');
+    expect(body.filterable_types.Organization).toEqual([
+      { id: ids.Headquarters, name: 'Headquarters', type: 'Organization' },
+    ]);
+    expect(body.tag_groups).toContainEqual(
+      expect.objectContaining({
+        name: 'Strategy',
+        tags: [{ id: ids.tag, name: 'Invest', color: '#0067a5' }],
+      }),
+    );
+    expect(body.fields_schema.length).toBeGreaterThan(0);
+  });
+
+  it('leaves costs out, and refuses the metric of costs, without costs.view', async () => {
+    const { body, text } = await noCosts.get(at('capability-heatmap'));
+    expect(text).not.toContain('total_cost');
+    expect(JSON.stringify(body.items)).not.toContain('costTotalAnnual');
+    const refused = await noCosts.get(at('capability-heatmap?metric=total_cost'));
+    expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+    expect((await admin.get(at('capability-heatmap?metric=other'))).status).toBe(422);
+    const svg = await noCosts.get(at('capability-heatmap'), { accept: 'image/svg+xml' });
+    expect(svg.text).toContain('Selling');
+  });
+});
+
+describe('application portfolio', () => {
+  it('gives the relations of each card and what it can be grouped by', async () => {
+    const { status, body } = await admin.get(at('app-portfolio'));
+    expect(status).toBe(200);
+    expect(names(body.items)).toEqual(['<script>crm', 'alone', 'shop']);
+    const crm = body.items.find(({ id }: { id: string }) => id === ids.crm);
+    expect(crm.org_ids).toEqual([ids.Headquarters]);
+    expect(crm.tag_ids).toEqual([ids.tag]);
+    expect(
+      crm.relations
+        .map((to: Record<string, unknown>) => [
+          to.relation_type,
+          to.related_name,
+          to.related_type,
+          to.attributes,
+        ])
+        .sort(),
+    ).toEqual([
+      ['relAppToBC', 'Sales', 'BusinessCapability', { supportType: 'leading' }],
+      ['relAppToBC', 'Selling', 'BusinessCapability', {}],
+      ['relAppToITC', 'server', 'ITComponent', { costTotalAnnual: 2 }],
+      ['relOrgToApp', 'Headquarters', 'Organization', {}],
+    ]);
+    expect(Object.keys(body.groupable_types).sort()).toEqual([
+      'BusinessCapability',
+      'ITComponent',
+      'Organization',
+    ]);
+    expect(body.organizations).toEqual([{ id: ids.Headquarters, name: 'Headquarters' }]);
+    const types = new Map(body.relation_types.map((type: { key: string }) => [type.key, type]));
+    expect(types.get('relOrgToApp')).toMatchObject({
+      other_type_key: 'Organization',
+      target_type_key: 'Application',
+    });
+  });
+
+  it('cuts costs of cards and relations, and counts by organization in the picture', async () => {
+    const { body } = await noCosts.get(at('app-portfolio'));
+    expect(JSON.stringify(body.items)).not.toContain('costTotalAnnual');
+    const csv = await admin.get(at('app-portfolio?table=relations'), { accept: 'text/csv' });
+    expect(csv.text.trim().split('\r\n')).toHaveLength(1 + 5);
+    const svg = await admin.get(at('app-portfolio'), { accept: 'image/svg+xml' });
+    expect(svg.text).toContain('Headquarters');
+  });
+});
