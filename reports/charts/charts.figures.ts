@@ -17,8 +17,8 @@ export function layoutFigures(chart: FiguresChart, workspace: ChartWorkspace): L
     const y = head.bottom + Math.floor(index / IN_ROW) * HEIGHT;
     const written = value === null ? 'not known' : formatValue(value, unit, workspace);
     return [
-      text(x, y, labels.fit(written, width - 12, DIGITS), `bold ${DIGITS}px sans-serif`),
-      text(x, y + DIGITS + 10, labels.fit(name, width - 12, FONT_SIZE), `${FONT_SIZE}px sans-serif`),
+      text(x, y, labels.fit(written, width - 12, DIGITS), DIGITS),
+      text(x, y + DIGITS + 10, labels.fit(name, width - 12, FONT_SIZE), FONT_SIZE),
     ];
   });
   return {
@@ -30,10 +30,16 @@ export function layoutFigures(chart: FiguresChart, workspace: ChartWorkspace): L
   };
 }
 
-const text = (x: number, y: number, words: string, font: string) => ({
+const text = (x: number, y: number, words: string, fontSize: number) => ({
   type: 'text',
   silent: true,
   x,
   y,
-  style: { text: words, fill: INK, font },
+  style: {
+    text: words,
+    fill: INK,
+    fontFamily: 'sans-serif',
+    fontSize,
+    fontWeight: fontSize === DIGITS ? 'bold' : 'normal',
+  },
 });

@@ -6,6 +6,8 @@ import type { ChartWorkspace, Layout, TreemapChart } from './charts.types.ts';
 
 const MOST_TILES = 300;
 const MOST_GROUPS = 40;
+/** Square pixels that a tile needs to be named, and to tell its value: part of a number would mislead. */
+const ROOM = { name: 1_200, value: 9_000 };
 /** Behind the tiles of a group and its name. */
 const GROUND = '#e5e7eb';
 
@@ -15,8 +17,6 @@ interface Tile {
   name: string;
   value: number;
   color: string;
-  /** How many items it stands for. */
-  count: number;
 }
 
 /** Areas by value, within the areas of their groups; small ones of a group are taken together. */
@@ -53,10 +53,12 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
     WIDTH,
   );
   const height = Math.min(1_600, Math.max(420, drawn * (chart.even ? 9 : 6)) + head.bottom);
+  const total = tiles.flat().reduce((sum, { value }) => sum + value, 0);
+  const area = (WIDTH - 2 * MARGIN) * (height - head.bottom);
   const nodes = tiles.map((of, index) => ({
     name: `${labels.fit(groups.all[index] || 'Without a group', 400, FONT_SIZE)}`,
     itemStyle: { color: GROUND, borderColor: GROUND },
-    children: of.map((tile) => leaf(tile, chart, workspace)),
+    children: of.map((tile) => leaf(tile, (area * tile.value) / total, chart, workspace)),
   }));
   return {
     width: WIDTH,
@@ -112,24 +114,35 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
 function tilesOf(chart: TreemapChart, items: Item[], most: number, colourOf: (item: Item) => string): Tile[] {
   const ranked = chart.even ? items : items.toSorted((a, b) => b.value - a.value);
   const own = ranked.length > most ? ranked.slice(0, most - 1) : ranked;
-  const tiles = own.map((item) => ({ name: item.name, value: item.value, color: colourOf(item), count: 1 }));
+  const tiles = own.map((item) => ({ name: item.name, value: item.value, color: colourOf(item) }));
   const rest = ranked.slice(own.length);
   if (rest.length > 0) {
     const value = chart.even ? 1 : rest.reduce((sum, item) => sum + item.value, 0);
-    tiles.push({ name: `${formatCount(rest.length)} others`, value, color: OTHERS, count: rest.length });
+    tiles.push({ name: `${formatCount(rest.length)} others`, value, color: OTHERS });
   }
   return tiles;
 }
 
-function leaf(tile: Tile, chart: TreemapChart, workspace: ChartWorkspace): Record<string, unknown> {
+function leaf(
+  tile: Tile,
+  area: number,
+  chart: TreemapChart,
+  workspace: ChartWorkspace,
+): Record<string, unknown> {
   const value = chart.even ? 1 : tile.value;
   const name = plain(tile.name);
-  const text = chart.even ? name : `${name}\n${formatValue(tile.value, chart.unit, workspace)}`;
+  const text =
+    chart.even || area < ROOM.value ? name : `${name}\n${formatValue(tile.value, chart.unit, workspace)}`;
   return {
     name,
     value,
     itemStyle: { color: tile.color },
-    label: { color: inkOn(tile.color), formatter: () => text, minMargin: textWidth('…', FONT_SIZE) },
+    label: {
+      show: area >= ROOM.name,
+      color: inkOn(tile.color),
+      formatter: () => text,
+      minMargin: textWidth('…', FONT_SIZE),
+    },
   };
 }
 

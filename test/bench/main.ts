@@ -21,6 +21,7 @@ import { extracts } from './scenarios/extracts.ts';
 import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { landscape } from './scenarios/landscape.ts';
+import { landscapeReports } from './scenarios/landscape-reports.ts';
 import { list } from './scenarios/list.ts';
 import { odata } from './scenarios/odata.ts';
 import { past } from './scenarios/past.ts';
@@ -46,6 +47,7 @@ const scenarios: Scenario[] = [
   dashboardComputed,
   dashboardCached,
   reports,
+  landscapeReports,
   stream,
   bulkUpdate,
   rollback,
