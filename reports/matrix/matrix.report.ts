@@ -4,6 +4,7 @@ import { column } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';
 import { defineReport, type ReportTable } from '../report.ts';
+import { matrixChart } from './matrix.chart.ts';
 
 interface Params {
   row_type: string;
@@ -75,6 +76,7 @@ export const matrixReport = defineReport<Params, Answer>({
     linesTable('rows', rows),
     linesTable('columns', columns),
   ],
+  chart: (answer, params, context) => matrixChart(answer, params, context),
 });
 
 function* named(rows: Line[], columns: Line[], pairs: Answer['intersections']) {
