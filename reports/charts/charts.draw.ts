@@ -92,8 +92,9 @@ export function drawChart(chart: Chart, workspace: ChartWorkspace): string {
   if (chart.kind !== 'panels') return documentOf(chart.title, draw(chart, workspace, 0));
   const drawings = chart.panels.map((panel, index) => draw(panel, workspace, index));
   let y = 0;
-  const parts = drawings.map(({ width, height, body }) => {
-    const part = `<svg x="0" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${body}</svg>`;
+  const parts = drawings.map(({ width, height, body }, index) => {
+    const name = written(plain(chart.panels[index]!.title));
+    const part = `<svg x="0" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${name}</title>${body}</svg>`;
     y += height + MARGIN;
     return part;
   });
