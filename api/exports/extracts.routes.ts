@@ -19,7 +19,10 @@ const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''
 
 const ExtractQuery = Type.Object(
   {
-    format: Type.Union(properties.format.anyOf, { default: 'ndjson' }),
+    format: Type.Union(properties.format.anyOf, {
+      default: 'ndjson',
+      description: 'Of the file: Parquet and NDJSON keep the types of values, CSV and XLSX suit people',
+    }),
     types: Type.Optional(
       Type.String({
         maxLength: 4000,
