@@ -108,15 +108,17 @@ async function stream(
   out: Writable,
   prepare: (snapshot: Snapshot) => Promise<{ position: string; write: () => Promise<void> }>,
 ): Promise<StartedStream> {
+  let flows = false;
   return await new Promise<StartedStream>((resolve, reject) => {
     withSnapshot(services.db, async (snapshot) => {
       const { position, write } = await prepare(snapshot);
+      flows = true;
       resolve({ ...file, position });
       await write();
     }).catch((error: unknown) => {
-      // answered before the rows flow, noticed as a broken download after
-      reject(error);
-      out.destroy(error as Error);
+      // answered before the rows flow, when nobody listens to the stream yet; noticed as a broken download after
+      if (flows) out.destroy(error as Error);
+      else reject(error);
     });
   });
 }
