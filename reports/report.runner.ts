@@ -173,9 +173,13 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
   };
 }
 
-/** Whether an answer changes with a topic: what is written to cards and relations later changes no moment in the past. */
+/** Longer than any transaction lasts: one that is open may still write events of a moment that has just passed. */
+const SETTLED_MS = 60 * 60 * 1000;
+
+/** Whether an answer changes with a topic: what is written to cards and relations later changes no moment long past. */
 function depends(topic: string, { report, params, filtered, asOf }: ReportQuestion): boolean {
-  if (asOf && /^(cards|relations):/.test(topic)) return false;
+  const settled = asOf !== undefined && Date.now() - asOf.getTime() > SETTLED_MS;
+  if (settled && /^(cards|relations):/.test(topic)) return false;
   return report.dependsOn(topic, params) || (filtered && filterTopics.test(topic));
 }
 

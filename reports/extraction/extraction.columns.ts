@@ -1,3 +1,4 @@
+import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { type FieldType, lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
 import { invalidField } from '../../platform/errors.ts';
@@ -25,9 +26,11 @@ const key = (header: string): Column => ({ header, type: 'key' });
 const identity = [key('id'), text('type'), text('subtype'), text('external_id'), text('name'), text('alias')];
 const described = [text('description'), key('parent_id'), text('parent_external_id')];
 const states = [key('status'), key('approval_status')];
-const people: Column[] = [
+/** The column that needs `stakeholders.view`. */
+export const STAKEHOLDERS = 'stakeholders';
+const labels = (ctx: Ctx): Column[] => [
   { header: 'tags', type: 'multi' },
-  { header: 'stakeholders', type: 'multi' },
+  ...(may(ctx.caller, 'stakeholders.view') ? [{ header: STAKEHOLDERS, type: 'multi' } as const] : []),
 ];
 const facts: Column[] = [
   { header: 'data_quality', type: 'number' },
@@ -47,7 +50,10 @@ function attributeColumns(schemas: Iterable<ReadonlyMap<string, { type: FieldTyp
   return [...columns].map(([key, type]) => ({ header: `attributes.${key}`, type }));
 }
 
-/** All columns of cards of the types, in order. Attributes of costs are left out for those who may not see any. */
+/**
+ * All columns of cards of the types, in order. Attributes of costs are left out for those who may not see any, and
+ * stakeholders for those who may not see who they are.
+ */
 export function cardColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean): Column[] {
   const schemas = types.map((key) => {
     const type = ctx.metamodel.cardTypes.get(key)!;
@@ -61,7 +67,7 @@ export function cardColumns(ctx: Ctx, types: string[], profile: Profile, costs: 
         text('parent_path'),
         ...states,
         ...lifecycle,
-        ...people,
+        ...labels(ctx),
         ...attributeColumns(schemas),
       ]
     : [
@@ -71,7 +77,7 @@ export function cardColumns(ctx: Ctx, types: string[], profile: Profile, costs: 
         ...states,
         ...facts,
         ...lifecycle,
-        ...people,
+        ...labels(ctx),
         ...attributeColumns(schemas),
       ];
 }

@@ -9,7 +9,7 @@ import { changedCards } from './changes.cards.ts';
 import { changedRelations } from './changes.relations.ts';
 import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
 import type { CardSelection } from './extraction.cards.source.ts';
-import { cardColumns, chooseColumns, relationColumns } from './extraction.columns.ts';
+import { cardColumns, chooseColumns, relationColumns, STAKEHOLDERS } from './extraction.columns.ts';
 import type { RelationSelection } from './extraction.relations.source.ts';
 import { changeColumns } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
@@ -40,7 +40,7 @@ function chooseTypes(given: string[], visible: string[]): string[] {
 
 /**
  * Checks a request against the metamodel and the caller's rights.
- * @throws EstateError `validation_failed` by field, `forbidden` for a filter over what the caller may not see,
+ * @throws EstateError `validation_failed` by field, `forbidden` for a filter or a column of what the caller may not see,
  * `position_expired`.
  */
 export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<ExtractionPlan> {
@@ -58,6 +58,9 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   }
   if ((!ofCards || request.include.includes('relations')) && !may(ctx.caller, 'relations.view')) {
     throw forbidden('relations.view');
+  }
+  if (request.columns.includes(STAKEHOLDERS) && !may(ctx.caller, 'stakeholders.view')) {
+    throw forbidden('stakeholders.view');
   }
   const filter = await prepareFilter(ctx, request.filter);
   const costs = await seesSomeCosts(ctx);

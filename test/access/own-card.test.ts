@@ -82,8 +82,8 @@ describe.each(cardRows)('$operation', (row) => {
 });
 
 test('every operation that a role on a card may allow has its row', () => {
-  // applying a survey is asked of each of its cards, and tried with surveys
-  const elsewhere = ['POST /api/v1/surveys/{survey_id}/apply'];
+  // these need a permission of the service besides, and are tried where they are at home
+  const elsewhere = ['POST /api/v1/surveys/{survey_id}/apply', 'POST /api/v1/eol/mass-link'];
   const operations = [...demands].filter(([, demand]) => demand.includes('card.')).map(([name]) => name);
   const tried = [...cardRows.map(({ operation }) => operation), ...elsewhere];
   expect(tried.sort()).toEqual(operations.sort());

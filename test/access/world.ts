@@ -130,7 +130,7 @@ export async function fingerprint({ t }: World): Promise<string> {
         `select '${name}' as name, count(*) as rows,
           coalesce(sum(hashtextextended(ctid::text || ':' || xmin::text, 0)::numeric), 0)::text as hash from "${name}"`,
     );
-    everything = parts.join(' union all ');
+    everything = `${parts.join(' union all ')} order by name`;
   }
   // taken thousands of times, and planning it takes longer than carrying it out
   const { rows } = await prepared(db, everything, []);

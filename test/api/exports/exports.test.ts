@@ -102,6 +102,21 @@ describe('GET /cards/export/csv', () => {
   });
 });
 
+describe('stakeholders', () => {
+  it('are no column for those who may not see them, and refused when they ask for it', async () => {
+    const permissions = JSON.stringify({ 'inventory.view': true, 'inventory.export': true });
+    await t.services.db('roles').insert({ key: 'extractor', label: 'Extractor', permissions });
+    const extractor = await t.as('extractor');
+    const header = async (client: typeof extractor) =>
+      (await client.get('/api/v1/cards/export/csv?type=Application')).text.split('\r\n')[0]!.split(',');
+    expect(await header(extractor)).toEqual(
+      (await header(await t.as('viewer'))).filter((name) => name !== 'stakeholders'),
+    );
+    const asked = await extractor.post('/api/v1/exports', { format: 'csv', columns: ['stakeholders'] });
+    expect([asked.status, asked.body.permission]).toEqual([403, 'stakeholders.view']);
+  });
+});
+
 describe('GET /cards/export/json', () => {
   it('streams cards of the types with what was asked for, and cuts what the caller may not see', async () => {
     const member = await t.as('member');
