@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { noteDownload } from '../../domain/files/files.downloads.ts';
 import { openContent } from '../../domain/files/files.store.ts';
 import type { Services } from '../../domain/services.ts';
-import { noteRunDownload, type RunFile, runFile } from '../../reports/schedules/extraction-runs.download.ts';
+import { type RunFile, runFile } from '../../reports/schedules/extraction-runs.download.ts';
 import { listRuns, readRun } from '../../reports/schedules/extraction-schedules.queries.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
 import { sendJson } from '../json.ts';
@@ -92,7 +93,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
       handler: async ({ ctx, params, request, reply }) =>
         await sendStoredFile(request, reply, await runFile(ctx, params.id, params.run_id, which), {
           open: (file, range) => openContent(services.blobs, file.id, range),
-          opened: (file, range) => noteRunDownload(ctx, params.run_id, file, range),
+          opened: (file, range) => noteDownload(ctx, { run_id: params.run_id }, file, range),
         }),
     });
   }

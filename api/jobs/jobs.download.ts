@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import { noteDownload } from '../../domain/files/files.downloads.ts';
 import { openContent } from '../../domain/files/files.store.ts';
-import { missingResult, noteDownload, resultFile } from '../../domain/jobs/jobs.download.ts';
+import { missingResult, resultFile } from '../../domain/jobs/jobs.download.ts';
 import type { Services } from '../../domain/services.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
@@ -52,7 +53,7 @@ export function registerDownloadRoute(app: App, { blobs }: Services): void {
           openContent(blobs, file.id, range).catch((error) => {
             throw error instanceof EstateError ? missingResult(params.id, 'succeeded') : error;
           }),
-        opened: (file, range) => noteDownload(ctx, params.id, file, range),
+        opened: (file, range) => noteDownload(ctx, { job_id: params.id }, file, range),
       }),
   });
 }

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { figures as workspaceFigures } from '../../reports/my-workspace/my-workspace.report.ts';
 import { closed, DateOnly, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -8,16 +9,7 @@ const counts = <K extends string>(...names: K[]) =>
 
 export const MyWorkspaceSchema = Type.Object(
   {
-    ...counts(
-      'favorite_count',
-      'stakeholder_card_count',
-      'open_todo_count',
-      'pending_survey_count',
-      'attention_count',
-      'overdue_todo_count',
-      'broken_card_count',
-      'created_count',
-    ),
+    ...counts(...workspaceFigures),
     position: Position,
   },
   { $id: 'MyWorkspace', ...closed },

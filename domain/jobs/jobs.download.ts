@@ -1,5 +1,4 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { readFile, type StoredFile } from '../files/files.store.ts';
 import { visibleJobs } from './jobs.queries.ts';
@@ -25,26 +24,4 @@ export async function resultFile(ctx: Ctx, jobId: string): Promise<StoredFile> {
 export function missingResult(jobId: string, status: string): EstateError {
   const why = status === 'succeeded' ? 'it made none, or the file has expired' : `its status is ${status}`;
   return new EstateError('job_result_missing', `There is no file of the job ${jobId}: ${why}.`);
-}
-
-/** Notes in the audit log who has fetched a file, whole or in part. */
-export async function noteDownload(
-  ctx: Ctx,
-  jobId: string,
-  file: StoredFile,
-  range: { start: number; end: number } | undefined,
-): Promise<void> {
-  await command(ctx, async ({ emit }) => {
-    emit({
-      event_type: 'file.downloaded',
-      data: {
-        job_id: jobId,
-        file_id: file.id,
-        name: file.name,
-        size: file.size,
-        sha256: file.sha256,
-        ...(range ? { range } : {}),
-      },
-    });
-  });
 }

@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import type { Ctx } from '../context.ts';
 import { itemsOf, runList } from '../lists/lists.run.ts';
+import { ofSharedKind, type SharedKind, visibleShared } from '../lists/lists.shared.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 
@@ -10,14 +11,7 @@ const sharedWithMe = (ctx: Ctx): Fragment => ({
 });
 
 /** The saved reports that the caller sees, over the alias `s`: the own ones, public ones and those shared with the caller. */
-function visibleSavedReports(ctx: Ctx): Condition {
-  const shared = sharedWithMe(ctx);
-  return {
-    sql: `(s.owner_id = ?::uuid or s.visibility = 'public' or ${shared.sql})`,
-    bindings: [ctx.caller.userId, ...shared.bindings],
-    visibility: true,
-  };
-}
+const visibleSavedReports = (ctx: Ctx): Condition => visibleShared(ctx, 's', sharedWithMe(ctx));
 
 /** The users with whom it is shared, over the alias `u`; only the owner sees the others. */
 const shares = (item: string, order: string) =>
@@ -65,18 +59,12 @@ function savedReportList(ctx: Ctx): ListSpec {
   };
 }
 
-/** Which saved reports a list is about. */
-export type SavedReportKind = 'all' | 'my' | 'shared' | 'public';
-
 /** The caller's own saved reports, those shared with the caller, and public ones. */
 export async function listSavedReports(
   ctx: Ctx,
-  params: ListParams & { filter?: SavedReportKind; report_type?: string },
+  params: ListParams & { filter?: SharedKind; report_type?: string },
 ): Promise<JsonText> {
-  const where: Condition[] = [visibleSavedReports(ctx)];
-  if (params.filter === 'my') where.push({ sql: 's.owner_id = ?::uuid', bindings: [ctx.caller.userId] });
-  if (params.filter === 'shared') where.push(sharedWithMe(ctx));
-  if (params.filter === 'public') where.push({ sql: "s.visibility = 'public'", bindings: [] });
+  const where = [visibleSavedReports(ctx), ...ofSharedKind(ctx, 's', sharedWithMe(ctx), params.filter)];
   if (params.report_type) where.push({ sql: 's.report_type = ?', bindings: [params.report_type] });
   return await runList(ctx.db, savedReportList(ctx), where, params, { owner: ctx.caller.userId });
 }

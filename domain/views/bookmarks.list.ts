@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import type { Ctx } from '../context.ts';
 import { itemsOf, runList } from '../lists/lists.run.ts';
+import { ofSharedKind, type SharedKind, visibleShared } from '../lists/lists.shared.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 
@@ -12,11 +13,7 @@ const shareOf = (ctx: Ctx): Fragment => ({
 /** The bookmarks that the caller sees, over the alias `b`: the own ones, public ones and those shared with the caller. */
 export function visibleBookmarks(ctx: Ctx): Condition {
   const share = shareOf(ctx);
-  return {
-    sql: `(b.owner_id = ?::uuid or b.visibility = 'public' or b.visibility = 'shared' and ${share.sql})`,
-    bindings: [ctx.caller.userId, ...share.bindings],
-    visibility: true,
-  };
+  return visibleShared(ctx, 'b', { ...share, sql: `b.visibility = 'shared' and ${share.sql}` });
 }
 
 /** Only the owner sees with whom a view is shared; the others see their own entry. */
@@ -66,18 +63,12 @@ function bookmarkList(ctx: Ctx): ListSpec {
   };
 }
 
-/** Which bookmarks a list is about. */
-export type BookmarkKind = 'all' | 'my' | 'shared' | 'public';
-
 /** The caller's own bookmarks, those shared with the caller, and public ones. */
 export async function listBookmarks(
   ctx: Ctx,
-  params: ListParams & { filter?: BookmarkKind },
+  params: ListParams & { filter?: SharedKind },
 ): Promise<JsonText> {
-  const where: Condition[] = [visibleBookmarks(ctx)];
-  if (params.filter === 'my') where.push({ sql: 'b.owner_id = ?::uuid', bindings: [ctx.caller.userId] });
-  if (params.filter === 'shared') where.push(shareOf(ctx));
-  if (params.filter === 'public') where.push({ sql: "b.visibility = 'public'", bindings: [] });
+  const where = [visibleBookmarks(ctx), ...ofSharedKind(ctx, 'b', shareOf(ctx), params.filter)];
   return await runList(ctx.db, bookmarkList(ctx), where, params, { owner: ctx.caller.userId });
 }
 

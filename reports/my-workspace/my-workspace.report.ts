@@ -2,7 +2,8 @@ import { column } from '../report.formats.ts';
 import { defineReport } from '../report.ts';
 import { myWorkspaceChart } from './my-workspace.chart.ts';
 
-const figures = [
+/** The counts of the answer. */
+export const figures = [
   'favorite_count',
   'stakeholder_card_count',
   'open_todo_count',

@@ -1,4 +1,3 @@
-import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { readFile, type StoredFile } from '../../domain/files/files.store.ts';
 import { notFound } from '../../platform/errors.ts';
@@ -21,26 +20,4 @@ export async function runFile(ctx: Ctx, id: string, runId: string, which: RunFil
   const fileId = which === 'file' ? run?.file_id : run?.manifest_id;
   if (!fileId) throw notFound('file of the run', runId);
   return await readFile(ctx, fileId);
-}
-
-/** Notes in the audit log who has fetched a file, whole or in part. */
-export async function noteRunDownload(
-  ctx: Ctx,
-  runId: string,
-  file: StoredFile,
-  range: { start: number; end: number } | undefined,
-): Promise<void> {
-  await command(ctx, async ({ emit }) => {
-    emit({
-      event_type: 'file.downloaded',
-      data: {
-        run_id: runId,
-        file_id: file.id,
-        name: file.name,
-        size: file.size,
-        sha256: file.sha256,
-        ...(range ? { range } : {}),
-      },
-    });
-  });
 }
