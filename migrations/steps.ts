@@ -22,6 +22,7 @@ import * as eventObjects from './steps/0023-event-objects.ts';
 import * as endOfLife from './steps/0024-end-of-life.ts';
 import * as extractionSchedules from './steps/0025-extraction-schedules.ts';
 import * as reports from './steps/0026-reports.ts';
+import * as extractionFailures from './steps/0030-extraction-failures.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -48,4 +49,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0024-end-of-life', up: endOfLife.up },
   { name: '0025-extraction-schedules', up: extractionSchedules.up },
   { name: '0026-reports', up: reports.up },
+  { name: '0030-extraction-failures', up: extractionFailures.up },
 ];

@@ -3,6 +3,11 @@ import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { Destination } from '../../reports/schedules/extraction-schedules.types.ts';
 import { closed, Nullable, Position, Timestamp, Uuid } from './common.ts';
 
+const RunStatus = Type.Union(
+  ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => Type.Literal(status)),
+);
+const RunError = Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed));
+
 export const ExtractionScheduleSchema = Type.Partial(
   Type.Object({
     id: Uuid,
@@ -16,6 +21,19 @@ export const ExtractionScheduleSchema = Type.Partial(
     destination: Destination,
     keep_runs: Type.Integer(),
     keep_days: Nullable(Type.Integer()),
+    last_run: Nullable(
+      Type.Object(
+        {
+          id: Uuid,
+          status: RunStatus,
+          started_at: Nullable(Timestamp),
+          finished_at: Nullable(Timestamp),
+          error: RunError,
+        },
+        { ...closed, description: 'The run of the newest moment' },
+      ),
+    ),
+    next_run_at: Nullable(Type.String({ format: 'date-time', description: 'Null while it is paused' })),
     owner_id: Nullable(Uuid),
     owner_name: Nullable(Type.String()),
     created_at: Timestamp,
@@ -34,9 +52,7 @@ export const ExtractionRunSchema = Type.Partial(
       format: 'date-time',
       description: 'The moment that the run stands for; it is in the names of its files',
     }),
-    status: Type.Union(
-      ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => Type.Literal(status)),
-    ),
+    status: RunStatus,
     attempts: Type.Integer({ description: 'How often it was begun or gone on with' }),
     rows: Nullable(Type.Integer()),
     bytes: Nullable(Type.Integer()),
@@ -44,7 +60,7 @@ export const ExtractionRunSchema = Type.Partial(
     after: Nullable(Type.String({ description: 'The position that an incremental run went on from' })),
     position: Nullable(Position),
     file_name: Nullable(Type.String()),
-    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
+    error: RunError,
     created_at: Timestamp,
     started_at: Nullable(Timestamp),
     finished_at: Nullable(Timestamp),

@@ -147,6 +147,13 @@ const extractionFailed: NotificationRule = {
   link: () => null,
 };
 
+const extractionRecovered: NotificationRule = {
+  ...extractionFailed,
+  title: ({ event }) => `The extraction ${excerpt(event.data.name)} works again`,
+  message: () => 'Its last run has succeeded.',
+  many: (count) => `${count} scheduled extractions work again`,
+};
+
 /**
  * The one table of what is told to whom: event type to rules. Of the rules of an event each user is told by the first
  * that fits.
@@ -163,6 +170,7 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'todo.created': [todoAssigned],
   'todo.updated': [todoAssigned],
   'extraction_run.failed': [extractionFailed],
+  'extraction_run.succeeded': [extractionRecovered],
   'survey.sent': [
     {
       type: 'survey_request',

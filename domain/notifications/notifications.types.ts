@@ -11,7 +11,7 @@ export const notificationTypes = {
   card_updated: { label: 'A card that you follow was changed', mail: false },
   comment_added: { label: 'Somebody commented on a card that you follow', mail: false },
   compliance_scan_complete: { label: 'A compliance scan has ended', mail: false },
-  extraction_failed: { label: 'A scheduled extraction has failed or was paused', mail: true },
+  extraction_failed: { label: 'A scheduled extraction has failed, was paused or works again', mail: true },
   mentioned: { label: 'Somebody mentioned you in a comment', mail: true },
   process_flow_approval_requested: { label: 'You are asked to approve a process flow', mail: true },
   process_flow_approved: { label: 'A process flow was approved', mail: false },

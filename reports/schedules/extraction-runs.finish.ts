@@ -5,7 +5,7 @@ import { SCHEDULES_CHANNEL } from '../../domain/jobs/schedules.fire.ts';
 import type { EstateError } from '../../platform/errors.ts';
 import type { ExtractionRun } from './extraction-runs.store.ts';
 
-/** Ends a run well, with the transaction of the job's end. */
+/** Ends a run well, with the transaction of the job's end; whoever was told of failures is told that they are over. */
 export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: ExtractionRun): Promise<void> {
   const { rows } = await sql.raw(
     `update extraction_runs set status = 'succeeded', finished_at = now() where id = ?
@@ -18,16 +18,30 @@ export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: Extractio
      where r.id = ? and e.id = r.schedule_id and e.updated_at <= r.started_at`,
     [run.id],
   );
+  const { rows: told } = await sql.raw(
+    'update extraction_schedules set failure_told_at = null where id = ? and failure_told_at is not null returning id',
+    [run.schedule_id],
+  );
+  const recovery = told[0]
+    ? { name: run.schedule_name, recipients: await recipients(sql, run.owner_id) }
+    : undefined;
   await recordEvents(
     sql,
     ctx,
-    [{ event_type: 'extraction_run.succeeded', user_id: null, data: { ...facts(run), ...rows[0] } }],
+    [
+      {
+        event_type: 'extraction_run.succeeded',
+        user_id: null,
+        data: { ...facts(run), ...rows[0], ...recovery },
+      },
+    ],
     [],
   );
 }
 
 /**
- * Notes that a run has failed for good and tells the owner, or the administrators where there is no owner any more.
+ * Notes that a run has failed for good and tells the owner, or the administrators where there is no owner any more: at
+ * the first failure, when it stops the schedule, and else no sooner than a day after they were last told.
  * @param pause stops the schedule until somebody sets it active again.
  */
 export async function failRun(
@@ -53,6 +67,11 @@ export async function failRun(
   if (paused) {
     await sql('extraction_schedules').where({ id: run.schedule_id }).update({ paused_reason: error.message });
   }
+  const { rows: tell } = await sql.raw(
+    `update extraction_schedules set failure_told_at = now()
+     where id = ? and (? or failure_told_at is null or failure_told_at <= now() - interval '1 day') returning id`,
+    [run.schedule_id, paused],
+  );
   const events = [
     {
       event_type: 'extraction_run.failed' as const,
@@ -63,7 +82,7 @@ export async function failRun(
         reason: error.message,
         code: error.code,
         paused,
-        recipients: await recipients(sql, run.owner_id),
+        recipients: tell[0] ? await recipients(sql, run.owner_id) : [],
       },
     },
     ...(paused

@@ -1,5 +1,6 @@
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
+import { nextSlot } from '../../domain/jobs/schedules.slots.ts';
 import { runList } from '../../domain/lists/lists.run.ts';
 import { projection } from '../../domain/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../domain/lists/lists.types.ts';
@@ -9,6 +10,13 @@ import { notFound } from '../../platform/errors.ts';
 
 /** What having schedules needs. */
 export const EXTRACTIONS = 'inventory.export';
+
+// a run that its job has left behind, cancelled or given up, has ended as the job has
+const ofRun = {
+  status: `case when r.finished_at is not null then r.status else coalesce(j.status, 'failed') end`,
+  finished_at: 'utc(coalesce(r.finished_at, j.finished_at))',
+  error: 'coalesce(r.error, case when r.finished_at is null then j.error end)',
+};
 
 const scheduleList: ListSpec = {
   name: 'extraction-schedules',
@@ -35,6 +43,12 @@ const scheduleList: ListSpec = {
       then e.destination || '{"secret_access_key": "${MASK}"}' else e.destination end`,
     keep_runs: 'e.keep_runs',
     keep_days: 'e.keep_days',
+    last_run: `(select json_build_object('id', r.id, 'status', ${ofRun.status}, 'started_at', utc(r.started_at),
+        'finished_at', ${ofRun.finished_at}, 'error', ${ofRun.error})
+      from extraction_runs r left join jobs j on j.id = r.job_id
+      where r.schedule_id = e.id order by r.slot desc limit 1)`,
+    // what the moment is found by; it is put in its place by `tellNextRuns`
+    next_run_at: `case when s.enabled then json_build_object('cron', s.cron, 'time_zone', s.time_zone) end`,
     owner_id: 'e.owner_id',
     owner_name: 'u.display_name',
     created_at: 'utc(e.created_at)',
@@ -42,9 +56,6 @@ const scheduleList: ListSpec = {
   },
   search: 'fold(e.name)',
 };
-
-// a run that its job has left behind, cancelled or given up, has ended as the job has
-const status = `case when r.finished_at is not null then r.status else coalesce(j.status, 'failed') end`;
 
 const runHistory: ListSpec = {
   name: 'extraction-runs',
@@ -63,7 +74,7 @@ const runHistory: ListSpec = {
     job_id: 'r.job_id',
     trigger: 'r.trigger',
     slot: 'utc(r.slot)',
-    status,
+    ...ofRun,
     attempts: 'r.attempts',
     rows: 'r.rows',
     bytes: 'r.bytes',
@@ -71,10 +82,8 @@ const runHistory: ListSpec = {
     after: 'r.after_position::text',
     position: 'r.position::text',
     file_name: '(select f.name from files f where f.id = r.file_id)',
-    error: `coalesce(r.error, case when r.finished_at is null then j.error end)`,
     created_at: 'utc(r.created_at)',
     started_at: 'utc(r.started_at)',
-    finished_at: 'utc(coalesce(r.finished_at, j.finished_at))',
     removed_at: 'utc(r.removed_at)',
     links: `json_build_object('file', case when r.file_id is not null and r.removed_at is null
         then '/api/v1/extraction-schedules/' || r.schedule_id || '/runs/' || r.id || '/file' end,
@@ -100,15 +109,28 @@ export async function listSchedules(
   requirePermission(ctx.caller, EXTRACTIONS);
   const where = visibleSchedules(ctx);
   if (params.status) where.push({ sql: 's.enabled = ?', bindings: [params.status === 'active'] });
-  return await runList(ctx.db, scheduleList, where, params, { owner: ctx.caller.userId });
+  const text = await runList(ctx.db, scheduleList, where, params, { owner: ctx.caller.userId });
+  const list = JSON.parse(text);
+  return JSON.stringify({ ...list, items: tellNextRuns(list.items) });
+}
+
+/** Puts the next moment of each schedule in its place; PostgreSQL knows no cron expressions. */
+function tellNextRuns<S extends { next_run_at?: { cron: string; time_zone: string } | null }>(
+  schedules: S[],
+): object[] {
+  const now = new Date();
+  return schedules.map((schedule) => {
+    const by = schedule.next_run_at;
+    return by ? { ...schedule, next_run_at: nextSlot(by.cron, by.time_zone, now).toISOString() } : schedule;
+  });
 }
 
 /** One schedule as JSON, without its secret. @throws EstateError `forbidden`, `not_found`. */
 export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, EXTRACTIONS);
-  return await oneOf(sql, scheduleList, [{ sql: 'e.id = ?', bindings: [id] }, ...visibleSchedules(ctx)], () =>
-    notFound('extraction schedule', id),
-  );
+  const where = [{ sql: 'e.id = ?', bindings: [id] }, ...visibleSchedules(ctx)];
+  const text = await oneOf(sql, scheduleList, where, () => notFound('extraction schedule', id));
+  return JSON.stringify(tellNextRuns([JSON.parse(text)])[0]);
 }
 
 /** The runs of a schedule, newest first. @throws EstateError `forbidden`, `not_found`. */

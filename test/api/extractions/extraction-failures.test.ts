@@ -1,0 +1,74 @@
+// @redis
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+import { until } from '../../support/until.ts';
+
+const base = '/api/v1/extraction-schedules';
+const mail = { kind: 'mail', recipients: ['bi@estate.example'] };
+
+let t: TestApp;
+let workers: Workers;
+let member: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services);
+  member = await t.as('member');
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+/** Mail is not set up, so that a run to it fails for good. */
+async function make(name: string): Promise<string> {
+  const request = { format: 'csv', types: ['Application'] };
+  const made = await member.post(base, { name, cron: '* * * * *', request, destination: mail });
+  expect(made.status, made.text).toBe(201);
+  expect(made.body).toMatchObject({ last_run: null, next_run_at: expect.any(String) });
+  return made.body.id;
+}
+async function run(id: string, status: string) {
+  const started = await member.post(`${base}/${id}/run`);
+  await untilStatus(t.services, started.body.job_id, status);
+  return (await member.get(`${base}/${id}/runs/${started.body.run_id}`)).body;
+}
+async function told(id: string, status: string): Promise<string[]> {
+  const { id: runId } = await run(id, status);
+  const [event] = await t.services
+    .db('events')
+    .where({ event_type: `extraction_run.${status}` })
+    .whereRaw(`data ->> 'id' = ?`, [runId]);
+  return event.data.recipients ?? [];
+}
+
+it('are told at the first, once a day while they go on, and when they are over', async () => {
+  const id = await make('Each minute');
+  const owner = [member.userId];
+  expect([await told(id, 'failed'), await told(id, 'failed')]).toEqual([owner, []]);
+  const { db } = t.services;
+  await db('extraction_schedules').update({ failure_told_at: db.raw(`now() - interval '25 hours'`) });
+  expect([await told(id, 'failed'), await told(id, 'failed')]).toEqual([owner, []]);
+  await member.patch(`${base}/${id}`, { destination: { kind: 'disk' } });
+  expect([await told(id, 'succeeded'), await told(id, 'succeeded')]).toEqual([owner, []]);
+  const titles = await until('the notifications', async () => {
+    const rows = await db('notifications').where({ user_id: member.userId }).orderBy('id').pluck('title');
+    return rows.length >= 3 && rows;
+  });
+  const failed = 'The extraction Each minute has failed';
+  expect(titles).toEqual([failed, failed, 'The extraction Each minute works again']);
+});
+
+it('stand at the schedule as its last run, besides the next one', async () => {
+  const id = await make('Shown');
+  const { started_at, finished_at, error, ...failed } = await run(id, 'failed');
+  const { last_run, next_run_at } = (await member.get(`${base}/${id}`)).body;
+  expect(last_run).toEqual({ id: failed.id, status: 'failed', started_at, finished_at, error });
+  expect(error.code).toBe('mail_not_configured');
+  const wait = Date.parse(next_run_at) - Date.now();
+  expect(wait > -5_000 && wait <= 60_000).toBe(true);
+  const listed = (await member.get(`${base}?fields=next_run_at,last_run&search=shown`)).body.items;
+  expect(listed).toMatchObject([{ last_run }]);
+  expect((await member.patch(`${base}/${id}`, { status: 'paused' })).body.next_run_at).toBe(null);
+});
