@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { matchesEtag, parseEtags } from '../../domain/etag.ts';
+import { POSITION_PATTERN } from '../../domain/events/events.types.ts';
 import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { invalidField } from '../../platform/errors.ts';
@@ -51,7 +52,7 @@ const common = {
   ),
   min_position: Type.Optional(
     Type.String({
-      pattern: '^[0-9]{1,15}$',
+      pattern: POSITION_PATTERN,
       description:
         'A position of the change feed, such as `X-Position` of a write, that the answer has to include',
     }),

@@ -2,6 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
+import { POSITION_PATTERN } from './events.types.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
 
 /** The setting that holds the last position which the clean-up has removed. */
@@ -31,7 +32,7 @@ export async function feedEnds(sql: Sql): Promise<FeedEnds> {
  * no position or lies beyond the end of the feed.
  */
 export function checkPosition(text: string, ends: FeedEnds, field: string): number {
-  const position = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  const position = new RegExp(POSITION_PATTERN).test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(position)) throw invalidField(field, 'format', 'is no position of the change feed');
   if (position > ends.newest) {
     throw invalidField(

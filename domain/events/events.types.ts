@@ -172,3 +172,6 @@ export interface EventDraft {
    */
   data: Record<string, unknown>;
 }
+
+/** What a position looks like that a client sends, as schemas have it. */
+export const POSITION_PATTERN = '^[0-9]{1,16}$';

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { POSITION_PATTERN } from '../../events/events.types.ts';
 import { defineJob } from '../jobs.define.ts';
 
 /** What is exported, and how. Shared by the request and the job. */
@@ -41,7 +42,7 @@ export const ExportRequest = Type.Object(
     }),
     after: Type.Optional(
       Type.String({
-        pattern: '^[0-9]{1,16}$',
+        pattern: POSITION_PATTERN,
         examples: ['48213'],
         description:
           'A feed position, such as that of the export before: only what may have changed since, and what is gone',

@@ -223,6 +223,10 @@ describe('freshness and single flight', () => {
     const position = written.headers['x-position']!;
     const { status, body } = await admin.get(at(`cost?min_position=${position}`));
     expect([status, Number(body.position) >= Number(position)]).toEqual([200, true]);
+    // a position whose events are long gone is one that every answer includes
+    expect((await admin.get(at('cost?min_position=0'))).status).toBe(200);
+    const malformed = await admin.get(at('cost?min_position=soon'));
+    expect([malformed.status, malformed.body.errors[0].field]).toEqual([422, 'min_position']);
     const ahead = reachPosition(t.services.db, t.services.signals, Number(position) + 1, 20);
     await expect(ahead).rejects.toMatchObject({ code: 'position_ahead', extra: { newest: position } });
     const reached = reachPosition(t.services.db, t.services.signals, Number(position) + 1);
