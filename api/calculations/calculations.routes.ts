@@ -122,7 +122,8 @@ export function registerCalculationRoutes(app: App): void {
     permission: 'login',
     params: IdParams,
     answers: { 200: answer },
-    handler: async ({ ctx, params, reply }) => sendResource(reply, await readCalculation(ctx.db, params.id)),
+    handler: async ({ ctx, params, reply }) =>
+      sendResource(reply, await readCalculation(ctx.db, ctx.metamodel, params.id)),
   });
 
   operation(app, {

@@ -11,6 +11,9 @@ export const CalculationSchema = Type.Partial(
     formula: Type.String(),
     is_active: Type.Boolean(),
     execution_order: Type.Integer(),
+    broken_reason: Nullable(
+      Type.String({ description: 'Why it no longer fits the metamodel, and is not run; null while it fits' }),
+    ),
     last_error: Nullable(
       Type.String({ description: 'What the last run met, in any card; null when it went well' }),
     ),

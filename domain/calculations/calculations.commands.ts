@@ -36,7 +36,7 @@ export async function createCalculation(ctx: Ctx, input: CalculationInput): Prom
     });
     await work.sql('calculation_runs').insert({ calculation_id: row.id });
     tellCalculation(work, null, row);
-    return await readCalculation(work.sql, row.id as string);
+    return await readCalculation(work.sql, work.metamodel, row.id as string);
   });
 }
 
@@ -48,7 +48,7 @@ export async function createCalculation(ctx: Ctx, input: CalculationInput): Prom
 export async function patchCalculation(ctx: Ctx, id: string, input: CalculationInput): Promise<JsonText> {
   checkInput(ctx, input);
   return await change(ctx, id, async (work, before) => {
-    if (ctx.ifMatch) checkIfMatch(ctx, await readCalculation(work.sql, before.id as string));
+    if (ctx.ifMatch) checkIfMatch(ctx, await readCalculation(work.sql, work.metamodel, before.id as string));
     const changed = differing(before, stored(input));
     if (Object.keys(changed).length === 0) return;
     const after = await updateRow(work.sql, CALCULATIONS, key(before), changed);
@@ -126,7 +126,7 @@ async function change(
     async (work) => {
       const before = await locked(work, id);
       await act(work, before);
-      return await readCalculation(work.sql, before.id as string);
+      return await readCalculation(work.sql, work.metamodel, before.id as string);
     },
     { changesMetamodel: true },
   ).catch(told);

@@ -1,9 +1,12 @@
 import type { Sql } from '../../platform/database.ts';
-import { notFound } from '../../platform/errors.ts';
+import { EstateError, notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import type { Metamodel } from '../metamodel/metamodel.compile.ts';
+import { checkCalculation } from './calculations.check.ts';
+import type { CalculationRow } from './calculations.plan.ts';
 
 const calculationList: ListSpec = {
   name: 'calculations',
@@ -27,6 +30,9 @@ const calculationList: ListSpec = {
     formula: 'k.formula',
     is_active: 'k.is_active',
     execution_order: 'k.execution_order',
+    // what the reason is found by; `tellBroken` puts it in its place
+    broken_reason: `json_build_object('id', k.id, 'target_type_key', k.target_type_key,
+      'target_field_key', k.target_field_key, 'formula', k.formula, 'execution_order', k.execution_order)`,
     last_error: 'n.last_error',
     last_run_at: 'utc(n.last_run_at)',
     created_by: 'k.created_by',
@@ -42,18 +48,43 @@ export async function listCalculations(
 ): Promise<JsonText> {
   const where: Condition[] =
     params.type_key === undefined ? [] : [{ sql: 'k.target_type_key = ?', bindings: [params.type_key] }];
-  return await runList(ctx.db, calculationList, where, params, { owner: ctx.caller.userId });
+  const list = JSON.parse(
+    await runList(ctx.db, calculationList, where, params, { owner: ctx.caller.userId }),
+  );
+  return JSON.stringify({ ...list, items: tellBroken(ctx.metamodel, list.items) });
+}
+
+/** Tells why formulas no longer fit the metamodel, where they do not. */
+function tellBroken(metamodel: Metamodel, formulas: { broken_reason?: CalculationRow }[]): object[] {
+  return formulas.map((formula) =>
+    formula.broken_reason
+      ? { ...formula, broken_reason: brokenReason(metamodel, formula.broken_reason) }
+      : formula,
+  );
+}
+
+function brokenReason(metamodel: Metamodel, row: CalculationRow): string | null {
+  try {
+    checkCalculation(metamodel, row);
+  } catch (error) {
+    if (!(error instanceof EstateError)) throw error;
+    const [fault] = error.errors ?? [];
+    return fault?.field === 'target_field_key'
+      ? `${row.target_type_key}.${row.target_field_key} ${fault.message}`
+      : (fault?.message ?? error.message);
+  }
+  return metamodel.calculations.broken.get(row.id) ?? null;
 }
 
 /** One formula. @throws EstateError `not_found`. */
-export async function readCalculation(sql: Sql, id: string): Promise<JsonText> {
+export async function readCalculation(sql: Sql, metamodel: Metamodel, id: string): Promise<JsonText> {
   const item = projection(calculationList.members, undefined);
   const { rows } = await sql.raw(
     `select ${item.sql}::text as item from ${calculationList.from} where k.id = ?`,
     [...item.bindings, id] as never,
   );
   if (!rows[0]) throw notFound('calculation', id);
-  return rows[0].item;
+  return JSON.stringify(tellBroken(metamodel, [JSON.parse(rows[0].item)])[0]);
 }
 
 /** The fields that active formulas compute, by card type. */

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { eventsBy, field, makeRelationType, makeType, storedCard } from '../metamodel/metamodel.fixture.ts';
+import {
+  eventsBy,
+  field,
+  makeRelationType,
+  makeType,
+  schema,
+  storedCard,
+  types,
+} from '../metamodel/metamodel.fixture.ts';
 
 const url = '/api/v1/calculations';
 let t: TestApp;
@@ -271,6 +279,36 @@ describe('values', () => {
     expect((await admin.get(`${url}/${id}`)).body).toMatchObject({ last_error: null });
     await active(type, 'c', 'str(data.a)');
     expect(await valuesOf(one)).toEqual({ a: 5, b: 2 });
+  });
+
+  it('say why they no longer fit, and are not run, when what they need is gone', async () => {
+    const type = await newType();
+    const reading = await active(type, 'b', 'data.a + 1');
+    const target = await create(type, 'c', 'data.b');
+    const one = await card(type, { a: 1 });
+    const reshape = async (...kept: object[]) => {
+      const answer = await admin.patch(`${types}/${type}?force=true`, { fields_schema: schema(...kept) });
+      expect(answer.status, answer.text).toBe(200);
+    };
+    const reasons = async () =>
+      (await admin.get(`${url}?type_key=${type}&sort_by=name&fields=id,broken_reason`)).body.items;
+    expect(await reasons()).toEqual([
+      { id: reading, broken_reason: null },
+      { id: target, broken_reason: null },
+    ]);
+    await reshape(field('b', 'number'));
+    expect(await reasons()).toEqual([
+      { id: reading, broken_reason: `The type '${type}' has no field 'a'.` },
+      { id: target, broken_reason: `${type}.c is no attribute of this type` },
+    ]);
+    expect((await admin.patch(`/api/v1/cards/${one}`, { alias: 'Still here' })).status).toBe(200);
+    expect(await valuesOf(one)).toEqual({ b: 2 });
+    // with the field back, it works again
+    await reshape(...fields);
+    expect((await set(one, { a: 4 })).body.attributes).toEqual({ a: 4, b: 5 });
+    expect((await admin.delete(`/api/v1/cards/${one}`)).status).toBe(200);
+    expect((await admin.delete(`${types}/${type}`)).body.status).toBe('deleted');
+    expect((await admin.get(`${url}/${target}`)).body.broken_reason).toBe(`there is no card type "${type}"`);
   });
 
   it('are taken back with the batch that brought them', async () => {
