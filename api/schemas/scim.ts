@@ -122,30 +122,44 @@ const projectionQuery = {
 /** The query of what answers one resource. */
 export const ScimProjectionQuery = Type.Object(projectionQuery, { additionalProperties: false });
 
+const listMembers = {
+  filter: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4000,
+      description: 'A filter as RFC 7644, 3.4.2.2 has it, such as `userName eq "ada@example.org"`',
+    }),
+  ),
+  startIndex: Type.Optional(
+    Type.Integer({ maximum: 1_000_000_000, description: 'The place of the first resource, from 1' }),
+  ),
+  count: Type.Optional(
+    Type.Integer({
+      maximum: 1_000_000_000,
+      description: 'At most so many; 100 without it, and never more than 200',
+    }),
+  ),
+  sortBy: Type.Optional(Type.String({ maxLength: 200, description: 'Has no effect' })),
+  sortOrder: Type.Optional(Type.String({ maxLength: 20, description: 'Has no effect' })),
+};
+
 /** The query of a list. */
 export const ScimListQuery = Type.Object(
-  {
-    filter: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4000,
-        description: 'A filter as RFC 7644, 3.4.2.2 has it, such as `userName eq "ada@example.org"`',
-      }),
-    ),
-    startIndex: Type.Optional(
-      Type.Integer({ maximum: 1_000_000_000, description: 'The place of the first resource, from 1' }),
-    ),
-    count: Type.Optional(
-      Type.Integer({
-        maximum: 1_000_000_000,
-        description: 'At most so many; 100 without it, and never more than 200',
-      }),
-    ),
-    sortBy: Type.Optional(Type.String({ maxLength: 200, description: 'Has no effect' })),
-    sortOrder: Type.Optional(Type.String({ maxLength: 20, description: 'Has no effect' })),
-    ...projectionQuery,
-  },
+  { ...listMembers, ...projectionQuery },
   { additionalProperties: false },
+);
+
+/** A search (RFC 7644, 3.4.3). */
+export const ScimSearchBody = Type.Object(
+  {
+    schemas: Type.Optional(
+      Type.Array(Text, { examples: [['urn:ietf:params:scim:api:messages:2.0:SearchRequest']] }),
+    ),
+    ...listMembers,
+    attributes: Type.Optional(Type.Array(Text, { description: 'Attributes to which resources are cut' })),
+    excludedAttributes: Type.Optional(Type.Array(Text, { description: 'Attributes that are left out' })),
+  },
+  open,
 );
 
 /** A resource as clients send it: names in any case, and more than is kept. */

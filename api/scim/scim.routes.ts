@@ -13,6 +13,7 @@ import {
   replaceScimGroup,
 } from '../../domain/access/scim/scim.groups.commands.ts';
 import { listResources, type ResourceName, readResource } from '../../domain/access/scim/scim.queries.ts';
+import { searchOf } from '../../domain/access/scim/scim.search.ts';
 import {
   createScimUser,
   deleteScimUser,
@@ -31,6 +32,7 @@ import {
   ScimIdParams,
   ScimListQuery,
   ScimProjectionQuery,
+  ScimSearchBody,
   ScimUserSchema,
   scimList,
 } from '../schemas/scim.ts';
@@ -62,6 +64,13 @@ export async function registerScimRoutes(root: App): Promise<void> {
     registerDiscovery(app);
     registerResources(app, users);
     registerResources(app, groups);
+    registerOne(app, users, {
+      url: '/scim/v2/Me',
+      name: 'Me',
+      params: noParams,
+      what: 'the own user',
+      notes: 'The same as at the address of the user whose token it is; a service account is none.',
+    });
   });
 }
 
@@ -172,7 +181,6 @@ function registerResources(app: App, kind: Resources): void {
   const url = `/scim/v2/${name}`;
   const thing = one.toLowerCase();
   const schema = Type.Ref(`Scim${one}#`);
-  const single = answer(`The ${thing}`, schema, ['Location']);
   const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
 
   operation(app, {
@@ -187,6 +195,26 @@ function registerResources(app: App, kind: Resources): void {
     answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
     errors: ['scim_invalid_filter', 'scim_invalid_value'],
     handler: async ({ ctx, query, reply }) => sendScim(reply, await listResources(ctx, name, query)),
+  });
+
+  operation(app, {
+    ...common,
+    method: 'POST',
+    url: `${url}/.search`,
+    id: `searchScim${name}`,
+    summary: `Search ${thing}s for a provisioning client`,
+    description: 'As the list, with the parameters in the body (RFC 7644, 3.4.3).',
+    body: ScimSearchBody,
+    bodyExample: {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+      filter: `${kind.example.userName ? 'userName' : 'displayName'} sw "a"`,
+      attributes: ['displayName'],
+      startIndex: 1,
+      count: 10,
+    },
+    answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
+    errors: ['scim_invalid_filter', 'scim_invalid_value'],
+    handler: async ({ ctx, body, reply }) => sendScim(reply, await listResources(ctx, name, searchOf(body))),
   });
 
   operation(app, {
@@ -214,18 +242,64 @@ function registerResources(app: App, kind: Resources): void {
     },
   });
 
+  registerOne(app, kind, { url: `${url}/:id`, name: one, params: ScimIdParams, what: `a ${thing}` });
+
+  operation(app, {
+    ...common,
+    method: 'DELETE',
+    url: `${url}/:id`,
+    id: `deleteScim${one}`,
+    summary: `Delete a ${thing} for a provisioning client`,
+    description: kind.notes.remove,
+    params: ScimIdParams,
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['conflict', 'precondition_failed'],
+    handler: async ({ ctx, params, reply }) => {
+      await kind.remove(ctx, params.id);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** Where one resource stands: by its id, or as the caller's own. */
+interface Place {
+  url: string;
+  /** Stands in the names of its operations. */
+  name: string;
+  params: typeof ScimIdParams | typeof noParams;
+  what: string;
+  notes?: string;
+}
+
+const noParams = Type.Object({}, { additionalProperties: false });
+/** The id of the address, or the caller's. */
+const idOf = (ctx: Ctx, params: { id?: string }): string => params.id ?? ctx.caller.userId ?? 'Me';
+
+function registerOne(app: App, kind: Resources, place: Place): void {
+  const { name, one } = kind;
+  const { url, params: paramsSchema, what, notes } = place;
+  const described = (...texts: (string | undefined)[]) => {
+    const description = [notes, ...texts].filter(Boolean).join(' ');
+    return description ? { description } : {};
+  };
+  const thing = one.toLowerCase();
+  const schema = Type.Ref(`Scim${one}#`);
+  const single = answer(`The ${thing}`, schema, ['Location']);
+  const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
+
   operation(app, {
     ...common,
     method: 'GET',
-    url: `${url}/:id`,
-    id: `readScim${one}`,
-    summary: `Read one ${thing} for a provisioning client`,
-    params: ScimIdParams,
+    url,
+    id: `readScim${place.name}`,
+    summary: `Read ${what} for a provisioning client`,
+    ...described(),
+    params: paramsSchema,
     query: ScimProjectionQuery,
     answers: { 200: single },
     errors: ['scim_invalid_value'],
     handler: async ({ ctx, params, query, reply }) =>
-      sendScimResource(reply, await readResource(ctx, name, params.id, query)),
+      sendScimResource(reply, await readResource(ctx, name, idOf(ctx, params), query)),
   });
 
   const writes = [
@@ -244,58 +318,44 @@ function registerResources(app: App, kind: Resources): void {
   operation(app, {
     ...common,
     method: 'PUT',
-    url: `${url}/:id`,
-    id: `replaceScim${one}`,
-    summary: `Replace a ${thing} for a provisioning client`,
-    params: ScimIdParams,
+    url,
+    id: `replaceScim${place.name}`,
+    summary: `Replace ${what} for a provisioning client`,
+    ...described(),
+    params: paramsSchema,
     query: ScimProjectionQuery,
     body: ScimBody,
     bodyExample: kind.example,
     answers: { 200: changed },
     errors: [...writes],
     handler: async ({ ctx, params, query, body, reply }) => {
-      await kind.replace(ctx, params.id, body);
-      return sendScimResource(reply, await readResource(ctx, name, params.id, query));
+      await kind.replace(ctx, idOf(ctx, params), body);
+      return sendScimResource(reply, await readResource(ctx, name, idOf(ctx, params), query));
     },
   });
 
   operation(app, {
     ...common,
     method: 'PATCH',
-    url: `${url}/:id`,
-    id: `patchScim${one}`,
-    summary: `Change a ${thing} for a provisioning client`,
-    description:
+    url,
+    id: `patchScim${place.name}`,
+    summary: `Change ${what} for a provisioning client`,
+    ...described(
       kind.patched === 204
         ? 'The answer is empty unless `attributes` or `excludedAttributes` asks for the resource.'
         : 'Booleans may be sent as texts, and values without a path.',
-    params: ScimIdParams,
+    ),
+    params: paramsSchema,
     query: ScimProjectionQuery,
     body: ScimBody,
     bodyExample: kind.patchExample,
     answers: kind.patched === 204 ? { 200: changed, 204: { description: 'Changed' } } : { 200: changed },
     errors: [...writes],
     handler: async ({ ctx, params, query, body, reply }) => {
-      await kind.patch(ctx, params.id, body);
+      await kind.patch(ctx, idOf(ctx, params), body);
       const asked = query.attributes !== undefined || query.excludedAttributes !== undefined;
       if (kind.patched === 204 && !asked) return reply.code(204).send();
-      return sendScimResource(reply, await readResource(ctx, name, params.id, query));
-    },
-  });
-
-  operation(app, {
-    ...common,
-    method: 'DELETE',
-    url: `${url}/:id`,
-    id: `deleteScim${one}`,
-    summary: `Delete a ${thing} for a provisioning client`,
-    description: kind.notes.remove,
-    params: ScimIdParams,
-    answers: { 204: { description: 'Deleted' } },
-    errors: ['conflict', 'precondition_failed'],
-    handler: async ({ ctx, params, reply }) => {
-      await kind.remove(ctx, params.id);
-      return reply.code(204).send();
+      return sendScimResource(reply, await readResource(ctx, name, idOf(ctx, params), query));
     },
   });
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { followGroupSettings } from '../access/scim/scim.group-roles.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
@@ -24,7 +25,7 @@ function asRow(value: SettingValues[SettingKey]): StoredRow {
 }
 
 /**
- * Writes one setting and tells of it, unless it is the same already. `settings` is what {@link lockSettings} answered.
+ * Writes one setting and tells of it, unless it is the same already. What groups give is given at once to their members. `settings` is what {@link lockSettings} answered.
  * @param unset takes the row away, so that the default counts again, whatever it will be.
  */
 export async function writeSetting<K extends SettingKey>(
@@ -56,4 +57,6 @@ export async function writeSetting<K extends SettingKey>(
     data: { id: key, first: !settings.stored.has(key), changes: rowChanges(before, after) },
   });
   work.raise(SETTINGS_TOPIC);
+  const changes = differing(before, after);
+  if (key === 'sso' && 'group_roles' in changes) await followGroupSettings(work, ctx);
 }

@@ -7,6 +7,11 @@ import { OPEN_ROLES } from '../users.create.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, tellUpdate, type UserRow } from '../users.store.ts';
 
+/** Gives everybody in a group the role that the settings now tie to it. @throws EstateError `forbidden`. */
+export async function followGroupSettings(work: Work, ctx: Ctx): Promise<void> {
+  await followGroups(work, ctx, await work.sql('scim_group_members').distinct().pluck('user_id'));
+}
+
 /**
  * Gives the people the roles that the settings tie to their groups, under the lock of the administrators. Who would be
  * the last administrator to go keeps the role. Roles that hold more than the caller does are not given.

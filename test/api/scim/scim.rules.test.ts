@@ -123,3 +123,90 @@ test('the last administrator stays one', async () => {
   await agent.patch(`/scim/v2/Groups/${id}`, patch({ op: 'remove', path: 'members' }));
   expect(await roleOf(second)).toBe('admin');
 });
+
+test('a search answers what the list does, with its parameters in the body', async () => {
+  await newUser('searched.one');
+  await newUser('searched.two');
+  const search = (body: unknown) => agent.post('/scim/v2/Users/.search', body);
+  const listed = await agent.get(
+    `/scim/v2/Users?filter=${encodeURIComponent('userName sw "searched."')}&attributes=userName&count=1&startIndex=2`,
+  );
+  const found = await search({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+    Filter: 'userName sw "searched."',
+    attributes: ['userName'],
+    count: 1,
+    startIndex: 2,
+    sortBy: 'userName',
+  });
+  expect([found.status, found.headers['content-type']]).toEqual([
+    200,
+    'application/scim+json; charset=utf-8',
+  ]);
+  expect(found.body).toEqual(listed.body);
+  expect(found.body).toMatchObject({ totalResults: 2, itemsPerPage: 1 });
+  await agent.post('/scim/v2/Groups', { displayName: 'Searched' });
+  const groups = await agent.post('/scim/v2/Groups/.search', {
+    filter: 'displayName eq "Searched"',
+    excludedAttributes: ['members', 'meta'],
+  });
+  expect(groups.body.Resources.map((one: object) => Object.keys(one))).toEqual([
+    ['schemas', 'id', 'displayName'],
+  ]);
+  const refused = [
+    { filter: 'userName eq' },
+    { FILTER: 5 },
+    { Count: 'ten' },
+    { attributes: ['id'], excludedAttributes: ['id'] },
+  ];
+  for (const body of refused) {
+    const { status } = await search(body);
+    expect([status, body]).toEqual([400, body]);
+  }
+});
+
+test('Me is the own user, where there is one', async () => {
+  expect((await agent.get('/scim/v2/Me')).status).toBe(404);
+  const person = await t.as('admin', 'provisioner');
+  const me = await person.get('/scim/v2/Me');
+  expect([me.status, me.headers.location, me.body.userName]).toEqual([
+    200,
+    `/scim/v2/Users/${person.userId}`,
+    person.email,
+  ]);
+  const renamed = await person.patch(
+    '/scim/v2/Me',
+    patch({ op: 'replace', path: 'displayName', value: 'Myself' }),
+    { 'if-match': me.headers.etag! },
+  );
+  expect([renamed.status, renamed.body.displayName]).toEqual([200, 'Myself']);
+  expect((await person.get(`/scim/v2/Users/${person.userId}`)).body).toEqual(renamed.body);
+  expect((await person.delete('/scim/v2/Me')).status).toBe(405);
+});
+
+test('a change of what groups give is followed at once, and nobody gives more than he holds', async () => {
+  const id = await newUser('follower');
+  const outsider = await newUser('outsider');
+  await agent.post('/scim/v2/Groups', { displayName: 'Reviewers', members: [{ value: id }] });
+  const admin = await t.as('admin', 'boss');
+  const { group_roles } = (await admin.get('/api/v1/settings/sso')).body;
+  const before = [await roleOf(id), await roleOf(outsider)];
+  expect(before).toEqual(['member', 'member']);
+  const set = (role: string, client = admin) =>
+    client.patch('/api/v1/settings/sso', { group_roles: [{ group: 'Reviewers', role }, ...group_roles] });
+  const changed = await set('viewer');
+  expect([await roleOf(id), await roleOf(outsider)]).toEqual(['viewer', 'member']);
+  const events = await t.services
+    .db('events')
+    .where({ request_id: changed.headers['x-request-id'] as string })
+    .whereIn('event_type', ['settings.updated', 'user.updated']);
+  expect(events.map(({ data }) => [data.id, data.changes.role?.new])).toEqual(
+    expect.arrayContaining([[id, 'viewer']]),
+  );
+  const role = await roleWith(t, 'admin.settings');
+  const keeper = await t.as(role);
+  expect((await set('admin', keeper)).status).toBe(403);
+  expect(await roleOf(id)).toBe('viewer');
+  await admin.patch('/api/v1/settings/sso', { group_roles });
+  expect(await roleOf(id)).toBe('member');
+});
