@@ -1,0 +1,74 @@
+import type { Clock } from '../../../integrations/itsm/clock.ts';
+import type { Call } from './calls.ts';
+import type { Faults } from './faults.ts';
+import type { ImportSet } from './import-sets.ts';
+import type { Oauth } from './oauth.ts';
+import type { RateRules } from './rate.ts';
+import type { Row, Store } from './store.ts';
+import type { Account, Requirements } from './users.ts';
+
+/** One stored write, whoever made it. */
+export interface Write {
+  kind: 'insert' | 'update' | 'delete';
+  table: string;
+  id: string;
+  user: string;
+  at: number;
+  values: Record<string, string>;
+}
+
+/** An instance as its parts share it. */
+export interface Instance {
+  base: string;
+  clock: Clock;
+  /** Lets time pass before an answer; ends at once when the caller has gone. */
+  hold(ms: number, signal: AbortSignal): Promise<void>;
+  store: Store;
+  accounts: Map<string, Account>;
+  requirements: Requirements;
+  oauth: Oauth;
+  rate: RateRules;
+  faults: Faults;
+  importSets: Record<string, ImportSet>;
+  /** Whether POST /api/now/v1/batch is there. */
+  batch: boolean;
+  /** Milliseconds that a page, a single record and a write take. */
+  latency: { list: number; one: number; write: number };
+  calls: Call[];
+  writes: Write[];
+}
+
+/** Inserts, changes or deletes a row and keeps a note of it. */
+export const write = {
+  insert(instance: Instance, table: string, values: Record<string, string>, user: string): Row {
+    const row = instance.store.insert(table, values, user);
+    note(instance, 'insert', row, user, values);
+    return row;
+  },
+  update(instance: Instance, row: Row, values: Record<string, string>, user: string): boolean {
+    const changed = instance.store.update(row, values, user);
+    if (changed) note(instance, 'update', row, user, values);
+    return changed;
+  },
+  remove(instance: Instance, row: Row, user: string): void {
+    instance.store.remove(row, user);
+    note(instance, 'delete', row, user, {});
+  },
+};
+
+function note(
+  instance: Instance,
+  kind: Write['kind'],
+  row: Row,
+  user: string,
+  values: Record<string, string>,
+): void {
+  instance.writes.push({
+    kind,
+    table: row.table,
+    id: row.values.sys_id!,
+    user,
+    at: instance.clock.now(),
+    values,
+  });
+}

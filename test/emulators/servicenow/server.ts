@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { type Clock, systemClock } from '../../../integrations/itsm/clock.ts';
+import type { VirtualClock } from '../virtual-clock.ts';
+import type { CallKind } from './calls.ts';
+import { changeField, describeTables } from './dictionary.ts';
+import { type Fault, Faults } from './faults.ts';
+import type { ImportSet } from './import-sets.ts';
+import { type Instance, write } from './instance.ts';
+import { Oauth, type OauthClient } from './oauth.ts';
+import { RateRules } from './rate.ts';
+import { receive } from './requests.ts';
+import { baseSchema, type FieldSchema } from './schema.ts';
+import { formatTime, type Row, Store } from './store.ts';
+import { type Account, createAccount, defaultRequirements, type Requirements } from './users.ts';
+
+export interface Options {
+  clock?: Clock | VirtualClock;
+  /** Ids of rows are made from it. */
+  seed?: string;
+  accounts?: (Partial<Account> & { userName: string; password: string })[];
+  clients?: OauthClient[];
+  requirements?: Requirements;
+  importSets?: Record<string, ImportSet>;
+  batch?: boolean;
+  latency?: Partial<Instance['latency']>;
+  /** Serves https; `requestCert` and `ca` ask for a client certificate. */
+  tls?: ServerOptions;
+}
+
+export interface ServiceNowEmulator extends Instance {
+  /** How many requests there were of a kind, on a table where one is named. */
+  count(kind: CallKind, table?: string): number;
+  /** Acts as somebody else on the instance, as a person with a browser would. */
+  elsewhere: {
+    insert(table: string, values: Record<string, string>): Row;
+    update(id: string, values: Record<string, string>): boolean;
+    remove(id: string): void;
+  };
+  /** Adds, changes or takes away a column. */
+  changeField(table: string, field: FieldSchema | { name: string; removed: true }): void;
+  /** Sets a fault that is a state of the instance; others are armed by `faults.arm`. */
+  impose(fault: Fault): void;
+  /** Lifts what faults have left behind: hidden rows and columns, the wrong time, armed faults. */
+  heal(): void;
+  close(): Promise<void>;
+}
+
+const ELSEWHERE = 'abel.tuter';
+/** How far ahead the time of an instance with a wrong clock is. */
+const SKEW_MS = 7 * 60_000;
+
+const defaultClient: OauthClient = {
+  id: 'estate-client',
+  secret: 'client secret',
+  grants: ['password', 'refresh_token', 'client_credentials'],
+  user: 'estate',
+};
+
+/** Starts an instance of its own on loopback, with one account `estate`/`secret` unless others are given. */
+export async function startServiceNow(options: Options = {}): Promise<ServiceNowEmulator> {
+  const clock = options.clock ?? systemClock;
+  const store = new Store(baseSchema(), clock, options.seed ?? 'instance');
+  describeTables(store);
+  const accounts = new Map(
+    (options.accounts ?? [{ userName: 'estate', password: 'secret' }]).map((given) => [
+      given.userName,
+      createAccount(store, given),
+    ]),
+  );
+  const clients = options.clients ?? [defaultClient];
+  const emulator: ServiceNowEmulator = {
+    base: '',
+    clock,
+    hold: (ms, signal) =>
+      (clock as Partial<VirtualClock> & Clock).hold?.(ms, signal) ?? clock.sleep(ms, signal),
+    store,
+    accounts,
+    requirements: { ...defaultRequirements, ...options.requirements },
+    oauth: new Oauth(clock, clients, (user, password) => accounts.get(user)?.password === password),
+    rate: new RateRules(clock, () => store.skew),
+    faults: new Faults(),
+    importSets: options.importSets ?? {},
+    batch: options.batch ?? false,
+    latency: { list: 0, one: 0, write: 0, ...options.latency },
+    calls: [],
+    writes: [],
+    count: (kind, table) =>
+      emulator.calls.filter((call) => call.kind === kind && (table === undefined || call.table === table))
+        .length,
+    elsewhere: {
+      insert: (table, values) => write.insert(emulator, table, values, ELSEWHERE),
+      update: (id, values) => write.update(emulator, store.rows.get(id)!, values, ELSEWHERE),
+      remove: (id) => write.remove(emulator, store.rows.get(id)!, ELSEWHERE),
+    },
+    changeField: (table, field) => changeField(store, table, field),
+    impose(fault) {
+      emulator.faults.note(fault);
+      if (fault === 'clock_skew') store.skew = SKEW_MS;
+      const at = formatTime(store.now());
+      if (fault !== 'equal_timestamps') return;
+      for (const row of [...store.of('cmdb'), ...store.of('cmdb_rel_ci')]) row.values.sys_updated_on = at;
+    },
+    heal() {
+      emulator.faults.clear();
+      store.skew = 0;
+      for (const account of accounts.values()) {
+        account.hidesRow = () => false;
+        account.hidesField = () => false;
+      }
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  const listener: RequestListener = (request, response) => {
+    receive(emulator, request, response).catch(() => request.destroy());
+  };
+  const server: Server = options.tls ? createSecureServer(options.tls, listener) : createServer(listener);
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  emulator.base = `http${options.tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return emulator;
+}

@@ -1,0 +1,212 @@
+import { type Answer, failure, type Request } from './http.ts';
+import { type Instance, write } from './instance.ts';
+import { comparer, compileQuery, lowerBound, parseQuery } from './query.ts';
+import { type DisplayMode, type Rendering, renderRow } from './render.ts';
+import { place, type Row } from './store.ts';
+import { type Account, mayDo, type Operation } from './users.ts';
+
+/** The most rows of an answer unless the request says otherwise. */
+const DEFAULT_LIMIT = 10_000;
+
+export function tableCall(
+  instance: Instance,
+  account: Account,
+  request: Request,
+  table: string,
+  id: string | undefined,
+): Answer {
+  if (!instance.store.tables.has(table)) return failure(400, `Invalid table ${table}`, null);
+  const operations: Record<string, Operation> = {
+    GET: 'read',
+    POST: 'create',
+    PUT: 'write',
+    PATCH: 'write',
+    DELETE: 'delete',
+  };
+  const operation = operations[request.method];
+  if (!operation || (id === undefined) !== ['GET', 'POST'].includes(id === undefined ? request.method : '')) {
+    return failure(405, 'Method not supported', null);
+  }
+  if (!mayDo(instance.store, account, table, operation, instance.requirements)) {
+    return operation === 'read'
+      ? failure(403, 'User Not Authorized', 'Failed API level ACL Validation')
+      : failure(403, 'Operation Failed', 'ACL Exception Operation Failed due to security constraints');
+  }
+  if (id === undefined)
+    return request.method === 'GET'
+      ? list(instance, account, request, table)
+      : create(instance, account, request, table);
+  const row = instance.store.find(table, id);
+  if (!row || account.hidesRow(row)) {
+    return failure(404, 'No Record found', "Record doesn't exist or ACL restricts the record retrieval");
+  }
+  if (request.method === 'GET')
+    return { status: 200, body: { result: renderRow(renderingOf(instance, account, request), row) } };
+  if (request.method === 'DELETE') {
+    write.remove(instance, row, account.userName);
+    return { status: 204 };
+  }
+  const values = readBody(instance, account, request, row.table);
+  if (!values) return malformed;
+  write.update(instance, row, values, account.userName);
+  return { status: 200, body: { result: renderRow(renderingOf(instance, account, request), row) } };
+}
+
+const malformed = failure(400, 'Exception while reading request', 'The payload is not valid JSON.');
+
+function renderingOf(instance: Instance, account: Account, { query }: Request): Rendering {
+  const fields = query.get('sysparm_fields');
+  return {
+    store: instance.store,
+    account,
+    base: instance.base,
+    display: (query.get('sysparm_display_value') ?? 'false') as DisplayMode,
+    excludeLink: query.get('sysparm_exclude_reference_link') === 'true',
+    fields: fields ? fields.split(',').map((name) => name.trim()) : undefined,
+  };
+}
+
+function list(instance: Instance, account: Account, request: Request, table: string): Answer {
+  const { query } = request;
+  const limit = Number(query.get('sysparm_limit') ?? DEFAULT_LIMIT);
+  const offset = Number(query.get('sysparm_offset') ?? 0);
+  const counted = query.get('sysparm_no_count') !== 'true';
+  const found = search(instance, table, query.get('sysparm_query') ?? '', offset, limit, counted);
+  // access controls act after the query: an answer may be shorter than the page it is
+  const visible = found.rows.filter((row) => !account.hidesRow(row));
+  const rendering = renderingOf(instance, account, request);
+  return {
+    status: 200,
+    headers: counted
+      ? { 'x-total-count': String(found.total), ...links(instance, request, limit, offset, found.total) }
+      : {},
+    body: { result: visible.map((row) => renderRow(rendering, row)) },
+  };
+}
+
+interface Found {
+  rows: Row[];
+  /** Rows that the query finds altogether, hidden ones too. */
+  total: number;
+}
+
+function search(
+  instance: Instance,
+  table: string,
+  text: string,
+  offset: number,
+  limit: number,
+  counted: boolean,
+): Found {
+  const { store } = instance;
+  const parsed = parseQuery(text);
+  const fits = compileQuery<Row>(parsed, {
+    field: (name) => store.field(table, name),
+    value: (row, name) => store.value(row, name),
+    instanceOf: (className, ancestor) => store.instanceOf(className, ancestor),
+  });
+  const ids = store.ids(table);
+  const bound = lowerBound(parsed);
+  const start = bound === undefined ? 0 : place(ids, bound);
+  const inOrder =
+    parsed.order.length === 0 || (parsed.order[0]!.field === 'sys_id' && !parsed.order[0]!.descending);
+  const wanted = inOrder && !counted ? offset + limit : Number.POSITIVE_INFINITY;
+  const rows: Row[] = [];
+  for (let at = start; at < ids.length && rows.length < wanted; at += 1) {
+    const row = store.rows.get(ids[at]!)!;
+    if (fits(row)) rows.push(row);
+  }
+  if (!inOrder) {
+    const keys = parsed.order.map(({ field, descending }) => ({
+      field,
+      compare: comparer(store.field(table, field)),
+      sign: descending ? -1 : 1,
+    }));
+    rows.sort((a, b) => {
+      for (const { field, compare, sign } of keys) {
+        const order = compare(store.value(a, field), store.value(b, field));
+        if (order !== 0) return order * sign;
+      }
+      return 0;
+    });
+  }
+  return { rows: rows.slice(offset, offset + limit), total: rows.length };
+}
+
+/** RFC 8288 links to the other pages, where there are any. */
+function links(
+  { base }: Instance,
+  { path, query }: Request,
+  limit: number,
+  offset: number,
+  total: number,
+): Record<string, string> {
+  if (total <= limit || limit < 1) return {};
+  const to = (at: number, rel: string) => {
+    const other = new URLSearchParams(query);
+    other.set('sysparm_limit', String(limit));
+    other.set('sysparm_offset', String(at));
+    return `<${base}${path}?${other}>;rel="${rel}"`;
+  };
+  const last = Math.floor((total - 1) / limit) * limit;
+  return {
+    link: [
+      to(0, 'first'),
+      ...(offset > 0 ? [to(Math.max(0, offset - limit), 'prev')] : []),
+      ...(offset + limit < total ? [to(offset + limit, 'next')] : []),
+      to(last, 'last'),
+    ].join(','),
+  };
+}
+
+function create(instance: Instance, account: Account, request: Request, table: string): Answer {
+  // a row is made in the class that its body names, where that extends the table
+  const named = readBody(instance, account, request, table);
+  if (!named) return malformed;
+  const wanted = (JSON.parse(request.body) as Record<string, unknown>).sys_class_name;
+  const target =
+    typeof wanted === 'string' &&
+    instance.store.tables.has(wanted) &&
+    instance.store.instanceOf(wanted, table)
+      ? wanted
+      : table;
+  const values = target === table ? named : readBody(instance, account, request, target)!;
+  const row = write.insert(instance, target, values, account.userName);
+  return {
+    status: 201,
+    headers: { location: `${instance.base}/api/now/v2/table/${table}/${row.values.sys_id}` },
+    body: { result: renderRow(renderingOf(instance, account, request), row) },
+  };
+}
+
+/** The values of a body that the account may set; display values are looked up where the request says they are such. */
+function readBody(
+  instance: Instance,
+  account: Account,
+  { body, query }: Request,
+  table: string,
+): Record<string, string> | undefined {
+  let document: unknown;
+  try {
+    document = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
+  const displayed = query.get('sysparm_input_display_value') === 'true';
+  const values: Record<string, string> = {};
+  for (const [name, given] of Object.entries(document)) {
+    const field = instance.store.field(table, name);
+    if (!field || account.readonlyField(table, name)) continue;
+    let value = given === null ? '' : String(given);
+    if (displayed && field.reference && value !== '') {
+      value =
+        instance.store.of(field.reference).find((row) => instance.store.displayOf(row) === value)?.values
+          .sys_id ?? '';
+    } else if (displayed && field.choices) {
+      value = Object.entries(field.choices).find(([, label]) => label === value)?.[0] ?? value;
+    }
+    values[name] = value;
+  }
+  return values;
+}
