@@ -1,0 +1,88 @@
+import type { RemoteRecord } from '../remote.types.ts';
+import type { Book, Evidence, Pair } from './book.types.ts';
+import type { Mapping } from './mapping.types.ts';
+import type { RemoteReading } from './observation.types.ts';
+
+/** What a run knows of a record. */
+export type Fate =
+  | { kind: 'there'; record: RemoteRecord }
+  /** Not changed since it was last read. */
+  | { kind: 'unread' }
+  /** It is there, but no longer among what the mapping reads. */
+  | { kind: 'outside' }
+  /** A reading should have shown it and did not; that alone proves nothing. */
+  | { kind: 'missing'; absences: number; reason: string }
+  | { kind: 'gone'; evidence: Evidence; mergedInto?: string };
+
+/** A reading by key, so that each record is found at once. */
+export interface ReadingIndex {
+  reading: RemoteReading;
+  records: Map<string, RemoteRecord>;
+  tombstones: Map<string, { at: string; mergedInto?: string }>;
+}
+
+/** Orders a reading by key; of a record that was read more than once the newest state counts. */
+export function indexReading(reading: RemoteReading): ReadingIndex {
+  const records = new Map<string, RemoteRecord>();
+  for (const record of reading.records) {
+    const other = records.get(record.id);
+    if (!other || other.updatedAt <= record.updatedAt) records.set(record.id, record);
+  }
+  return { reading, records, tombstones: new Map(reading.tombstones.map((one) => [one.id, one])) };
+}
+
+/** A record that a reading or a look has shown. */
+export function recordIn({ reading, records }: ReadingIndex, id: string): RemoteRecord | undefined {
+  const look = reading.looks.get(id);
+  return records.get(id) ?? (look?.kind === 'there' ? look.record : undefined);
+}
+
+/**
+ * What has become of a pair's record. It is gone only after a tombstone, a look at it, or several complete readings
+ * without it; a reading with a filter proves nothing, since the record may only no longer fit.
+ */
+export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate {
+  const { reading, records, tombstones } = index;
+  const record = records.get(pair.remoteId);
+  const tombstone = tombstones.get(pair.remoteId);
+  const look = reading.looks.get(pair.remoteId);
+  if (look?.kind === 'gone' || record?.deleted) return gone(look ? 'look' : 'tombstone', tombstone);
+  if (look?.kind === 'there') {
+    return mapping.filtered && !record ? { kind: 'outside' } : { kind: 'there', record: look.record };
+  }
+  if (record && !tombstone) return { kind: 'there', record };
+  const { absences } = pair;
+  if (record) {
+    return { kind: 'missing', absences, reason: 'the remote both shows it and calls it deleted' };
+  }
+  if (tombstone) return gone('tombstone', tombstone);
+  if (reading.kind === 'delta') return { kind: 'unread' };
+  if (look || mapping.filtered) {
+    return { kind: 'missing', absences, reason: 'the reading is without it, which proves nothing' };
+  }
+  const readings = absences + 1;
+  const enough = mapping.deletion.completeReads;
+  if (enough > 0 && readings >= enough) return gone('readings', undefined);
+  return { kind: 'missing', absences: readings, reason: `${readings} complete readings were without it` };
+}
+
+function gone(evidence: Evidence, tombstone: { mergedInto?: string } | undefined): Fate {
+  return { kind: 'gone', evidence, mergedInto: tombstone?.mergedInto };
+}
+
+/**
+ * The records that should be looked at one by one before the plan is made: those that a complete reading was
+ * without, those that were both read and called deleted, and those that others were merged into.
+ */
+export function wantedLooks(book: Book, reading: RemoteReading): string[] {
+  const { records, tombstones } = indexReading(reading);
+  const wanted: string[] = [...tombstones.values()].flatMap(({ mergedInto }) =>
+    mergedInto === undefined || records.has(mergedInto) || reading.looks.has(mergedInto) ? [] : [mergedInto],
+  );
+  for (const { remoteId, state } of book.pairs.values()) {
+    if (state.kind === 'unmapped' || reading.looks.has(remoteId)) continue;
+    const [read, called] = [records.has(remoteId), tombstones.has(remoteId)];
+    if (read ? called : !called && reading.kind === 'complete') wanted.push(remoteId);
+  }
+  return wanted;
+}

@@ -1,0 +1,81 @@
+import type { RemoteRecord, RemoteTombstone } from '../remote.types.ts';
+import type { AgreedLink } from './book.types.ts';
+import type { Path, Side } from './mapping.types.ts';
+import type { Value } from './values.ts';
+
+/** A card as the engine sees it. */
+export interface LocalCard {
+  id: string;
+  type: string;
+  /** An archived card counts as gone. */
+  archived: boolean;
+  /** By path, at least the mapped ones. */
+  fields: Record<Path, Value>;
+  /** Whether the card is in the part of the inventory that the mapping is for. */
+  inFilter: boolean;
+  /** When it was last changed; RFC 3339. */
+  updatedAt: string;
+  /** When single fields were, where that is known; RFC 3339. */
+  changedAt?: Record<Path, string>;
+}
+
+/** What a look at one record by its key has shown; `unknown` when the remote would not say. */
+export type Look = { kind: 'gone' } | { kind: 'unknown' } | { kind: 'there'; record: RemoteRecord };
+
+/** All that was read outside for one run. */
+export interface RemoteReading {
+  /** `complete`: every record that fits the filter; `delta`: those changed since the watermark, and those asked for. */
+  kind: 'complete' | 'delta';
+  records: RemoteRecord[];
+  tombstones: RemoteTombstone[];
+  /** By key: records looked at one by one because a reading lacked them. */
+  looks: Map<string, Look>;
+  /** What the next reading goes on from; RFC 3339, by the remote's clock. */
+  watermark: string | null;
+}
+
+/** What the inventory holds. Cards that pairs name are all here unless they are gone for good. */
+export interface LocalReading {
+  cards: Map<string, LocalCard>;
+  /** Merged cards: from the one that went to the one that stayed. */
+  redirects: Map<string, string>;
+}
+
+/** Relations between mapped things as both sides have them; only a complete reading shows that one is gone. */
+export interface LinkReading {
+  /** Whether all relations of the mapped kinds were read outside. */
+  complete: boolean;
+  /** By cards, in the relation's own direction. */
+  local: { relationType: string; source: string; target: string }[];
+  /** By records, already turned into the relation's direction. */
+  remote: AgreedLink[];
+}
+
+/** A person's word on a conflict; it holds only while both sides are as they were when it was given. */
+export interface Resolution {
+  remoteId: string;
+  /** A field, or null for the question whether what is gone on one side goes on the other. */
+  path: Path | null;
+  winner: Side;
+  seen: { local: Value; remote: Value };
+}
+
+/** A person's word on which card a record is; `card: null` says that it is a new one. */
+export interface Decision {
+  remoteId: string;
+  cardId: string | null;
+}
+
+/** All that a plan is made from. */
+export interface Observation {
+  remote: RemoteReading;
+  local: LocalReading;
+  /** Undefined when the run is not about relations. */
+  links?: LinkReading;
+  resolutions: Resolution[];
+  decisions: Decision[];
+  /** The moment of the run; RFC 3339. */
+  now: string;
+  /** How far the remote's clock is ahead of ours, in milliseconds. */
+  remoteAheadMs: number;
+}

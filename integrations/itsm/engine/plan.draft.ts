@@ -1,0 +1,90 @@
+import { type Identities, identities, redirected } from './book.ts';
+import type { Agreed, Book, Pair } from './book.types.ts';
+import { indexReading, type ReadingIndex } from './fate.ts';
+import type { Surroundings } from './mapping.transforms.ts';
+import type { Mapping, Path } from './mapping.types.ts';
+import type { LocalCard, Observation } from './observation.types.ts';
+import type { PlanRow } from './plan.types.ts';
+
+/** A plan in the making. */
+export interface Planning {
+  mapping: Mapping;
+  book: Book;
+  seen: Observation;
+  index: ReadingIndex;
+  identities: Identities;
+  /** All pairs, live or not, by the card they are about today. */
+  pairsOf: ReadonlyMap<string, Pair[]>;
+  around: Surroundings;
+  rows: PlanRow[];
+  /** Records to read again next time. */
+  again: Set<string>;
+  /** New counts of complete readings without a record. */
+  absences: Record<string, number>;
+}
+
+/** Begins a plan. @param evaluate runs a transform's formula within bounds. */
+export function beginPlanning(
+  mapping: Mapping,
+  book: Book,
+  seen: Observation,
+  evaluate: Surroundings['evaluate'],
+): Planning {
+  const known = identities(book, seen.local.redirects);
+  return {
+    mapping,
+    book,
+    seen,
+    index: indexReading(seen.remote),
+    identities: known,
+    pairsOf: Map.groupBy(book.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
+    around: { cardOf: known.cardOf, recordOf: known.recordOf, evaluate },
+    rows: [],
+    again: new Set(),
+    absences: {},
+  };
+}
+
+/** A row with what it needs; the rest is empty. */
+export type Draft = Pick<PlanRow, 'action' | 'reason'> & Partial<Omit<PlanRow, 'no'>>;
+
+/** Adds a row. @returns it, so that others can need it. */
+export function addRow(planning: Planning, draft: Draft): PlanRow {
+  const row: PlanRow = {
+    no: planning.rows.length,
+    side: null,
+    remoteId: null,
+    cardId: null,
+    diff: {},
+    expects: {},
+    needs: null,
+    agreed: {},
+    before: {},
+    state: null,
+    drops: [],
+    origin: null,
+    candidates: [],
+    link: null,
+    baseLink: null,
+    cards: null,
+    path: null,
+    settled: [],
+    ...draft,
+  };
+  planning.rows.push(row);
+  return row;
+}
+
+/** The base of the paths, with null for those that have none. */
+export function baseOf(base: Record<Path, Agreed>, paths: readonly Path[]): Record<Path, Agreed | null> {
+  return Object.fromEntries(paths.map((path) => [path, base[path] ?? null]));
+}
+
+/** The card that a pair is about today, if it is there. */
+export function cardOfPair(planning: Planning, cardId: string): LocalCard | undefined {
+  const card = planning.seen.local.cards.get(cardId);
+  return card && !card.archived ? card : undefined;
+}
+
+/** What names a pair in a row. */
+export const named = (pair: Pair, cardId: string) => ({ remoteId: pair.remoteId, cardId });

@@ -1,0 +1,257 @@
+import { isLive } from './book.ts';
+import type { Pair } from './book.types.ts';
+import { type Fate, recordIn } from './fate.ts';
+import type { Side } from './mapping.types.ts';
+import { localFields, localView, remoteFields } from './normalise.ts';
+import type { LocalCard } from './observation.types.ts';
+import { planCreateLocal, planCreateRemote } from './plan.create.ts';
+import { addRow, baseOf, type Draft, named, type Planning } from './plan.draft.ts';
+import { type Compared, chosen, movedOn } from './plan.fields.ts';
+
+/** A linked pair of which one side is gone: its record, or else its card. */
+export function planGone(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+  fate: Fate,
+): void {
+  if (
+    card &&
+    fate.kind === 'gone' &&
+    fate.mergedInto &&
+    planSuccessor(planning, pair, card, fate.mergedInto)
+  ) {
+    return;
+  }
+  const gone: Side = card ? 'remote' : 'local';
+  const ids = named(pair, cardId);
+  const what = gone === 'local' ? 'card' : 'record';
+  const kept = keeps(planning, pair, cardId, gone);
+  if (kept) {
+    addRow(planning, {
+      ...ids,
+      action: 'unlink',
+      reason: `The ${what} is gone; ${kept.reason}`,
+      expects: { pair: 'linked' },
+      ...(kept.drop ? { drops: [pair.remoteId] } : { state: { kind: 'ended', gone } }),
+    });
+    return;
+  }
+  if (planMoved(planning, pair, cardId, card, fate, gone)) return;
+  const evidence = fate.kind === 'gone' ? fate.evidence : 'inventory';
+  addRow(planning, {
+    ...ids,
+    action: 'quarantine',
+    reason: `The ${what} is gone (${proofs[evidence]}); its counterpart waits to be removed`,
+    expects: { pair: 'linked' },
+    state: { kind: 'quarantined', gone, evidence, since: planning.seen.now },
+  });
+  planning.again.add(pair.remoteId);
+}
+
+const proofs = {
+  tombstone: 'the remote says so',
+  look: 'a look at it found nothing',
+  readings: 'several complete readings were without it',
+  inventory: 'it was archived or deleted here',
+} as const;
+
+/** A pair in quarantine: released when what was gone is back, removed when its time has come. */
+export function planQuarantined(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+  fate: Fate,
+): void {
+  if (pair.state.kind !== 'quarantined') return;
+  const { gone, since } = pair.state;
+  const ids = named(pair, cardId);
+  const back = gone === 'local' ? card !== undefined : fate.kind === 'there';
+  if (back) {
+    const reason = gone === 'local' ? 'The card is there again' : 'The record is there again';
+    addRow(planning, {
+      ...ids,
+      action: 'release',
+      reason,
+      expects: { pair: 'quarantined' },
+      state: { kind: 'linked' },
+    });
+    planning.again.add(pair.remoteId);
+    return;
+  }
+  if (planMoved(planning, pair, cardId, card, fate, gone)) return;
+  planning.again.add(pair.remoteId);
+  const until = Date.parse(since) + planning.mapping.deletion.quarantineMs;
+  const kept = keeps(planning, pair, cardId, gone);
+  if (kept || Date.parse(planning.seen.now) < until) {
+    const reason = kept
+      ? `Nothing is removed: ${kept.reason}`
+      : `Waits to be removed until ${new Date(until).toISOString()}`;
+    addRow(planning, { ...ids, action: 'skip', reason });
+    return;
+  }
+  addRow(planning, removal(planning, pair, cardId, card, fate, gone));
+}
+
+function removal(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+  fate: Fate,
+  gone: Side,
+): Draft {
+  const paths = planning.mapping.fields.map(({ path }) => path);
+  const read = fate.kind === 'there' ? remoteFields(planning.mapping, fate.record) : undefined;
+  const agreed = Object.entries(pair.base).map(([path, { remote }]) => [path, remote] as const);
+  const remote = read ?? Object.fromEntries(agreed);
+  const local = card ? localFields(planning.mapping, card) : {};
+  const values = gone === 'remote' ? local : remote;
+  return {
+    ...named(pair, cardId),
+    action: 'delete',
+    side: gone === 'remote' ? 'local' : 'remote',
+    reason: gone === 'remote' ? 'The record is gone at the remote' : 'The card is gone here',
+    diff: Object.fromEntries(
+      Object.entries(values).map(([path, value]) => [path, { old: value, new: null }]),
+    ),
+    expects: {
+      pair: 'quarantined',
+      card: { there: gone === 'remote', fields: local },
+      record: { there: gone === 'local', fields: gone === 'local' ? remote : {} },
+    },
+    before: baseOf(pair.base, paths),
+    drops: [pair.remoteId],
+    origin: pair.origin,
+  };
+}
+
+/** Why the side that is left stays, if it does. */
+function keeps(
+  { mapping, pairsOf }: Planning,
+  pair: Pair,
+  cardId: string,
+  gone: Side,
+): { reason: string; drop: boolean } | undefined {
+  const left: Side = gone === 'local' ? 'remote' : 'local';
+  if (gone === 'remote') {
+    const other = pairsOf.get(cardId)?.find((one) => one !== pair && isLive(one));
+    if (other) return { reason: `the card has another record, ${other.remoteId}`, drop: true };
+  }
+  const { mode } = mapping.deletion;
+  if (mapping.direction === (left === 'local' ? 'push' : 'pull')) {
+    return {
+      reason: `the mapping writes nothing ${left === 'local' ? 'here' : 'at the remote'}`,
+      drop: false,
+    };
+  }
+  if (mode === 'additive') return { reason: 'the mapping removes nothing', drop: false };
+  const made = left === 'local' ? pair.origin === 'pulled' : pair.origin === 'pushed';
+  if (mode === 'conservative' && !made) {
+    return { reason: 'the mapping only removes what it has made itself', drop: false };
+  }
+  return undefined;
+}
+
+/** What was changed on one side while the other was removed is not removed without a person's word. */
+function planMoved(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+  fate: Fate,
+  gone: Side,
+): boolean {
+  const left: Side = gone === 'local' ? 'remote' : 'local';
+  const record = fate.kind === 'there' ? fate.record : undefined;
+  const now = card ?? archivedOrNone(planning, cardId, pair);
+  const compared: Compared = { remoteId: pair.remoteId, card: now, record, base: pair.base };
+  const moved = movedOn(planning, compared, left);
+  if (moved.length === 0) return false;
+  const seen = {
+    local: left === 'local' ? moved.join() : null,
+    remote: left === 'remote' ? moved.join() : null,
+  };
+  const winner = chosen(planning, pair.remoteId, null, seen.local, seen.remote);
+  if (winner === gone) return false;
+  if (winner === left) revive(planning, pair, cardId, card, fate);
+  else {
+    addRow(planning, {
+      ...named(pair, cardId),
+      action: 'conflict',
+      reason: `${gone === 'local' ? 'The card' : 'The record'} is gone, but its counterpart was changed: ${moved.join(', ')}`,
+      diff: { '': { old: seen.local, new: seen.remote } },
+    });
+    planning.again.add(pair.remoteId);
+  }
+  return true;
+}
+
+/** A card to compare with where there is none: it holds what was agreed on. */
+function archivedOrNone({ seen, mapping }: Planning, cardId: string, pair: Pair): LocalCard {
+  const fields = Object.fromEntries(Object.entries(pair.base).map(([path, { local }]) => [path, local]));
+  const none = { id: cardId, type: mapping.cardType, archived: true, inFilter: true, updatedAt: seen.now };
+  return { ...none, fields };
+}
+
+/** Makes what is gone again from what is left. */
+function revive(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+  fate: Fate,
+): void {
+  if (card) {
+    planCreateRemote(planning, card, 'A person wants the card to have a record again', [pair]);
+    return;
+  }
+  if (fate.kind !== 'there') {
+    planning.again.add(pair.remoteId);
+    return;
+  }
+  if (planning.seen.local.cards.has(cardId)) {
+    addRow(planning, {
+      ...named(pair, cardId),
+      action: 'restore',
+      side: 'local',
+      reason: 'A person wants the record to have its card again',
+      expects: { pair: pair.state.kind, card: { there: false, fields: {} } },
+      state: { kind: 'linked' },
+    });
+    planning.again.add(pair.remoteId);
+    return;
+  }
+  const view = localView(planning.mapping, fate.record, planning.around);
+  planCreateLocal(planning, fate.record, view, 'A person wants the record to have a card again');
+}
+
+/** The remote has merged the record into another one: the pair goes on with that, unless it has a card of its own. */
+function planSuccessor(planning: Planning, pair: Pair, card: LocalCard, successor: string): boolean {
+  const other = planning.book.pairs.get(successor);
+  if (other) {
+    addRow(planning, {
+      ...named(pair, card.id),
+      action: 'unlink',
+      reason: `The remote has merged the record into ${successor}, which belongs to another card; the cards may be one too`,
+      expects: { pair: 'linked' },
+      state: { kind: 'ended', gone: 'remote' },
+    });
+    return true;
+  }
+  if (!recordIn(planning.index, successor)) return false;
+  addRow(planning, {
+    remoteId: successor,
+    cardId: card.id,
+    action: 'link',
+    reason: `The remote has merged record ${pair.remoteId} into this one`,
+    expects: { pair: 'none', card: { there: true, fields: {} } },
+    agreed: pair.base,
+    drops: [pair.remoteId],
+    origin: pair.origin,
+  });
+  planning.again.add(successor);
+  return true;
+}

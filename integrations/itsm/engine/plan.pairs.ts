@@ -1,0 +1,90 @@
+import { isLive, redirected } from './book.ts';
+import type { Pair } from './book.types.ts';
+import { type Fate, fateOf } from './fate.ts';
+import type { Side } from './mapping.types.ts';
+import type { LocalCard } from './observation.types.ts';
+import { addRow, cardOfPair, named, type Planning } from './plan.draft.ts';
+import { compareFields, planFields } from './plan.fields.ts';
+import { planGone, planQuarantined } from './plan.gone.ts';
+
+/** Plans what is known already: each pair by what has become of its two sides. */
+export function planPairs(planning: Planning): void {
+  for (const pair of planning.book.pairs.values()) planPair(planning, pair);
+}
+
+function planPair(planning: Planning, pair: Pair): void {
+  const cardId = redirected(pair.cardId, planning.seen.local.redirects);
+  const card = cardOfPair(planning, cardId);
+  const fate = fateOf(pair, planning.mapping, planning.index);
+  countAbsences(planning, pair, fate);
+  const recordGone = fate.kind === 'gone' || (goneBefore(pair) === 'remote' && fate.kind === 'unread');
+  const { kind } = pair.state;
+  if (recordGone && !card) planBothGone(planning, pair, cardId);
+  else if (kind === 'ended') planEnded(planning, pair, card, fate);
+  else if (kind === 'unmapped') return;
+  else if (fate.kind === 'missing') planMissing(planning, pair, cardId, fate.reason);
+  else if (fate.kind === 'outside' || (card && !card.inFilter)) planOutside(planning, pair, cardId, fate);
+  else if (kind === 'quarantined') planQuarantined(planning, pair, cardId, card, fate);
+  else if (fate.kind === 'gone' || !card) planGone(planning, pair, cardId, card, fate);
+  else planBothThere(planning, pair, card, fate);
+}
+
+/** The side that an earlier run found gone. */
+function goneBefore({ state }: Pair): Side | undefined {
+  return state.kind === 'quarantined' || state.kind === 'ended' ? state.gone : undefined;
+}
+
+function countAbsences(planning: Planning, pair: Pair, fate: Fate): void {
+  const absences = fate.kind === 'missing' ? fate.absences : fate.kind === 'unread' ? pair.absences : 0;
+  if (absences !== pair.absences) planning.absences[pair.remoteId] = absences;
+}
+
+function planBothGone(planning: Planning, pair: Pair, cardId: string): void {
+  addRow(planning, {
+    ...named(pair, cardId),
+    action: 'unlink',
+    reason: 'Both the card and the record are gone',
+    expects: { pair: pair.state.kind },
+    drops: [pair.remoteId],
+  });
+}
+
+/** What had ended goes on when the side that was gone is back. */
+function planEnded(planning: Planning, pair: Pair, card: LocalCard | undefined, fate: Fate): void {
+  if (pair.state.kind !== 'ended' || !card || planning.identities.primary.has(card.id)) return;
+  const { gone } = pair.state;
+  if (gone === 'remote' && fate.kind !== 'there') return;
+  addRow(planning, {
+    ...named(pair, card.id),
+    action: 'release',
+    reason: gone === 'local' ? 'The card is there again' : 'The record is there again',
+    expects: { pair: 'ended' },
+    state: { kind: 'linked' },
+  });
+  planning.again.add(pair.remoteId);
+}
+
+function planMissing(planning: Planning, pair: Pair, cardId: string, why: string): void {
+  planning.again.add(pair.remoteId);
+  const reason = `The record is not known to be gone: ${why}`;
+  addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
+}
+
+function planOutside(planning: Planning, pair: Pair, cardId: string, fate: Fate): void {
+  planning.again.add(pair.remoteId);
+  const what = fate.kind === 'outside' ? 'record' : 'card';
+  const reason = `The ${what} is no longer in the part that the mapping is for, and is left alone`;
+  addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
+}
+
+function planBothThere(planning: Planning, pair: Pair, card: LocalCard, fate: Fate): void {
+  const speaker = planning.identities.primary.get(card.id);
+  if (speaker && speaker !== pair && isLive(pair)) {
+    const reason = `The card is kept in step with record ${speaker.remoteId}; this one came to it by a merge`;
+    addRow(planning, { ...named(pair, card.id), action: 'skip', reason });
+    return;
+  }
+  const record = fate.kind === 'there' ? fate.record : undefined;
+  const compared = { remoteId: pair.remoteId, card, record, base: pair.base };
+  planFields(planning, compared, compareFields(planning, compared), null);
+}

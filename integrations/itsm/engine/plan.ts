@@ -1,0 +1,61 @@
+import type { Book } from './book.types.ts';
+import type { Surroundings } from './mapping.transforms.ts';
+import type { Mapping } from './mapping.types.ts';
+import type { Scorer } from './match.ts';
+import type { Observation } from './observation.types.ts';
+import { beginPlanning, type Planning } from './plan.draft.ts';
+import { planLinks } from './plan.links.ts';
+import { planPairs } from './plan.pairs.ts';
+import type { Plan, PlanRow } from './plan.types.ts';
+import { planUnmatched } from './plan.unmatched.ts';
+
+/** What planning asks of its caller; both must answer the same for the same question. */
+export interface PlanTools {
+  score: Scorer;
+  evaluate: Surroundings['evaluate'];
+}
+
+/**
+ * Makes the plan of a run from what was read and what the book remembers. It writes nothing, and the same
+ * observation always gives the same plan.
+ */
+export function makePlan(
+  id: string,
+  mapping: Mapping,
+  book: Book,
+  seen: Observation,
+  tools: PlanTools,
+): Plan {
+  const planning = beginPlanning(mapping, book, seen, tools.evaluate);
+  planPairs(planning);
+  planUnmatched(planning, tools.score);
+  planLinks(planning);
+  return {
+    id,
+    mappingId: mapping.id,
+    madeAt: seen.now,
+    rows: planning.rows,
+    stopped: tooMany(planning),
+    closing: {
+      watermark: seen.remote.watermark,
+      again: [...planning.again].sort(),
+      absences: planning.absences,
+    },
+  };
+}
+
+const removes = ({ action }: PlanRow) => action === 'delete' || action === 'quarantine';
+
+/** The breaker: too many removals at once are more likely a fault of the source than somebody's wish. */
+function tooMany({ mapping, book, rows }: Planning): string | null {
+  const { maxCount, maxRatio } = mapping.deletion;
+  const count = rows.filter(removes).length;
+  if (count === 0) return null;
+  const pairs = [...book.pairs.values()].filter(
+    ({ state }) => state.kind === 'linked' || state.kind === 'quarantined',
+  ).length;
+  if (count > maxCount) return `${count} removals are more than the ${maxCount} that are allowed in one run.`;
+  if (count / pairs <= maxRatio) return null;
+  const percent = (ratio: number) => `${Math.round(ratio * 1000) / 10} %`;
+  return `${count} removals among ${pairs} pairs are more than the ${percent(maxRatio)} that are allowed in one run.`;
+}

@@ -1,0 +1,36 @@
+/** A value of a field on either side. */
+export type Value = null | string | number | boolean | Value[] | { [key: string]: Value };
+
+/**
+ * One form for values that mean the same: what is empty (no value, an empty text, list or object) is null, line
+ * ends are `\n`, texts are composed (NFC), `-0` is 0. Without it the sides would move where nobody moved them.
+ */
+export function canonical(value: Value | undefined): Value {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string') {
+    const text = value.replaceAll('\r\n', '\n').normalize('NFC');
+    return text.trim() === '' ? null : text;
+  }
+  if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
+  if (typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(canonical);
+  const entries = Object.keys(value)
+    .sort()
+    .map((key) => [key, canonical(value[key])] as const)
+    .filter(([, inner]) => inner !== null);
+  return entries.length === 0 ? null : Object.fromEntries(entries);
+}
+
+/** Whether two values in their canonical form are one. */
+export function same(left: Value, right: Value): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** A value as it is put into a sentence; long ones are cut. */
+export function told(value: Value): string {
+  if (value === null) return 'nothing';
+  const text = typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

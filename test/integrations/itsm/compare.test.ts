@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareField, type FieldState } from '../../../integrations/itsm/engine/compare.ts';
+import {
+  type Surroundings,
+  toLocal,
+  toRemote,
+} from '../../../integrations/itsm/engine/mapping.transforms.ts';
+import type { FieldMapping, FieldRule, Transform } from '../../../integrations/itsm/engine/mapping.types.ts';
+import { canonical, same, type Value } from '../../../integrations/itsm/engine/values.ts';
+
+const around: Surroundings = {
+  cardOf: (id) => (id === 'r1' ? 'c1' : undefined),
+  recordOf: (id) => (id === 'c1' ? 'r1' : undefined),
+  evaluate: (formula, value) => {
+    if (formula === 'fail') throw new Error('too many steps');
+    return `${formula}${value}`;
+  },
+};
+const field = (transform: Transform = { kind: 'direct' }, rule: FieldRule = 'manual'): FieldMapping => ({
+  path: 'attributes.x',
+  remote: 'u_x',
+  rule,
+  transform,
+  identity: false,
+});
+const state = (over: Partial<FieldState>): FieldState => ({
+  field: field(),
+  base: { local: 'a', remote: 'a' },
+  local: 'a',
+  remote: 'a',
+  changedAt: { local: null, remote: null },
+  winner: undefined,
+  ...over,
+});
+const outcome = (over: Partial<FieldState>, direction: 'pull' | 'push' | 'bidirectional' = 'bidirectional') =>
+  compareField(state(over), direction, around);
+
+describe('a field compared three ways', () => {
+  it('stays when nobody moved it, also when the sides spell it differently', () => {
+    expect(outcome({}).kind).toBe('same');
+    expect(outcome({ base: { local: 'A', remote: 'a' }, local: 'A' }).kind).toBe('same');
+  });
+
+  it('goes to the other side when one side alone moved it, whatever the rule', () => {
+    for (const rule of ['remote_leads', 'local_leads', 'newest_wins', 'manual'] as const) {
+      const of = { field: field({ kind: 'direct' }, rule) };
+      expect(outcome({ ...of, local: 'b' })).toMatchObject({ kind: 'write', side: 'remote', value: 'b' });
+      expect(outcome({ ...of, remote: null })).toMatchObject({ kind: 'write', side: 'local', value: null });
+    }
+  });
+
+  it('only follows the base when both moved to the same', () => {
+    expect(outcome({ local: 'b', remote: 'b' })).toEqual({
+      kind: 'agree',
+      agreed: { local: 'b', remote: 'b' },
+    });
+  });
+
+  it('is settled by its rule when both moved to different values', () => {
+    const both = { local: 'b', remote: 'c' };
+    const won = (rule: FieldRule, over: Partial<FieldState> = {}) =>
+      outcome({ ...both, field: field({ kind: 'direct' }, rule), ...over });
+    expect(won('remote_leads')).toMatchObject({ kind: 'write', side: 'local', value: 'c', settled: true });
+    expect(won('local_leads')).toMatchObject({ kind: 'write', side: 'remote', value: 'b', settled: true });
+    expect(won('manual').kind).toBe('conflict');
+    expect(won('manual', { winner: 'local' })).toMatchObject({ side: 'remote', value: 'b', settled: true });
+    const times = (local: number | null, remote: number | null) => ({ changedAt: { local, remote } });
+    expect(won('newest_wins', times(2, 1))).toMatchObject({ side: 'remote', value: 'b' });
+    expect(won('newest_wins', times(1, 2))).toMatchObject({ side: 'local', value: 'c' });
+    expect(won('newest_wins', times(1, 1)).kind).toBe('conflict');
+    expect(won('newest_wins', times(null, 1)).kind).toBe('conflict');
+  });
+
+  it('that was never agreed on is filled where it is empty, and else a conflict', () => {
+    expect(outcome({ base: undefined, local: null })).toMatchObject({ kind: 'write', side: 'local' });
+    expect(outcome({ base: undefined, remote: null })).toMatchObject({ kind: 'write', side: 'remote' });
+    expect(outcome({ base: undefined, local: 'b' }).kind).toBe('conflict');
+    expect(outcome({ base: undefined }).kind).toBe('agree');
+  });
+
+  it('is held where the mapping does not write', () => {
+    expect(outcome({ local: 'b' }, 'pull').kind).toBe('held');
+    expect(outcome({ remote: 'b' }, 'push').kind).toBe('held');
+    expect(outcome({ remote: 'b' }, 'pull').kind).toBe('write');
+  });
+
+  it('does not flow back through a map of several values to one', () => {
+    const transform: Transform = {
+      kind: 'value_map',
+      pairs: [
+        { remote: '1', local: 'live' },
+        { remote: '2', local: 'live' },
+        { remote: '9', local: 'gone' },
+      ],
+    };
+    const of = { field: field(transform), base: { local: 'live', remote: '1' }, local: 'live', remote: '1' };
+    expect(outcome({ ...of, remote: '2' })).toMatchObject({ kind: 'agree', agreed: { remote: '2' } });
+    expect(outcome({ ...of, remote: '9' })).toMatchObject({ kind: 'write', side: 'local', value: 'gone' });
+    expect(outcome({ ...of, remote: '7' })).toMatchObject({ kind: 'problem' });
+    expect(outcome({ ...of, local: 'gone' })).toMatchObject({ kind: 'write', side: 'remote', value: '9' });
+  });
+});
+
+describe('transforms', () => {
+  const ways: [Transform, Value, Value][] = [
+    [{ kind: 'date', remote: 'datetime' }, '2026-02-28 00:00:00', '2026-02-28'],
+    [{ kind: 'date', remote: 'date' }, '2026-02-28', '2026-02-28'],
+    [{ kind: 'boolean', yes: ['true', '1'], no: ['false'] }, 'true', true],
+    [{ kind: 'reference' }, 'r1', 'c1'],
+    [{ kind: 'expression', toLocal: 'x', toRemote: 'x' }, 'y', 'xy'],
+    [{ kind: 'value_map', pairs: [{ remote: null, local: 'none' }] }, null, 'none'],
+  ];
+  it.each(ways)('of %j tell %j as %j', (transform, remote, local) => {
+    expect(toLocal(field(transform), remote, around)).toEqual({ ok: true, value: local });
+    if (transform.kind === 'expression') return;
+    expect(toRemote(field(transform), local, around)).toEqual({ ok: true, value: remote });
+  });
+
+  it('say what they cannot tell, and never guess', () => {
+    const bad: [Transform, Value][] = [
+      [{ kind: 'date', remote: 'date' }, '2026-02-30'],
+      [{ kind: 'date', remote: 'date' }, 'tomorrow'],
+      [{ kind: 'boolean', yes: ['1'], no: ['0'] }, 'maybe'],
+      [{ kind: 'reference' }, 'r2'],
+      [{ kind: 'expression', toLocal: 'fail' }, 'y'],
+      [{ kind: 'value_map', pairs: [] }, 'y'],
+    ];
+    for (const [transform, value] of bad) {
+      expect(toLocal(field(transform), value, around)).toMatchObject({ ok: false });
+    }
+    expect(toRemote(field({ kind: 'expression', toLocal: 'x' }), 'y', around)).toMatchObject({ ok: false });
+  });
+
+  it('see one value behind its forms', () => {
+    expect(canonical(' ')).toBeNull();
+    expect(canonical([])).toBeNull();
+    expect(canonical('a\r\nb')).toBe('a\nb');
+    expect(canonical({ b: 1, a: '' })).toEqual({ b: 1 });
+    const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Value>;
+    fc.assert(
+      fc.property(value, (one) => same(canonical(canonical(one)), canonical(one))),
+      { numRuns: 200 },
+    );
+  });
+});
