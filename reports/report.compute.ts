@@ -14,7 +14,7 @@ const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_
 /** Computes an answer from one snapshot, of now or of the moment asked for, and adds the position that it saw. */
 export async function computeAnswer(
   ctx: Ctx,
-  { report, params, cards, filtered, asOf }: ReportQuestion,
+  { report, params, cards, filtered, asOf, forPicture }: ReportQuestion,
   cache: Cache,
 ): Promise<Buffer> {
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
@@ -30,6 +30,7 @@ export async function computeAnswer(
       filtered,
       moment: asOf ?? new Date(),
       past: asOf !== undefined,
+      forPicture: forPicture === true,
       cache,
     });
     return withPosition(text, newest);
@@ -43,4 +44,9 @@ function withPosition(text: ReportText, position: number): Buffer {
   const last = pieces.pop() as string;
   pieces.push(`${last.slice(0, -1)},"position":"${position}"}`);
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}
+
+/** The position of an answer. */
+export function positionOf(body: Buffer): string {
+  return /"position":"(\d+)"\}$/.exec(body.toString('latin1', Math.max(0, body.length - 60)))![1]!;
 }

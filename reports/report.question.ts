@@ -10,4 +10,6 @@ export interface ReportQuestion {
   filtered: boolean;
   /** A moment in the past; absent: now. */
   asOf?: Date;
+  /** Only a picture is made of an answer that may be too large to be held. */
+  forPicture?: true;
 }

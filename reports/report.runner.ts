@@ -5,6 +5,7 @@ import { computeAnswer } from './report.compute.ts';
 import { createReportFigures, type ReportFigures } from './report.figures.ts';
 import { createNearest } from './report.nearest.ts';
 import type { ReportQuestion } from './report.question.ts';
+import { createShared } from './report.shared.ts';
 
 /** Under which an answer is kept, and by which clients know it. */
 export interface AnswerName {
@@ -32,8 +33,11 @@ export interface ReportRunner {
   name(ctx: Ctx, topics: ReadonlyMap<string, number>, question: ReportQuestion): AnswerName;
   /** @param maxStaleness seconds: an answer from before that is no older than this will do. */
   run(ctx: Ctx, name: AnswerName, question: ReportQuestion, maxStaleness?: number): Promise<ReportAnswer>;
-  /** What is made from an answer, such as a picture: once for all who ask. */
-  derive(key: string, make: () => Promise<Buffer>): Promise<Buffer>;
+  /**
+   * What is made from an answer, such as a picture: once for all who ask, and given up when all have gone.
+   * @param signal tells that the one who asks has gone; its reason is thrown.
+   */
+  derive(key: string, make: (signal: AbortSignal) => Promise<Buffer>, signal?: AbortSignal): Promise<Buffer>;
   figures: ReportFigures;
 }
 
@@ -57,6 +61,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
   const figures = createReportFigures();
   const nearest = createNearest(NEAREST);
   const running = new Map<string, Promise<Buffer>>();
+  const share = createShared();
   // the same map is handed in for as long as no version has changed
   const names = new WeakMap<ReadonlyMap<string, number>, Map<string, AnswerName>>();
 
@@ -131,8 +136,8 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
         known = new Map();
         names.set(topics, known);
       }
-      const { report, params, cards, asOf } = question;
-      const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf]);
+      const { report, params, cards, asOf, forPicture } = question;
+      const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf, forPicture]);
       let name = known.get(asked);
       if (!name) {
         const stamp = [...topics]
@@ -167,8 +172,12 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
       return { body, name };
     },
 
-    async derive(key, make) {
-      return nearest.get(key) ?? (await once(key, make));
+    async derive(key, make, signal) {
+      const near = nearest.get(key);
+      if (near !== undefined) return near;
+      const made = await share(key, make, signal);
+      nearest.set(key, made);
+      return made;
     },
   };
 }

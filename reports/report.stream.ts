@@ -39,6 +39,13 @@ function sheetOf(snapshot: Snapshot, table: StreamedTable): Table {
   return { name: table.name, columns: table.columns, expected: 0, batches };
 }
 
+/** An answer that flows. */
+export interface OpenedStream {
+  out: Readable;
+  /** The feed position that it includes. */
+  position: string;
+}
+
 /**
  * Opens the answer of a report that is read piece by piece, from one snapshot; memory holds some of it. Answers as soon
  * as it flows; a failure on the way destroys the stream, so that the client sees a broken answer and no short one.
@@ -50,10 +57,10 @@ export async function openReportStream(
   { report, asOf }: ReportQuestion,
   format: StreamFormat,
   table: string | undefined,
-): Promise<Readable> {
+): Promise<OpenedStream> {
   const out = new PassThrough();
   let flows = false;
-  return await new Promise<Readable>((resolve, reject) => {
+  return await new Promise<OpenedStream>((resolve, reject) => {
     const read = async (snapshot: Snapshot) => {
       await snapshot.query(`set local work_mem = '64MB'`);
       await snapshot.query('set local jit = off');
@@ -61,7 +68,7 @@ export async function openReportStream(
       const answer = report.stream!.open({ ...input, snapshot, position });
       const write = writerOf(snapshot, answer, format, table);
       flows = true;
-      resolve(out);
+      resolve({ out, position });
       await write(out);
     };
     const reading = asOf

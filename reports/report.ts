@@ -37,6 +37,8 @@ export interface ReportInput<P> {
   moment: Date;
   /** The moment was asked for by `as_of`: what is kept under present versions does not serve. */
   past: boolean;
+  /** Only a picture is made of the answer, which may leave out what that has no room for; it tells how much. */
+  forPicture: boolean;
   /** For parts of the answer, kept under the topic versions that the same snapshot saw. */
   cache: Cache;
 }

@@ -11,6 +11,7 @@ import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
 import { passwordResetProcessor } from './password-reset.ts';
 import { recalculateProcessor } from './recalculate.ts';
+import { reportProcessor } from './report.ts';
 import { reportQueryProcessor } from './report-query.ts';
 import { scheduledExtractionProcessor } from './scheduled-extraction.ts';
 import { todosDueProcessor } from './todos-due.ts';
@@ -30,6 +31,7 @@ export const processors: JobProcessor[] = [
   batchRollbackProcessor,
   recalculateProcessor,
   reportQueryProcessor,
+  reportProcessor,
   scheduledExtractionProcessor,
   eolRefreshProcessor,
 ];

@@ -82,6 +82,10 @@ const answerHeaders = {
     schema: { type: 'string' },
   },
   Location: { description: 'The address of what was made or started.', schema: { type: 'string' } },
+  'Preference-Applied': {
+    description: 'The preference of the request that was followed (RFC 7240).',
+    schema: { type: 'string' },
+  },
   'Repr-Digest': {
     description: 'SHA-256 of the whole file, as `sha-256=:<base64>:` (RFC 9530).',
     schema: { type: 'string' },

@@ -21,7 +21,7 @@ export function registerProblems(app: App): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const known = await ofMerged(request, toEstateError(error));
     if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
-    if (known.code === 'unavailable') request.log.warn({ err: error }, 'the database does not answer');
+    if (known.code === 'unavailable') request.log.warn({ err: error }, known.message);
     return sendProblem(request, reply, known);
   });
   const offered: { method: string; pattern: RegExp }[] = [];

@@ -1,43 +1,31 @@
-import { PassThrough } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { matchesEtag, parseEtags } from '../../domain/etag.ts';
 import { POSITION_PATTERN } from '../../domain/events/events.types.ts';
+import type { ReportFormat } from '../../domain/jobs/kinds/report.ts';
 import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { activeCards, reportCards } from '../../reports/report.cards.ts';
-import { tableNamed, writeReportCsv, writeReportXlsx } from '../../reports/report.formats.ts';
-import { answerOf } from '../../reports/report.lines.ts';
+import { startReport } from '../../reports/report.job.ts';
+import { dayOf, type Look, lookOf } from '../../reports/report.look.ts';
 import { reachPosition } from '../../reports/report.position.ts';
 import type { ReportQuestion } from '../../reports/report.question.ts';
-import type { AnswerName, ReportAnswer, ReportRunner } from '../../reports/report.runner.ts';
+import type { AnswerName, ReportRunner } from '../../reports/report.runner.ts';
 import { openReportStream } from '../../reports/report.stream.ts';
-import type { Report } from '../../reports/report.ts';
 import { acceptedMedia } from '../accept.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
+import { prefersAsync } from '../prefer.ts';
 import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
-import { pictureVersion, SVG, sendPicture } from './report.picture.ts';
+import { contentTypes, disposition, mediaTypes, pictureVersion, sendFile } from './report.file.ts';
 import type { ReportEntry } from './reports.list.ts';
 
-const JSON_TYPE = 'application/json';
-const CSV = 'text/csv';
-const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-const formats = [JSON_TYPE, CSV, XLSX, SVG] as const;
-type Format = (typeof formats)[number];
+const formats = Object.keys(mediaTypes) as ReportFormat[];
 
 /** What tells the formats' ETags apart. */
-const suffix: Record<Format, string> = { [JSON_TYPE]: '', [CSV]: '-csv', [XLSX]: '-xlsx', [SVG]: '-svg' };
-
-const streamFormats = { [JSON_TYPE]: 'json', [CSV]: 'csv', [XLSX]: 'xlsx' } as const;
-
-const contentTypes: Record<Exclude<Format, typeof SVG>, string> = {
-  [JSON_TYPE]: `${JSON_TYPE}; charset=utf-8`,
-  [CSV]: `${CSV}; charset=utf-8`,
-  [XLSX]: XLSX,
-};
+const suffix: Record<ReportFormat, string> = { json: '', csv: '-csv', xlsx: '-xlsx', svg: '-svg' };
 
 /** Members of the query that every report takes. */
 const common = {
@@ -92,18 +80,19 @@ export function reportOperation(
   runner: ReportRunner,
   { report, answer }: ReportEntry,
 ): void {
-  const offered = formats.filter((format) => format !== SVG || report.chart);
+  const offered = formats.filter((format) => format !== 'svg' || report.chart);
+  const media = offered.map((format) => mediaTypes[format]);
   operation(app, {
     method: 'GET',
     url: `/api/v1/reports/${report.name}`,
     id: report.id,
     tag: 'Reports',
     summary: report.summary,
-    description: [report.description, cachingNote].filter(Boolean).join('\n\n'),
+    description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
     permission: report.permission,
     ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
     query: Type.Object({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }, closed),
-    headers: ['Accept', 'If-None-Match'],
+    headers: ['Accept', 'If-None-Match', 'Prefer'],
     errors: [
       'not_acceptable',
       'position_ahead',
@@ -114,15 +103,20 @@ export function reportOperation(
       200: {
         description: report.summary,
         schema: Type.Ref(`${(answer as { $id?: string }).$id}#`),
-        otherMedia: offered.filter((format) => format !== JSON_TYPE),
+        otherMedia: media.slice(1),
         headers: ['Age', 'ETag', 'Vary'],
+      },
+      202: {
+        description: 'The job that was started instead, as preferred',
+        schema: Type.Ref('StartedJob#'),
+        headers: ['Preference-Applied'],
       },
     },
     handler: async ({ ctx: asked, query, request, reply }) => {
       const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
         Record<string, unknown>;
-      const format = acceptedMedia(request.headers.accept, offered);
-      if (table !== undefined && format !== CSV) {
+      const format = offered[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
+      if (table !== undefined && format !== 'csv') {
         throw invalidField('table', 'not_offered', 'is only offered for text/csv');
       }
       let ctx = asked;
@@ -133,17 +127,19 @@ export function reportOperation(
         ctx = { ...ctx, metamodel: await ctx.metamodels.at(topics.get('metamodel') ?? 0, services.db) };
       }
       report.check?.(ctx, params);
+      const streams = report.stream?.applies(params) === true;
       const question: ReportQuestion = {
         report,
         params,
         cards: await reportCards(ctx, filter),
         filtered: Boolean(filter),
         ...(as_of === undefined ? {} : { asOf: momentOf(as_of) }),
+        ...(streams && format === 'svg' ? { forPicture: true } : {}),
       };
       const name = runner.name(ctx, topics, question);
-      const today = (question.asOf ?? new Date()).toISOString().slice(0, 10);
+      const today = dayOf(question.asOf);
       // what a format's answer depends on besides the numbers
-      const part = format === SVG ? pictureVersion(topics, today) : table;
+      const part = format === 'svg' ? pictureVersion(topics, today) : table;
       reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
       if (isKnown(request, name, format, part)) {
         return reply
@@ -151,37 +147,51 @@ export function reportOperation(
           .header('etag', etagOf(name, format, part))
           .send();
       }
-      if (format !== SVG && report.stream?.applies(params)) {
+      if (prefersAsync(request)) {
+        const payload = { report: report.name, params, ...given({ filter, as_of, table }), format };
+        const job = await startReport(ctx, payload);
+        return reply
+          .code(202)
+          .header('location', job.links.self)
+          .header('preference-applied', 'respond-async')
+          .header('cache-control', 'no-store')
+          .send(job);
+      }
+      if (format !== 'svg' && streams) {
         const input = { ctx, params, cards: question.cards, visible: activeCards(ctx) };
-        const out = await openReportStream(services.db, input, question, streamFormats[format], table);
+        const { out } = await openReportStream(services.db, input, question, format, table);
         reply.header('etag', etagOf(name, format, table)).header('content-type', contentTypes[format]);
-        if (format !== JSON_TYPE) reply.header('content-disposition', disposition(report, format, table));
+        if (format !== 'json') reply.header('content-disposition', disposition(report.name, format, table));
         return reply.send(out);
       }
       const found = await runner.run(ctx, name, question, max_staleness);
-      if (report.uncached && isKnown(request, found.name, format, part)) {
-        return reply
-          .code(304)
-          .header('etag', etagOf(found.name, format, part))
-          .send();
-      }
-      reply.header('etag', etagOf(found.name, format, part));
+      const etag = etagOf(found.name, format, part);
+      reply.header('etag', etag);
+      if (report.uncached && isKnown(request, found.name, format, part)) return reply.code(304).send();
       if (found.age !== undefined) reply.header('age', String(found.age));
-      if (format === SVG) {
-        const settings = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
-        const look = { values: settings.values, metamodel: ctx.metamodel, today };
-        return await sendPicture(reply, runner, report, {
-          params,
-          answer: found,
-          etag: etagOf(found.name, format, part),
-          look,
-        });
+      if (format === 'json') return sendJson(reply, found.body);
+      let look: Look | undefined;
+      if (format === 'svg') {
+        const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
+        look = lookOf(values, ctx.metamodel, today);
       }
-      return format === JSON_TYPE
-        ? sendJson(reply, found.body)
-        : sendTables(reply, report, params, found, format, table);
+      return await sendFile(reply, runner, etag, {
+        report: report.name,
+        params,
+        body: found.body,
+        format,
+        table,
+        look,
+      });
     },
   });
+}
+
+/** The members that have a value. */
+function given<T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
 }
 
 /** @throws EstateError 422 for what the format allows and no calendar holds, such as a leap second. */
@@ -194,48 +204,26 @@ function momentOf(text: string): Date {
 const cachingNote =
   'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV, as a workbook or as a picture by `Accept`.';
 
+const asyncNote =
+  'With `Prefer: respond-async` a job writes the same answer to a file; what it holds is decided by what the caller may see when it runs.';
+
 function cacheControl(maxStaleness: number | undefined): string {
   return maxStaleness ? `private, max-age=${maxStaleness}` : 'private, no-cache';
 }
 
 /** A workbook carries the time of its making, so that only its content is the same. */
-function etagOf({ tag }: AnswerName, format: Format, part: string | undefined): string {
+function etagOf({ tag }: AnswerName, format: ReportFormat, part: string | undefined): string {
   const etag = `"${tag}${suffix[format]}${part === undefined ? '' : `-${part}`}"`;
-  return format === XLSX ? `W/${etag}` : etag;
+  return format === 'xlsx' ? `W/${etag}` : etag;
 }
 
 /** Whether the client holds the answer already: that follows from the name, without computing anything. */
 function isKnown(
   request: FastifyRequest,
   name: AnswerName,
-  format: Format,
+  format: ReportFormat,
   part: string | undefined,
 ): boolean {
   const header = request.headers['if-none-match'];
   return header !== undefined && matchesEtag(etagOf(name, format, part), parseEtags(header));
-}
-
-function sendTables(
-  reply: FastifyReply,
-  report: Report,
-  params: Record<string, unknown>,
-  answer: ReportAnswer,
-  format: Exclude<Format, typeof JSON_TYPE | typeof SVG>,
-  table: string | undefined,
-): FastifyReply {
-  const tables = report.tables(answerOf(report, answer.body), params);
-  const out = new PassThrough();
-  const written =
-    format === CSV ? writeReportCsv(tableNamed(tables, table), out) : writeReportXlsx(tables, out);
-  // the stream is destroyed with the reason, which ends the reply
-  written.catch(() => undefined);
-  return reply
-    .header('content-type', contentTypes[format])
-    .header('content-disposition', disposition(report, format, table))
-    .send(out);
-}
-
-function disposition(report: Report, format: typeof CSV | typeof XLSX, table: string | undefined): string {
-  const suffix = table === undefined ? '' : `-${table}`;
-  return `attachment; filename="${report.name}${suffix}.${streamFormats[format]}"`;
 }

@@ -6,6 +6,7 @@ import type { UndoSpec } from './undo.types.ts';
 export const harmlessEvents: readonly EventType[] = [
   'export.started',
   'export.streamed',
+  'report.started',
   'report_query.started',
   'file.downloaded',
   'import.started',

@@ -114,6 +114,7 @@ export const eventTypes = {
   'import.started': 'audit',
   'export.started': 'audit',
   'export.streamed': 'audit',
+  'report.started': 'audit',
   'report_query.started': 'audit',
   'extraction_schedule.created': 'audit',
   'extraction_schedule.updated': 'audit',

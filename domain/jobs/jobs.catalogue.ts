@@ -11,6 +11,7 @@ import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
 import { recalculateJob } from './kinds/recalculate.ts';
+import { reportJob } from './kinds/report.ts';
 import { reportQueryJob } from './kinds/report-query.ts';
 import { scheduledExtractionJob } from './kinds/scheduled-extraction.ts';
 import { todosDueJob } from './kinds/todos-due.ts';
@@ -30,6 +31,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   batchRollbackJob,
   recalculateJob,
   reportQueryJob,
+  reportJob,
   scheduledExtractionJob,
   eolRefreshJob,
 ] as unknown as JobDefinition[];

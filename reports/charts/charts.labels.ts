@@ -4,7 +4,7 @@ import type { BubbleAxis, ChartUnit } from './charts.types.ts';
 
 /** What makes an answer readable as a picture. */
 export interface ChartContext {
-  metamodel: Metamodel;
+  metamodel: Pick<Metamodel, 'cardTypes'>;
   /** `YYYY-MM-DD`: the day that the answer shows. */
   today: string;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../../reports/charts/charts.draw.ts';
-import { renderChart } from '../../../reports/charts/charts.render.ts';
 import { formatDate, formatValue, plain, shorten, textWidth } from '../../../reports/charts/charts.text.ts';
 import {
   contrast,
@@ -121,13 +120,5 @@ describe('pictures', () => {
     };
     const line = /<path d="([^"]*)" fill="none"[^>]*stroke="#0067a5"/.exec(drawChart(chart, workspace))!;
     expect(line[1]!.match(/M/g)).toHaveLength(2);
-  });
-
-  it('are drawn in a thread of their own, which survives a chart that fails', async () => {
-    const charts = kinds.map((kind) => samples(3)[kind]);
-    const drawn = await Promise.all(charts.map((chart) => renderChart(chart, workspace)));
-    expect(drawn).toEqual(charts.map((chart) => drawChart(chart, workspace)));
-    await expect(renderChart({ kind: 'bars' } as never, workspace)).rejects.toThrow("can't be drawn");
-    expect(await renderChart(charts[0]!, workspace)).toBe(drawn[0]);
   });
 });

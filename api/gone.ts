@@ -1,0 +1,13 @@
+import type { FastifyReply } from 'fastify';
+import { EstateError } from '../platform/errors.ts';
+
+/** Aborted when the client hangs up before it has its answer: work for it alone can be given up. */
+export function clientGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) {
+      gone.abort(new EstateError('unavailable', 'The client did not wait for the answer.'));
+    }
+  });
+  return gone.signal;
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply } from 'fastify';
+import type { ReportFormat } from '../../domain/jobs/kinds/report.ts';
+import { render } from '../../reports/rendering/rendering.queue.ts';
+import { type RenderedAnswer, renderingOf } from '../../reports/report.look.ts';
+import type { ReportRunner } from '../../reports/report.runner.ts';
+import { clientGone } from '../gone.ts';
+
+/** Media types of the formats of reports. */
+export const mediaTypes = {
+  json: 'application/json',
+  csv: 'text/csv',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  svg: 'image/svg+xml',
+} as const satisfies Record<ReportFormat, string>;
+
+type FileFormat = Exclude<ReportFormat, 'json'>;
+
+/** The value of `Content-Type`. */
+export const contentTypes: Record<ReportFormat, string> = {
+  json: `${mediaTypes.json}; charset=utf-8`,
+  csv: `${mediaTypes.csv}; charset=utf-8`,
+  xlsx: mediaTypes.xlsx,
+  svg: `${mediaTypes.svg}; charset=utf-8`,
+};
+
+/**
+ * What tells the pictures of one answer apart: labels, currency and the form of dates, and the day.
+ * @param today `YYYY-MM-DD`
+ */
+export const pictureVersion = (topics: ReadonlyMap<string, number>, today: string): string =>
+  `${topics.get('metamodel') ?? 0}-${topics.get('settings') ?? 0}-${today}`;
+
+/** The value of `Content-Disposition`. */
+export function disposition(report: string, format: FileFormat, table?: string): string {
+  const name = `${report}${table === undefined ? '' : `-${table}`}.${format}`;
+  return `${format === 'svg' ? 'inline' : 'attachment'}; filename="${name}"`;
+}
+
+/**
+ * Answers with a file or picture, which is made in another thread, once for all who ask.
+ * @param etag names the file among all that were made.
+ */
+export async function sendFile(
+  reply: FastifyReply,
+  runner: ReportRunner,
+  etag: string,
+  answer: RenderedAnswer,
+): Promise<FastifyReply> {
+  const { report, format, table } = answer;
+  const made = await runner.derive(
+    `${report}:${etag}`,
+    (signal) => render(renderingOf(answer), { signal }),
+    clientGone(reply),
+  );
+  if (format === 'svg') {
+    reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+  }
+  return reply
+    .header('content-type', contentTypes[format])
+    .header('content-disposition', disposition(report, format, table))
+    .send(made);
+}

@@ -1,0 +1,33 @@
+import Type, { type Static } from 'typebox';
+import { defineJob } from '../jobs.define.ts';
+
+const oneOf = <const T extends string>(values: readonly T[]) =>
+  Type.Union(values.map((value) => Type.Literal(value)));
+
+const Payload = Type.Object(
+  {
+    report: Type.String({ minLength: 1, maxLength: 100 }),
+    /** Checked by the report's own schema when it was asked for. */
+    params: Type.Record(Type.String(), Type.Unknown()),
+    filter: Type.Optional(Type.String({ maxLength: 4000 })),
+    as_of: Type.Optional(Type.String({ format: 'date-time' })),
+    format: oneOf(['json', 'csv', 'xlsx', 'svg']),
+    /** Which table CSV holds. */
+    table: Type.Optional(Type.String({ maxLength: 100 })),
+  },
+  { additionalProperties: false },
+);
+
+/** A question to a report, and the form of the answer. */
+export type ReportPayload = Static<typeof Payload>;
+export type ReportFormat = ReportPayload['format'];
+
+/** Answers a report as a file, from one snapshot. */
+export const reportJob = defineJob({
+  kind: 'report',
+  queue: 'bulk',
+  payload: Payload,
+  attempts: 3,
+  retentionDays: 30,
+  resumable: false,
+});

@@ -1,0 +1,38 @@
+import { PassThrough, type Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
+import { tableNamed, writeReportCsv, writeReportXlsx } from '../report.formats.ts';
+import { answerOf } from '../report.lines.ts';
+import { reportNamed } from '../reports.catalogue.ts';
+import type { Rendering } from './rendering.types.ts';
+
+/**
+ * Makes a file or a picture.
+ * @throws EstateError 422 naming the tables that there are.
+ */
+export async function makeRendering(rendering: Rendering): Promise<Buffer> {
+  if (rendering.make === 'chart') return await draw(rendering.chart, rendering.workspace);
+  const { params } = rendering;
+  const report = reportNamed(rendering.report);
+  const body = Buffer.from(rendering.body.buffer, rendering.body.byteOffset, rendering.body.byteLength);
+  if (rendering.make === 'picture') {
+    const chart = report.chart!(JSON.parse(body.toString()), params, rendering.context);
+    return await draw(chart, rendering.workspace);
+  }
+  const tables = report.tables(answerOf(report, body), params);
+  return rendering.make === 'csv'
+    ? await collect((out) => writeReportCsv(tableNamed(tables, rendering.table), out))
+    : await collect((out) => writeReportXlsx(tables, out));
+}
+
+/** The charting library is loaded by the first picture: files need none. */
+async function draw(chart: Chart, workspace: ChartWorkspace): Promise<Buffer> {
+  const { drawChart } = await import('../charts/charts.draw.ts');
+  return Buffer.from(drawChart(chart, workspace));
+}
+
+async function collect(write: (out: Writable) => Promise<void>): Promise<Buffer> {
+  const out = new PassThrough();
+  const [bytes] = await Promise.all([buffer(out), write(out)]);
+  return bytes;
+}

@@ -1,0 +1,116 @@
+import { availableParallelism } from 'node:os';
+import { EstateError } from '../../platform/errors.ts';
+import { type RenderThread, startRenderThread } from './rendering.thread.ts';
+import type { Rendering } from './rendering.types.ts';
+
+/** Threads at most; the second is started when the first has work. */
+const THREADS = Math.max(1, Math.min(2, availableParallelism() - 1));
+/** What may wait for a thread: each holds its answer. */
+const WAITING = { renderings: 100, bytes: 256 * 1024 * 1024 };
+/** How long a rendering may take, in milliseconds, waiting for others included. */
+const LIMIT_MS = 60_000;
+
+interface Waiting {
+  bytes: number;
+  begin(thread: RenderThread): void;
+}
+
+const idle: RenderThread[] = [];
+const queue = new Set<Waiting>();
+let busy = 0;
+let waitingBytes = 0;
+
+export interface RenderOptions {
+  /** Gives the rendering up. */
+  signal?: AbortSignal;
+  /** In milliseconds; a minute without it. */
+  limitMs?: number;
+}
+
+/**
+ * Makes a file or a picture in a thread that is started on first use, so that a process which makes none never loads
+ * what that takes. Answers may be tens of megabytes: reading them would keep every other request waiting.
+ * @throws EstateError `unavailable` when too many wait or it takes too long; 422 for a table that there is not; the
+ * signal's reason.
+ */
+export async function render(rendering: Rendering, options: RenderOptions = {}): Promise<Buffer> {
+  const limit = new AbortController();
+  const timer = setTimeout(
+    () => limit.abort(tooBusy('The file or picture could not be made in time.')),
+    options.limitMs ?? LIMIT_MS,
+  );
+  timer.unref();
+  const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
+  try {
+    signal.throwIfAborted();
+    const thread = await nextThread('body' in rendering ? rendering.body.byteLength : 0, signal);
+    return await untilAborted(
+      thread.run(rendering, signal).finally(() => passOn(thread)),
+      signal,
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const tooBusy = (detail: string) =>
+  new EstateError('unavailable', detail, { headers: { 'retry-after': '5' } });
+
+/** A thread for one rendering, which `passOn` gives back. */
+async function nextThread(bytes: number, signal: AbortSignal): Promise<RenderThread> {
+  if (busy < THREADS) {
+    busy += 1;
+    return freeThread();
+  }
+  if (queue.size >= WAITING.renderings || waitingBytes + bytes > WAITING.bytes) {
+    throw tooBusy('Too many files and pictures are being made; ask again in some seconds.');
+  }
+  const turn = Promise.withResolvers<RenderThread>();
+  const entry = { bytes, begin: turn.resolve };
+  queue.add(entry);
+  waitingBytes += bytes;
+  const giveUp = () => {
+    if (leave(entry)) turn.reject(signal.reason);
+  };
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await turn.promise;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function leave(entry: Waiting): boolean {
+  const waited = queue.delete(entry);
+  if (waited) waitingBytes -= entry.bytes;
+  return waited;
+}
+
+/** Lets the one who has waited longest have the thread, or another in its place when it has ended. */
+function passOn(thread: RenderThread): void {
+  if (!thread.ended) idle.push(thread);
+  const [next] = queue;
+  if (!next) {
+    busy -= 1;
+    return;
+  }
+  leave(next);
+  next.begin(freeThread());
+}
+
+function freeThread(): RenderThread {
+  for (let thread = idle.pop(); thread; thread = idle.pop()) if (!thread.ended) return thread;
+  return startRenderThread();
+}
+
+/** The work, or the reason of the signal as soon as it comes. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const stop = Promise.withResolvers<never>();
+  const abort = () => stop.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, stop.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

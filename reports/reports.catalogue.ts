@@ -1,0 +1,44 @@
+import { adminDashboardReport } from './admin-dashboard/admin-dashboard.report.ts';
+import { appPortfolioReport } from './app-portfolio/app-portfolio.report.ts';
+import { capabilityHeatmapReport } from './capability-heatmap/capability-heatmap.report.ts';
+import { costReport } from './cost/cost.report.ts';
+import { costTreemapReport } from './cost-treemap/cost-treemap.report.ts';
+import { dashboardReport } from './dashboard/dashboard.report.ts';
+import { dataQualityReport } from './data-quality/data-quality.report.ts';
+import { dependenciesReport } from './dependencies/dependencies.report.ts';
+import { eolReport } from './eol/eol.report.ts';
+import { landscapeReport } from './landscape/landscape.report.ts';
+import { matrixReport } from './matrix/matrix.report.ts';
+import { myWorkspaceReport } from './my-workspace/my-workspace.report.ts';
+import { portfolioReport } from './portfolio/portfolio.report.ts';
+import type { Report } from './report.ts';
+import { roadmapReport } from './roadmap/roadmap.report.ts';
+import { stakeholderDirectoryReport } from './stakeholder-directory/stakeholder-directory.report.ts';
+
+/** Every report, in the order of the API's description. */
+export const reportCatalogue: readonly Report[] = [
+  dashboardReport,
+  myWorkspaceReport,
+  adminDashboardReport,
+  stakeholderDirectoryReport,
+  dataQualityReport,
+  portfolioReport,
+  roadmapReport,
+  costReport,
+  costTreemapReport,
+  eolReport,
+  matrixReport,
+  dependenciesReport,
+  landscapeReport,
+  capabilityHeatmapReport,
+  appPortfolioReport,
+];
+
+const byName = new Map(reportCatalogue.map((report) => [report.name, report]));
+
+/** @throws Error when there is none: names come from the catalogue. */
+export function reportNamed(name: string): Report {
+  const report = byName.get(name);
+  if (!report) throw new Error(`there is no report ${name}`);
+  return report;
+}
