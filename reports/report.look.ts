@@ -14,12 +14,18 @@ export interface Look {
 /** The day that an answer shows, `YYYY-MM-DD`. */
 export const dayOf = (asOf: Date | undefined): string => (asOf ?? new Date()).toISOString().slice(0, 10);
 
+/** Currency and form of dates. */
+export const workspaceLook = ({ currency, date_format }: SettingValues): ChartWorkspace => ({
+  currency,
+  dateFormat: date_format,
+});
+
 /** The look of pictures, under the settings and the metamodel as they are. */
 export function lookOf(settings: SettingValues, { cardTypes }: Metamodel, today: string): Look {
   return {
     // no more than is read there: it is handed to another thread
     context: { metamodel: { cardTypes }, today },
-    workspace: { currency: settings.currency, dateFormat: settings.date_format },
+    workspace: workspaceLook(settings),
   };
 }
 

@@ -13,6 +13,7 @@ const mediaType = [
   'text/csv',
   'application/x-ndjson',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'image/svg+xml',
   'application/vnd.apache.parquet',
   'application/octet-stream',
 ];

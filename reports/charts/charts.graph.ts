@@ -10,6 +10,7 @@ const MOST_NODES = 300;
 export function layoutGraph(chart: GraphChart): Layout {
   const labels = new Labels();
   const nodes = chart.nodes.slice(0, MOST_NODES);
+  const all = chart.total ?? chart.nodes.length;
   const at = new Map(nodes.map(({ id }, index) => [id, index]));
   const edges = chart.edges.filter(
     ({ source, target }) => at.has(source) && at.has(target) && source !== target,
@@ -26,10 +27,7 @@ export function layoutGraph(chart: GraphChart): Layout {
   const head = heading(
     {
       title: chart.title,
-      note: withNote(
-        withNote(chart.note, `Colour: ${chart.groupAxis}`),
-        leftOut(nodes.length, chart.nodes.length),
-      ),
+      note: withNote(withNote(chart.note, `Colour: ${chart.groupAxis}`), leftOut(nodes.length, all)),
     },
     groups.all.map((name, index) => ({ name, color: colourOf(index) })),
     labels,
@@ -51,7 +49,7 @@ export function layoutGraph(chart: GraphChart): Layout {
     width: WIDTH,
     height: head.bottom + height,
     shortened: labels.shortened,
-    description: `${chart.nodes.length} nodes joined by ${chart.edges.length} lines`,
+    description: `${nodes.length} of ${all} nodes joined by ${edges.length} lines`,
     option: {
       ...head.option,
       series: [

@@ -93,6 +93,8 @@ export interface GraphChart extends Head {
   groupAxis: string;
   nodes: { id: string; name: string; group: string; centre?: boolean }[];
   edges: { source: string; target: string }[];
+  /** Nodes that there are, where only some are given. */
+  total?: number;
 }
 
 /** Values over time; null is a gap and is drawn as one. */

@@ -2,11 +2,13 @@ import Type from 'typebox';
 import { forbidden, may } from '../../domain/access/policy.ts';
 import { raw, sql } from '../../domain/filters/filters.sql.ts';
 import type { CopiedLines } from '../../platform/copy-out.ts';
+import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { defineReport, type StreamInput } from '../report.ts';
-import { type GraphParams, graphOf } from './dependencies.graph.ts';
+import { dependenciesChart } from './dependencies.chart.ts';
+import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 
 interface Node {
   id: string;
@@ -44,6 +46,8 @@ const edgeColumns = [
   column('description'),
 ];
 const between = ' / ';
+/** Cards in a picture of the whole graph. */
+const DRAWN = 150;
 
 /** All items as a JSON array, one a line; putting them in order would take longer than reading them. */
 const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
@@ -82,8 +86,10 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
   },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
-  async compute({ sql: db, ctx, params, cards, visible }) {
+  async compute({ sql: db, ctx, params, cards, visible, forPicture }) {
     const graph = graphOf(ctx, params, cards, visible);
+    await db.raw(`set local work_mem = '64MB'`);
+    if (forPicture) return await mostRelated(db, graph);
     const nodes = listOf(graph.node);
     const edges = listOf(graph.edge);
     const found = params.center_id
@@ -92,11 +98,11 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
     const statement = sql`${graph.tables}
       select ${found} as found, '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
         || ',"edges":' || (select ${raw(`${edges} ${graph.edges}`)}) || '}' as answer`;
-    await db.raw(`set local work_mem = '64MB'`);
     const { rows } = await db.raw(statement.sql, statement.bindings as never);
     if (!rows[0].found) throw notFound('card', params.center_id!);
     return rows[0].answer;
   },
+  chart: (answer, params, context) => dependenciesChart(answer, params, context),
   tables: ({ nodes, edges }) => [
     {
       name: 'edges',
@@ -140,6 +146,23 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
     },
   },
 });
+
+/** The cards with the most relations and what joins them: all that a picture of the whole graph has room for. */
+async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
+  const statement = sql`${tables},
+    d as (select id, count(*) as relations from (select source_id as id from e union all select target_id from e) ends
+      group by id),
+    m as materialized (select k.id from k left join d on d.id = k.id
+      order by coalesce(d.relations, 0) desc, k.id limit ${DRAWN})
+    select json_build_object(
+      'nodes', (select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)), '[]')
+        from m join cards c on c.id = m.id),
+      'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id)), '[]')
+        from e where e.source_id in (select id from m) and e.target_id in (select id from m)),
+      'total_nodes', (select count(*) from k))::text as answer`;
+  const { rows } = await db.raw(statement.sql, statement.bindings as never);
+  return rows[0].answer;
+}
 
 type Statement = ReturnType<typeof sql>;
 

@@ -44,6 +44,10 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
   try {
     signal.throwIfAborted();
     const thread = await nextThread('body' in rendering ? rendering.body.byteLength : 0, signal);
+    if (signal.aborted) {
+      passOn(thread);
+      throw signal.reason;
+    }
     return await untilAborted(
       thread.run(rendering, signal).finally(() => passOn(thread)),
       signal,

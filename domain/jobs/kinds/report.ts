@@ -1,9 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../jobs.define.ts';
 
-const oneOf = <const T extends string>(values: readonly T[]) =>
-  Type.Union(values.map((value) => Type.Literal(value)));
-
 const Payload = Type.Object(
   {
     report: Type.String({ minLength: 1, maxLength: 100 }),
@@ -11,7 +8,12 @@ const Payload = Type.Object(
     params: Type.Record(Type.String(), Type.Unknown()),
     filter: Type.Optional(Type.String({ maxLength: 4000 })),
     as_of: Type.Optional(Type.String({ format: 'date-time' })),
-    format: oneOf(['json', 'csv', 'xlsx', 'svg']),
+    format: Type.Union([
+      Type.Literal('json'),
+      Type.Literal('csv'),
+      Type.Literal('xlsx'),
+      Type.Literal('svg'),
+    ]),
     /** Which table CSV holds. */
     table: Type.Optional(Type.String({ maxLength: 100 })),
   },
