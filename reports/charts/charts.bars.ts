@@ -1,4 +1,4 @@
-import { axis, heading, leftOut, withNote } from './charts.parts.ts';
+import { axis, halo, heading, leftOut, withNote } from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
 import type { BarsChart, ChartWorkspace, Layout } from './charts.types.ts';
@@ -55,11 +55,11 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
         itemStyle: { color: colour(at) },
         data: items.map(({ values }) => values[at] ?? 0),
         label: {
+          ...halo,
           show: at === chart.series.length - 1,
           position: 'right',
           fontSize: FONT_SIZE,
           fontFamily: 'sans-serif',
-          color: '#333333',
           formatter: ({ dataIndex }: { dataIndex: number }) => totals[dataIndex],
         },
       })),

@@ -47,7 +47,7 @@ const edgeColumns = [
 ];
 const between = ' / ';
 /** Cards in a picture of the whole graph. */
-const DRAWN = 150;
+const DRAWN = 80;
 
 /** All items as a JSON array, one a line; putting them in order would take longer than reading them. */
 const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;

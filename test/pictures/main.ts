@@ -1,21 +1,42 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
-import { startService } from '../bench/harness/service.ts';
+import { type Service, startService } from '../bench/harness/service.ts';
+import { storeSnapshots } from './snapshots.ts';
+import { takeOnWork } from './work.ts';
 
 /** The picture that is made of each report, by name of the file. */
 const pictures: Record<string, string> = {
   dashboard: 'dashboard',
+  'my-workspace': 'my-workspace',
+  'admin-dashboard': 'admin-dashboard',
+  'stakeholder-directory': 'stakeholder-directory',
   'data-quality': 'data-quality',
   landscape: 'landscape',
   portfolio: 'portfolio?size_field=costTotalAnnual',
   'app-portfolio': 'app-portfolio',
+  matrix: 'matrix?row_type=Application&col_type=BusinessCapability',
   roadmap: 'roadmap?type=Application',
+  eol: 'eol',
   cost: 'cost',
   'cost-treemap': 'cost-treemap?group_by=BusinessCapability',
   'capability-heatmap': 'capability-heatmap',
   'capability-heatmap-costs': 'capability-heatmap?metric=total_cost',
+  dependencies: 'dependencies',
+  kpis: 'kpis',
 };
+
+/** The card in the middle of a picture. */
+const CENTER = 'PolicyDesk';
+
+async function cardNamed({ api }: Service, name: string): Promise<string> {
+  const { items } = await api.get<{ items: { id: string; name: string }[] }>(
+    `/cards?type=Application&search=${encodeURIComponent(name)}`,
+  );
+  const found = items.find((item) => item.name === name);
+  if (!found) throw new Error(`the demo landscape has no ${name}`);
+  return found.id;
+}
 
 /**
  * Writes a picture of each report on the demo landscape to docs/pictures; with a folder as argument also as PNG
@@ -26,9 +47,13 @@ async function writePictures(pngFolder: string | undefined): Promise<void> {
   await mkdir(folder, { recursive: true });
   const service = await startService({ DEMO: 'true' });
   try {
-    for (const [name, report] of Object.entries(pictures)) {
+    await storeSnapshots(service.databaseUrl);
+    await takeOnWork(service.api);
+    const around = `dependencies?depth=1&center_id=${await cardNamed(service, CENTER)}`;
+    for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around })) {
       const answer = await service.api.fetch(`/reports/${report}`, { headers: { accept: 'image/svg+xml' } });
       const svg = await answer.text();
+      if (!answer.ok) throw new Error(`${report}: ${svg}`);
       await writeFile(path.join(folder, `${name}.svg`), svg);
       if (pngFolder === undefined) continue;
       await writeFile(path.join(pngFolder, `${name}.png`), new Resvg(svg).render().asPng());

@@ -92,8 +92,8 @@ it('draws the cards around one, nearest first, and of the whole graph the most r
   await db.raw(`update topic_versions set version = version + 1`);
   const whole = await viewer.get('/api/v1/reports/dependencies', SVG);
   expect(whole.status, whole.text).toBe(200);
-  expect(whole.text).toContain('150 of 200 nodes joined by 3 lines');
-  expect(whole.text).toContain('The first 150 of 200 are drawn');
+  expect(whole.text).toContain('80 of 200 nodes joined by 3 lines');
+  expect(whole.text).toContain('The first 80 of 200 are drawn');
   expect(whole.text).toContain('App 1<');
   const around = await viewer.get(`/api/v1/reports/dependencies?center_id=${id(2)}&depth=1`, SVG);
   expect(around.text).toContain('2 of 2 nodes joined by 1 lines');
