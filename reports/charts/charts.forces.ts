@@ -48,9 +48,9 @@ function move(
       fx[other]! -= dx * push;
       fy[other]! -= dy * push;
     }
-    // keeps parts that are not joined in the picture
-    fx[one]! -= xs[one]! * rest;
-    fy[one]! -= ys[one]! * rest;
+    // keeps parts that are not joined near each other: as strong as all push apart at the edge of a full picture
+    fx[one]! -= xs[one]!;
+    fy[one]! -= ys[one]!;
   }
   for (const [one, other] of edges) {
     const dx = xs[one]! - xs[other]!;

@@ -34,7 +34,7 @@ export function dependenciesChart(
   return {
     kind: 'graph',
     title: center ? `Dependencies${of} around ${center.name}` : `Dependencies${of}`,
-    note: `${center ? `Up to ${hops} away` : 'Those with the most relations'}; an arrow leads from source to target`,
+    note: `${center ? `Up to ${hops} away` : 'Most related first'}; arrows lead to the target`,
     groupAxis: 'Type',
     nodes: near.map((node) => ({
       id: node.id,
