@@ -79,28 +79,28 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Merg
   return result;
 }
 
-/** Removes rows of which the survivor, or a merged card before, has one of the kind. */
+/** Removes rows of which the survivor, or a merged card before, has one of the kind, or one that has to stay. */
 async function removeDoubles(
   { sql, emit }: Work,
   { table, column, once }: CardReference,
   { type, survivor, merged }: MergedCards,
 ): Promise<RemovedRow[]> {
-  const { by, event } = once!;
+  const { by, only = 'true', event } = once!;
   const order = [survivor.id, ...merged.map((card) => card.id)];
   const { rows } = await sql.raw(
     `with ranked as (
        select id, row_number() over (partition by ${by.join(', ')}
-         order by array_position(?::uuid[], ${column}), id) as place
-       from ${table} where ${column} = any(?::uuid[])
+         order by ${only}, array_position(?::uuid[], ${column}), id) as place
+       from ${table} t where ${column} = any(?::uuid[])
      ), gone as (
-       delete from ${table} t using ranked r where r.id = t.id and r.place > 1 and t.${column} <> ?::uuid
+       delete from ${table} t using ranked r where r.id = t.id and r.place > 1 and ${only}
        returning to_jsonb(t) as row, t.user_id
      )
      select gone.row, coalesce(u.display_name, '') as user
      from gone left join users u on u.id = gone.user_id order by gone.row ->> 'id'`,
-    [order, order, survivor.id],
+    [order, order],
   );
-  const byId = new Map(merged.map((card) => [card.id, card]));
+  const byId = new Map([survivor, ...merged].map((card) => [card.id, card]));
   return rows.map(({ row, user }: { row: StoredRow; user: string }) => {
     emit(event(byId.get(row[column] as string)!, type, row, user, true));
     return { table, user, row };

@@ -5,6 +5,8 @@ import {
 import type { EventDraft } from '../../events/events.types.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { CardType } from '../../metamodel/metamodel.compile.ts';
+import { responseEvent } from '../../surveys/surveys.events.ts';
+import type { ResponseRow } from '../../surveys/surveys.types.ts';
 import { favoriteEvent } from '../../views/favorites.events.ts';
 
 /** Rows of one table that hang on a card, and move to another by a change of one column. */
@@ -20,6 +22,8 @@ export interface CardReference {
   once?: {
     /** The columns in which two such rows agree. */
     by: string[];
+    /** SQL on `t`: which rows may be left out; without it any of them. Others stay, and stay before these. */
+    only?: string;
     /**
      * The event of a row that was left out since there is one of its kind (`gone`), or brought back; `user` is the
      * display name of the user whom it names.
@@ -55,7 +59,20 @@ export const cardReferences: CardReference[] = [
   { entity: 'todo', table: 'todos', column: 'card_id' },
   { entity: 'document', table: 'documents', column: 'card_id' },
   { entity: 'file', table: 'file_attachments', column: 'card_id' },
-  { entity: 'survey response', table: 'survey_responses', column: 'card_id' },
+  {
+    entity: 'survey response',
+    table: 'survey_responses',
+    column: 'card_id',
+    once: {
+      by: ['survey_id', 'user_id'],
+      // nobody is asked twice, nor what he has answered; answers are all kept
+      only: `t.status = 'pending'`,
+      event: (card, type, row, _user, gone) => {
+        const stored = row as unknown as ResponseRow;
+        return responseEvent({ id: card.id, type: type.key }, gone ? stored : null, gone ? null : stored);
+      },
+    },
+  },
   {
     entity: 'favorite',
     table: 'favorites',

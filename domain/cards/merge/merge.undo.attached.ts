@@ -45,10 +45,16 @@ async function moveBack(undoing: Undoing, reference: CardReference): Promise<voi
   }
 }
 
-async function insertBack({ work, journal, conflict }: Undoing, reference: CardReference): Promise<void> {
+async function insertBack(
+  { work, journal, survivorId, conflict }: Undoing,
+  reference: CardReference,
+): Promise<void> {
   const { table, column, entity, once } = reference;
-  for (const { user, row } of journal.removed.filter((removed) => removed.table === table)) {
-    const card = journal.cards.find(({ id }) => id === row[column])!;
+  const removed = journal.removed.filter((row) => row.table === table);
+  if (removed.length === 0) return;
+  const survivor = await work.sql('cards').where({ id: survivorId }).first('id', 'name', 'type');
+  for (const { user, row } of removed) {
+    const card = journal.cards.find(({ id }) => id === row[column]) ?? survivor;
     const type = work.metamodel.cardTypes.get(String(card.type))!;
     try {
       // a savepoint, so that the rest can still be brought back

@@ -304,6 +304,37 @@ describe('questions', () => {
     ]);
   });
 
+  it('are put once about a merged card, and answers are all kept, until the merge is undone', async () => {
+    const [bea, cleo, dan] = await Promise.all(['Bea', 'Cleo', 'Dan'].map((name) => t.as('viewer', name)));
+    const [kept, double] = [await d.card({}, bea!, cleo!, dan!), await d.card({}, bea!, cleo!, dan!)];
+    const id = await d.sent([kept, double]);
+    const give = (client: TestClient, card: string, value: string) =>
+      d.answer(client, id, card, { timeModel: { new_value: value } });
+    await give(cleo!, double, 'invest');
+    await give(dan!, kept, 'invest');
+    await give(dan!, double, 'migrate');
+    const stands = async () =>
+      (await d.responses(id))
+        .map(({ card_id, user_id, status }) => `${user_id} ${status} ${card_id === kept}`)
+        .sort();
+    const start = await stands();
+    expect(start).toHaveLength(6);
+    const merged = await admin.post('/api/v1/cards/merge', { survivor_id: kept, merged_ids: [double] });
+    expect(merged.status, merged.text).toBe(200);
+    expect(await stands()).toEqual(
+      [
+        `${bea!.userId} pending true`,
+        `${cleo!.userId} completed true`,
+        `${dan!.userId} completed true`,
+        `${dan!.userId} completed true`,
+      ].sort(),
+    );
+    expect(await code(give(cleo!, kept, 'migrate'))).toEqual([409, 'wrong_state']);
+    const undone = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
+    expect(undone.status, undone.text).toBe(200);
+    expect(await stands()).toEqual(start);
+  });
+
   it('and all that was done with them can be rolled back', async () => {
     const eve = await t.as('viewer', 'Eve');
     const card = await d.card({ attributes: before }, eve);
@@ -312,6 +343,7 @@ describe('questions', () => {
     await d.answer(eve, await d.sent([kept, merged, deleted]), merged, {
       timeModel: { new_value: 'invest' },
     });
+    await d.sent([kept, merged]);
     // the journal of a merge stays, as undone
     const state = async () => ({ ...(await tablesOf(t.services.db)), card_merges: null });
     const start = await state();
