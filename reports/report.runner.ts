@@ -44,6 +44,8 @@ export interface ReportRunner {
 const KEEP_SECONDS = 24 * 60 * 60;
 /** Larger answers are not kept: alone, since they would take the place of many, and with others for the way there and back. */
 const KEPT_BYTES = { alone: 4 * 1024 * 1024, shared: 32 * 1024 * 1024 };
+/** Larger ones that are shared are kept for as long as the processes take that have waited for them. */
+const PASSED_ON = { bytes: 256 * 1024 * 1024, seconds: 60 };
 /** Answers of the process's own, so that a repeated question costs no round trip. */
 const NEAREST = { entries: 200, bytes: 64 * 1024 * 1024, each: 8 * 1024 * 1024 };
 /** Names that are remembered for one state of the landscape. */
@@ -100,6 +102,8 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     figures.computed(question.report.name, (performance.now() - start) / 1000);
     if (body.length <= (shared ? KEPT_BYTES.shared : KEPT_BYTES.alone)) {
       await cache.set(name.key, body.toString(), KEEP_SECONDS);
+    } else if (shared && body.length <= PASSED_ON.bytes) {
+      await cache.set(name.key, body.toString(), PASSED_ON.seconds);
     }
     const last = { key: name.key, tag: name.tag, at: Date.now() };
     await cache.set(lastKey(name), JSON.stringify(last), KEEP_SECONDS);

@@ -168,8 +168,9 @@ export function registerEolRoutes(app: App): void {
     tag,
     summary: 'Read the facts anew from their source, as a job',
     description:
-      'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`.',
-    permission: 'admin.settings',
+      'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`. Refused while the facts are being read already.',
+    permission: 'eol.manage',
+    errors: ['wrong_state'],
     answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
     handler: async ({ ctx, reply }) => {
       const job = await startRefresh(ctx);

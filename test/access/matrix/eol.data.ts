@@ -3,7 +3,7 @@ import { type Row, row } from '../matrix.row.ts';
 const url = '/api/v1/eol';
 const seeing = '+ + + + - - 0';
 const linking = '+ + + - - - 0';
-// the integrator may change settings
+// facts in the place of the source's; the integrator may change settings
 const administering = '+ - - - + - 0';
 
 const facts = { result: [{ name: 'made-up', releases: [] }] };
@@ -17,6 +17,10 @@ export const eolRows: Row[] = [
     body: [{ card_id: await w.card(), eol_product: 'python', eol_cycle: '3.12' }],
   })),
   row('GET /api/v1/reports/eol', '+ + + + - - 0'),
-  row(`POST ${url}/refresh`, administering),
+  row(`POST ${url}/refresh`, linking, async (w) => {
+    // one at a time
+    await w.t.services.db('jobs').where({ kind: 'eol_refresh' }).update({ status: 'cancelled' });
+    return {};
+  }),
   row(`POST ${url}/facts`, administering, () => ({ body: facts })),
 ];

@@ -224,4 +224,7 @@ it('starts a refresh as a job', async () => {
   const started = await admin.post(`${url}/refresh`);
   expect(started.status).toBe(202);
   expect(started.headers.location).toBe(`/api/v1/jobs/${started.body.job_id}`);
+  const again = await member.post(`${url}/refresh`);
+  expect([again.status, again.body.code]).toEqual([409, 'wrong_state']);
+  expect((await (await t.as('viewer')).post(`${url}/refresh`)).body.permission).toBe('eol.manage');
 });
