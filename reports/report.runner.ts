@@ -1,6 +1,8 @@
 import type { Ctx } from '../domain/context.ts';
 import type { Cache } from '../platform/cache.ts';
 import { sha256 } from '../platform/crypto.ts';
+import type { Sql } from '../platform/database.ts';
+import { createTurns } from '../platform/turns.ts';
 import { computeAnswer } from './report.compute.ts';
 import { createReportFigures, type ReportFigures } from './report.figures.ts';
 import { createNearest } from './report.nearest.ts';
@@ -46,6 +48,10 @@ const KEEP_SECONDS = 24 * 60 * 60;
 const KEPT_BYTES = { alone: 4 * 1024 * 1024, shared: 32 * 1024 * 1024 };
 /** Larger ones that are shared are kept for as long as the processes take that have waited for them. */
 const PASSED_ON = { bytes: 256 * 1024 * 1024, seconds: 60 };
+/** How long a computation may take for which other processes wait; nothing else waits for its lock. */
+const PATIENCE = '10min';
+/** Each holds a connection while it needs another: few enough that there is always one. */
+const LOCKS = 4;
 /** Answers of the process's own, so that a repeated question costs no round trip. */
 const NEAREST = { entries: 200, bytes: 64 * 1024 * 1024, each: 8 * 1024 * 1024 };
 /** Names that are remembered for one state of the landscape. */
@@ -62,6 +68,7 @@ const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/
 export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
   const figures = createReportFigures();
   const nearest = createNearest(NEAREST);
+  const turns = createTurns(LOCKS);
   const running = new Map<string, Promise<Buffer>>();
   const share = createShared();
   // the same map is handed in for as long as no version has changed
@@ -88,12 +95,18 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
       return Buffer.from(kept);
     }
     if (!shared) return await computeAndKeep(ctx, name, question);
-    return await ctx.db.transaction(async (lock) => {
+    const underLock = async (lock: Sql): Promise<Buffer> => {
       // held until the answer is stored; whoever waited finds it in the cache
-      await lock.raw('select pg_advisory_xact_lock(7203005, hashtext(?))', [name.key]);
+      await lock.raw(
+        `select set_config('lock_timeout', '${PATIENCE}', true),
+           set_config('idle_in_transaction_session_timeout', '${PATIENCE}', true),
+           pg_advisory_xact_lock(7203005, hashtext(?))`,
+        [name.key],
+      );
       const waitedFor = await cache.get(name.key);
       return waitedFor === undefined ? await computeAndKeep(ctx, name, question) : Buffer.from(waitedFor);
-    });
+    };
+    return await turns(() => ctx.db.transaction(underLock));
   };
 
   const computeAndKeep = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> => {

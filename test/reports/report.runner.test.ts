@@ -35,3 +35,21 @@ it('an answer too large to be kept is computed once for all processes that ask f
   expect(new Set(answers.map(({ body }) => body.toString('latin1', 33 * MIB))).size).toBe(1);
   expect(answers.every(({ body }) => body.length > 33 * MIB)).toBe(true);
 });
+
+it('more questions at once than there are connections are all answered', async () => {
+  const report = {
+    name: 'many',
+    variant: () => '',
+    dependsOn: () => false,
+    compute: async () => '{"some":"thing"}',
+  } as unknown as Report;
+  const ctx = await t.ctx();
+  const runner = createReportRunner(cache, true);
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => {
+      const question = { report, params: { n }, cards: { sql: 'true', bindings: [] }, filtered: false };
+      return runner.run(ctx, runner.name(ctx, new Map(), question), question);
+    }),
+  );
+  expect(answers).toHaveLength(60);
+});
