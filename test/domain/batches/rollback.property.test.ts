@@ -4,6 +4,7 @@ import { dataQuality, qualityFacts } from '../../../domain/cards/rules/quality.t
 import { command } from '../../../domain/command.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { tablesOf } from '../../support/tables.ts';
+import { askedActs } from './acts/asked.ts';
 import { attachedActs, onCardActs } from './acts/attached.ts';
 import { cardActs, plainCardActs } from './acts/cards.ts';
 import { type Act, createHand, type Tally } from './acts/hand.ts';
@@ -19,7 +20,7 @@ const WRITES = 40;
 
 const chosen = (...kinds: [Act, number][][]): Act[] =>
   kinds.flat().flatMap(([act, often]) => Array<Act>(often).fill(act));
-const all = chosen(cardActs, attachedActs, workspaceActs);
+const all = chosen(cardActs, attachedActs, workspaceActs, askedActs);
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
 const url = '/api/v1/mutation-batches';

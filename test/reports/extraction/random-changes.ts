@@ -32,8 +32,11 @@ export interface Picker {
 const types = ['Application', 'ITComponent', 'BusinessCapability'];
 const relationTypes = ['relAppToITC', 'relAppToBC'];
 
-/** Every kind of change, by one client; what is refused changes nothing, and anything but a refusal throws. */
-export function randomChanges(client: TestClient, seed: number) {
+/**
+ * Every kind of change, by one client; what is refused changes nothing, and anything but a refusal throws.
+ * @param but which kinds are left out.
+ */
+export function randomChanges(client: TestClient, seed: number, but: { metamodel?: false } = {}) {
   const next = randomNumbers(seed);
   const pick: Picker = {
     number: (below) => Math.floor(next() * below),
@@ -66,6 +69,11 @@ export function randomChanges(client: TestClient, seed: number) {
       if ((await made(l.relations, 'post', 'relations', body)).status === 201) return;
     }
   };
+  const metamodelChanges: Change[] = [
+    () => patch(`metamodel/types/${pick.of(types)}`, { is_hidden: pick.number(3) === 0 }),
+    () => patch(`metamodel/relation-types/${pick.of(relationTypes)}`, { is_hidden: pick.number(3) === 0 }),
+    () => patch('metamodel/types/Application', { label: name() }),
+  ];
   const changes: Change[] = [
     (l) => made(l.cards, 'post', 'cards', { type: pick.of(types), name: name() }),
     (l) => made(l.cards, 'post', 'cards', { type: 'Application', name: name(), parent_id: pick.of(l.cards) }),
@@ -109,10 +117,12 @@ export function randomChanges(client: TestClient, seed: number) {
       if (answer.body?.merge_id) l.merges.push(answer.body.merge_id);
     },
     (l) => (l.merges.length > 0 ? post(`card-merges/${pick.of(l.merges)}/undo`, {}) : Promise.resolve()),
-    () => patch(`metamodel/types/${pick.of(types)}`, { is_hidden: pick.number(3) === 0 }),
-    () => patch(`metamodel/relation-types/${pick.of(relationTypes)}`, { is_hidden: pick.number(3) === 0 }),
     (l) => post(`cards/${pick.of(l.cards)}/comments`, { content: name() }),
-    () => patch('metamodel/types/Application', { label: name() }),
+    (l) =>
+      patch(`cards/${pick.of(l.cards)}`, {
+        attributes: { timeModel: pick.of(['invest', 'migrate', null]) },
+      }),
+    ...(but.metamodel === false ? [] : metamodelChanges),
   ];
   return {
     pick,
