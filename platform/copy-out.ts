@@ -6,30 +6,50 @@ export interface CopiedLines {
   rows: number;
 }
 
+/** Lines that have begun to come, to be read once. */
+export interface Copying {
+  lines(): AsyncGenerator<CopiedLines>;
+  /** Throws away what was not read, and what is still on its way: it must be read before the connection is free. */
+  discard(): Promise<void>;
+  /** When the server has sent all, or nothing more will come: the connection is free again. Never fails. */
+  ended: Promise<void>;
+}
+
 const CHUNK = 64 * 1024;
 /** Chunks that may wait for the reader before the connection is read no further. */
 const WAITING = 4;
 const CR = 13;
 const LF = 10;
+/** Of a binary copy: what goes before the first row, and before the value of a row of one column. */
+const BINARY_HEAD = 19;
+const VALUE_HEAD = 6;
 
 /** A `COPY ... TO STDOUT` under way. The server sends each row as a message of its own, ended by a line feed. */
-class CopyOut implements Submittable {
+class CopyOut implements Submittable, Copying {
   readonly text: string;
+  readonly ended: Promise<void>;
   readonly #ready: CopiedLines[] = [];
   #chunk = Buffer.allocUnsafe(CHUNK);
   #used = 0;
   #rows = 0;
   #connection: Connection | undefined;
   #ended = false;
+  #end: () => void = () => undefined;
   #error: Error | undefined;
   #discards = false;
   #wake: (() => void) | undefined;
-  readonly #crlf: boolean;
+  readonly #csv: boolean;
+  readonly #waiting: number;
+  #head = BINARY_HEAD;
 
-  /** @param crlf whether lines end in CR and LF, or in LF alone. */
-  constructor(text: string, crlf: boolean) {
+  /** @param waiting chunks that may wait for the reader. */
+  constructor(text: string, form: Form, waiting: number) {
     this.text = text;
-    this.#crlf = crlf;
+    this.#csv = form === 'csv';
+    this.#waiting = waiting;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
   }
 
   submit(connection: Connection): void {
@@ -39,11 +59,21 @@ class CopyOut implements Submittable {
 
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#discards) return;
-    // one byte more than came, for lines of CSV end as RFC 4180 says
-    if (this.#used + chunk.length + 1 > this.#chunk.length) this.#pass(chunk.length + 1);
+    let from = 0;
+    let to = chunk.length;
+    if (this.#csv) {
+      to -= 1;
+    } else {
+      from = this.#head + VALUE_HEAD;
+      this.#head = 0;
+      // the end of a binary copy
+      if (from > to) return;
+    }
+    // two bytes more, for lines of CSV end as RFC 4180 says
+    if (this.#used + to - from + 2 > this.#chunk.length) this.#pass(to - from + 2);
     // the driver uses the message's memory again
-    this.#used += chunk.copy(this.#chunk, this.#used, 0, chunk.length - 1);
-    if (this.#crlf) {
+    this.#used += chunk.copy(this.#chunk, this.#used, from, to);
+    if (this.#csv) {
       this.#chunk[this.#used] = CR;
       this.#used += 1;
     }
@@ -60,10 +90,12 @@ class CopyOut implements Submittable {
     // after a refusal the server says that it is ready; a lost connection says nothing more
     this.#error ??= error;
     this.#pass(0);
+    this.#end();
   }
 
   handleReadyForQuery(): void {
     this.#ended = true;
+    this.#end();
     this.#wake?.();
   }
 
@@ -71,7 +103,7 @@ class CopyOut implements Submittable {
   #pass(room: number): void {
     if (this.#rows > 0) {
       this.#ready.push({ bytes: this.#chunk.subarray(0, this.#used), rows: this.#rows });
-      if (this.#ready.length >= WAITING && !this.#discards) this.#connection?.stream.pause();
+      if (this.#ready.length >= this.#waiting && !this.#discards) this.#connection?.stream.pause();
     }
     this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK, room));
     this.#used = 0;
@@ -100,36 +132,38 @@ class CopyOut implements Submittable {
         }
       }
     } finally {
-      // what is still on its way must be read before the connection is good for anything else
-      this.#discards = true;
-      this.#ready.length = 0;
-      this.#connection?.stream.resume();
-      while (!this.#ended && !this.#error) await this.#news();
+      await this.discard();
     }
+  }
+
+  async discard(): Promise<void> {
+    this.#discards = true;
+    this.#ready.length = 0;
+    this.#connection?.stream.resume();
+    await this.ended;
   }
 }
 
-/**
- * The rows of a query as CSV that the server writes: comma, CRLF, quotes where RFC 4180 needs them, nothing for null.
- * Read at the pace of whoever takes them; memory holds some chunks. No row is made into values here, which is what
- * takes the time otherwise.
- * @param query without parameters, since COPY takes none.
- * @throws the server's error, or that of a lost connection.
- */
-export function copyCsv(client: PoolClient, query: string): AsyncGenerator<CopiedLines> {
-  const copy = new CopyOut(`copy (${query}) to stdout with (format csv)`, true);
-  client.query(copy);
-  return copy.lines();
-}
+/** How the server writes the lines of a form. */
+const formats = {
+  csv: 'csv',
+  // of one column, so that the server looks at no character of it
+  json: 'binary',
+} as const;
+
+type Form = keyof typeof formats;
 
 /**
- * The rows of a query of one column of JSON texts, one a line. Their control characters being escaped, nothing in them
- * is quoted. Read as {@link copyCsv}.
- * @param query without parameters. @throws as {@link copyCsv}.
+ * Begins to read the rows of a query as lines that the server writes, at the pace of whoever takes them; memory holds
+ * some chunks. No row is made into values here, which is what takes the time otherwise.
+ * @param form `csv`: comma, CRLF, quotes where RFC 4180 needs them, nothing for null; `json`: the query has one column of
+ * JSON texts, one a line.
+ * @param query without parameters, since COPY takes none.
+ * @param waiting chunks of 64 KiB that may wait for the reader.
+ * @throws the server's error, or that of a lost connection, to the reader.
  */
-export function copyJson(client: PoolClient, query: string): AsyncGenerator<CopiedLines> {
-  const options = `format csv, delimiter e'\\x02', quote e'\\x01'`;
-  const copy = new CopyOut(`copy (${query}) to stdout with (${options})`, false);
+export function copyOut(client: PoolClient, form: Form, query: string, waiting = WAITING): Copying {
+  const copy = new CopyOut(`copy (${query}) to stdout with (format ${formats[form]})`, form, waiting);
   client.query(copy);
-  return copy.lines();
+  return copy;
 }

@@ -1,7 +1,21 @@
+import os from 'node:os';
 import type { PoolClient } from 'pg';
-import { type CopiedLines, copyCsv, copyJson } from './copy-out.ts';
+import { type CopiedLines, copyOut } from './copy-out.ts';
 import type { Db } from './database.ts';
-import { withLiterals } from './literals.ts';
+import { inLanes } from './lanes.ts';
+import { literal, withLiterals } from './literals.ts';
+
+/** A statement with `?` for its values. */
+export interface Statement {
+  sql: string;
+  bindings: readonly unknown[];
+}
+
+/** A part of a table's rows: gives the condition that a column which holds their ids is in that part. */
+export type IdRange = (column: string) => string;
+
+/** The whole table. */
+export const wholeTable: IdRange = () => 'true';
 
 /** One moment of the database, held open for reading. */
 export interface Snapshot {
@@ -15,12 +29,34 @@ export interface Snapshot {
   csv(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /** Reads a query (with `?` for its values) of one column of JSON texts of any size, one a line. */
   json(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
+  /**
+   * Reads lines of either form for one range of a table's ids after the other, so that several processors of the server
+   * work for it at once, each on a connection of its own that sees the same moment, as long as the pool has some to spare.
+   * @param statement gives the query of a range, in the order of ids.
+   */
+  ranges(
+    form: 'csv' | 'json',
+    table: string,
+    statement: (range: IdRange) => Statement,
+  ): AsyncGenerator<CopiedLines>;
   /** How many rows the server expects a query (with `?` for its values) to give. */
-  expected(text: string, values: unknown[]): Promise<number>;
+  expected(text: string, values: readonly unknown[]): Promise<number>;
 }
 
+/** Ids of a range. Some hundred microseconds of planning are little beside the time that so many rows take. */
+const RANGE = 5_000;
+/** Chunks of a range that wait while the ranges before it are read: so much memory it may take. */
+const WAITING = 64;
+/** Connections of one snapshot: more would be more than a file's writer can take. */
+const LANES = Math.min(4, os.availableParallelism());
+
+/** Connections that see the same moment as `client`, which goes first. */
+type Lanes = (client: PoolClient) => Promise<{ clients: PoolClient[]; release(): Promise<void> }>;
+
+const alone: Lanes = async (client) => ({ clients: [client], release: async () => undefined });
+
 /** Reads through a connection that is in a transaction which sees one moment of the database. */
-export function snapshotOn(client: PoolClient): Snapshot {
+export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
   let cursors = 0;
   return {
     async query<R>(text: string, values: unknown[] = []) {
@@ -46,12 +82,83 @@ export function snapshotOn(client: PoolClient): Snapshot {
         await client.query(`close ${name}`).catch(() => undefined);
       }
     },
-    csv: (text, values) => copyCsv(client, withLiterals(text, values)),
-    json: (text, values) => copyJson(client, withLiterals(text, values)),
+    csv: (text, values) => copyOut(client, 'csv', withLiterals(text, values)).lines(),
+    json: (text, values) => copyOut(client, 'json', withLiterals(text, values)).lines(),
+    async *ranges(form, table, statement) {
+      const { clients, release } = await lanes(client);
+      let after: string | undefined;
+      let last = false;
+      try {
+        yield* inLanes(clients, async (lane) => {
+          if (last) return undefined;
+          const from = after;
+          after = await endOfRange(lane, table, from);
+          last = after === undefined;
+          const { sql, bindings } = statement(idRange(from, after));
+          return copyOut(lane, form, withLiterals(sql, bindings), WAITING);
+        });
+      } finally {
+        await release();
+      }
+    },
     async expected(text, values) {
       const { rows } = await client.query(`explain (format json) ${withLiterals(text, values)}`);
       return rows[0]['QUERY PLAN'][0].Plan['Plan Rows'];
     },
+  };
+}
+
+/** The last id of the range after an id; undefined when the range goes on to the end. */
+async function endOfRange(
+  client: PoolClient,
+  table: string,
+  after: string | undefined,
+): Promise<string | undefined> {
+  const where = after === undefined ? '' : `where id > ${literal(after)}`;
+  const { rows } = await client.query<{ id: string }>(
+    `select id from ${table} ${where} order by id offset ${RANGE - 1} limit 1`,
+  );
+  return rows[0]?.id;
+}
+
+function idRange(after: string | undefined, to: string | undefined): IdRange {
+  return (column) => {
+    const bounds = [
+      ...(after === undefined ? [] : [`${column} > ${literal(after)}`]),
+      ...(to === undefined ? [] : [`${column} <= ${literal(to)}`]),
+    ];
+    return bounds.length > 0 ? `(${bounds.join(' and ')})` : wholeTable(column);
+  };
+}
+
+// every row is read, so plans are to be good for the whole; and a reader may be slow
+const SETTINGS = 'set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = 0';
+
+/** Takes connections of the pool that nobody waits for and that leave half of it to others. */
+function poolLanes(db: Db): Lanes {
+  return async (client) => {
+    const { pool } = db.client;
+    const more: PoolClient[] = [];
+    const release = async () => {
+      for (const lane of more) {
+        await lane.query('rollback').catch(() => undefined);
+        await db.client.releaseConnection(lane);
+      }
+    };
+    try {
+      while (more.length + 1 < LANES && pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2) {
+        more.push(await db.client.acquireConnection());
+      }
+      if (more.length > 0) {
+        const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
+        const moment = `begin isolation level repeatable read read only; set transaction snapshot ${literal(rows[0]!.id)}`;
+        await Promise.all(more.map((lane) => lane.query(`${moment}; ${SETTINGS}`)));
+      }
+    } catch (error) {
+      await release();
+      throw error;
+    }
+    return { clients: [client, ...more], release };
   };
 }
 
@@ -61,11 +168,10 @@ export function snapshotOn(client: PoolClient): Snapshot {
  */
 export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const client: PoolClient = await db.client.acquireConnection();
-  const snapshot = snapshotOn(client);
+  const snapshot = snapshotOn(client, poolLanes(db));
   try {
     await client.query('begin isolation level repeatable read read only');
-    // every row is read, so plans are to be good for the whole
-    await client.query('set local cursor_tuple_fraction = 1');
+    await client.query(SETTINGS);
     const result = await work(snapshot);
     await client.query('commit');
     return result;

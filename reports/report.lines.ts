@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Fragment } from '../domain/lists/lists.types.ts';
-import { copyJson } from '../platform/copy-out.ts';
+import { copyOut } from '../platform/copy-out.ts';
 import type { Sql } from '../platform/database.ts';
 import { withLiterals } from '../platform/literals.ts';
 import type { Report } from './report.ts';
@@ -18,7 +18,7 @@ export async function readLines(sql: Sql, query: Fragment): Promise<Buffer> {
   try {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const lines of copyJson(connection, withLiterals(query.sql, query.bindings))) {
+    for await (const lines of copyOut(connection, 'json', withLiterals(query.sql, query.bindings)).lines()) {
       chunks.push(lines.bytes);
       bytes += lines.bytes.length;
     }

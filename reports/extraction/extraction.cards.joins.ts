@@ -1,7 +1,8 @@
 import { escapedText } from './extraction.csv.ts';
+import type { Join } from './extraction.rows.ts';
 
 /** The parent `p` of a card. */
-export const parentJoin = 'left join cards p on p.id = c.parent_id';
+export const parentJoin: Join = () => 'left join cards p on p.id = c.parent_id';
 
 /** The join `pp` that aggregates the ancestors `up` of a card, whose `depth` is 1 for the parent. */
 export const ancestors = (aggregate: string): string => `left join lateral (
@@ -12,9 +13,8 @@ export const ancestors = (aggregate: string): string => `left join lateral (
     ) select ${aggregate} from up) pp on c.parent_id is not null`;
 
 /** The path of the ancestors' names, root first, as `pp.cell`. */
-export const pathJoin = ancestors(
-  `string_agg(${escapedText('up.name', '\\\\/')}, ' / ' order by up.depth desc) as cell`,
-);
+export const pathJoin: Join = () =>
+  ancestors(`string_agg(${escapedText('up.name', '\\\\/')}, ' / ' order by up.depth desc) as cell`);
 
 const tagText = `${escapedText('g.name', '\\\\/')} || '/' || ${escapedText('t.name', '\\\\\\\\')}`;
 const tagTables = 'tags t join tag_groups g on g.id = t.tag_group_id';
@@ -33,26 +33,32 @@ export interface Gathering {
  * The join `t` whose `cell` has a card's tags. Each tag's text is made once, and its place among the others found once;
  * but for few cards it is quicker to look at their tags alone.
  */
-export function tagsJoin({ each, all }: Gathering, few: boolean): string {
-  const text = `${each(tagText)} as text`;
-  return few
-    ? `left join lateral (select ${all.replace('k.text', each(tagText)).replace('k.place', 'lower(g.name), lower(t.name)')} as cell
-        from card_tags ct join ${tagTables} on t.id = ct.tag_id where ct.card_id = c.id) t on true`
-    : `left join (select ct.card_id, ${all} as cell
-        from card_tags ct join (select t.id, ${text}, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
-        group by ct.card_id) t on t.card_id = c.id`;
+export function tagsJoin({ each, all }: Gathering, few: boolean): Join {
+  if (few) {
+    const own = all.replace('k.text', each(tagText)).replace('k.place', 'lower(g.name), lower(t.name)');
+    return () => `left join lateral (select ${own} as cell
+        from card_tags ct join ${tagTables} on t.id = ct.tag_id where ct.card_id = c.id) t on true`;
+  }
+  return (range) => `left join (select ct.card_id, ${all} as cell
+        from card_tags ct join (select t.id, ${each(tagText)} as text, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
+        where ${range('ct.card_id')} group by ct.card_id) t on t.card_id = c.id`;
 }
 
 /** The join `s` whose `cell` has a card's stakeholders; with users it is as with tags. */
-export function stakeholdersJoin({ each, all }: Gathering, few: boolean): string {
+export function stakeholdersJoin({ each, all }: Gathering, few: boolean): Join {
+  if (few) {
+    const own = all
+      .replace('k.text', each("s.role || ':' || u.email"))
+      .replace('k.place', 's.role, lower(u.email)');
+    return () => `left join lateral (select ${own} as cell
+        from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id) s on true`;
+  }
   const ordered = all.replace('k.place', 'k.role, k.place');
-  return few
-    ? `left join lateral (select ${all.replace('k.text', each("s.role || ':' || u.email")).replace('k.place', 's.role, lower(u.email)')} as cell
-        from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id) s on true`
-    : `left join (select k.card_id, ${ordered} as cell
+  return (range) => `left join (select k.card_id, ${ordered} as cell
         from (select s.card_id, s.role, s.role || ':' || u.text as text, u.place
               from stakeholders s
               join (select id, ${each('email')} as text, row_number() over (order by lower(email)) as place
-                    from users) u on u.id = s.user_id) k
+                    from users) u on u.id = s.user_id
+              where ${range('s.card_id')}) k
         group by k.card_id) s on s.card_id = c.id`;
 }

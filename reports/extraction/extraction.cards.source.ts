@@ -31,6 +31,7 @@ export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
   const { changes } = selection;
   const source: RowSource = {
     name: 'Cards',
+    stored: 'cards',
     row: 'c',
     attributes: visibleAttributes(ctx),
     types: selection.types,

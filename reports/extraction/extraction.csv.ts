@@ -1,7 +1,7 @@
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
 import { literal } from '../../platform/literals.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
+import { type Join, type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
 
 // What `domain/transfer/csv-cells.ts` says of cells, as SQL. Quotes are COPY's affair.
@@ -75,7 +75,7 @@ export interface CsvCells {
   plain: Record<string, string>;
   texts: Record<string, string>;
   /** Joins that only cells need. */
-  joins: readonly string[];
+  joins: readonly Join[];
 }
 
 const changeCells: Record<string, string> = { deleted: 'null', removed: 'null', position: 'x.position' };

@@ -1,6 +1,6 @@
 import { literal } from '../../platform/literals.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
+import { type Join, type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
 
 /** The JSON text of a text. */
@@ -10,26 +10,27 @@ export const jsonText = (value: string): string => `to_json(${value})::text`;
 export const jsonKey = (value: string): string => `'"' || ${value} || '"'`;
 
 /** As many arguments as a function takes. */
-const MOST = 50;
+const MOST = 98;
 
-function concat(parts: string[]): string {
-  if (parts.length <= MOST) return `concat(${parts.join(', ')})`;
+/** Texts that are there with commas between them; NULL or empty when there is none. */
+function listed(parts: string[]): string {
+  if (parts.length <= MOST) return `concat_ws(',', ${parts.join(', ')})`;
   const groups: string[] = [];
-  for (let n = 0; n < parts.length; n += MOST) groups.push(concat(parts.slice(n, n + MOST)));
-  return concat(groups);
+  for (let n = 0; n < parts.length; n += MOST) groups.push(`nullif(${listed(parts.slice(n, n + MOST))}, '')`);
+  return listed(groups);
 }
 
 /** The JSON text of an object of members (name and SQL of their JSON text), without those that are NULL. */
 export function jsonObject(members: readonly (readonly [string, string])[]): string {
-  const parts = members.map(([name, value]) => `${literal(`,${JSON.stringify(name)}:`)} || (${value})`);
-  return `'{' || substr(${concat(parts)}, 2) || '}'`;
+  const parts = members.map(([name, value]) => `${literal(`${JSON.stringify(name)}:`)} || (${value})`);
+  return `'{' || ${listed(parts)} || '}'`;
 }
 
 /** Members by header, and the joins that they need. */
 export interface JsonMembers {
   /** SQL of the JSON text; NULL leaves the member out. */
   members: Record<string, string>;
-  joins: readonly string[];
+  joins: readonly Join[];
 }
 
 const goneMembers: [string, string][] = [

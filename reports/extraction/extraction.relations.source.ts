@@ -40,6 +40,7 @@ export function relationSource(ctx: Ctx, selection: RelationSelection): RowSourc
   const ends = 'join cards s on s.id = r.source_id join cards t on t.id = r.target_id';
   const source: RowSource = {
     name: 'Relations',
+    stored: 'relations',
     row: 'r',
     attributes: visibleRelationAttributes(ctx),
     types,

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { goneQuery, type RowSource, sourceQuery } from './extraction.rows.ts';
+import { goneQuery, type Join, type RowSource, sourceQuery } from './extraction.rows.ts';
 import { rowShaper, shapedBatches } from './extraction.shape.ts';
 import { numbered } from './extraction.sql.ts';
 import type { Batch, Cell, Column, Table } from './extraction.types.ts';
@@ -10,7 +10,7 @@ export interface TableCells {
   members: Record<string, string>;
   /** What is made of a value that is there, where it is not taken as it is. */
   readers?: Record<string, (value: unknown) => Cell>;
-  joins: readonly string[];
+  joins: readonly Join[];
   /** Rows that are fetched at once. */
   batch: number;
 }
