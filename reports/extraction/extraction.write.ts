@@ -39,12 +39,12 @@ export async function prepareExtraction(
     const end = after === undefined ? undefined : position;
     return { tables: [table], write: (out, options) => writeNdjson(table, out, { ...options, end }) };
   }
+  if (format === 'parquet') {
+    const table = await jsonLines(snapshot, ctx, plan);
+    return { tables: [table], write: (out, options) => writeParquet(table, out, options) };
+  }
   const tables = await readTables(snapshot, ctx, plan);
-  return {
-    tables,
-    write: (out, options) =>
-      format === 'xlsx' ? writeXlsx(tables, out, options) : writeParquet(tables[0]!, out, options),
-  };
+  return { tables, write: (out, options) => writeXlsx(tables, out, options) };
 }
 
 async function csvLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {

@@ -1,7 +1,10 @@
 import type { Writable } from 'node:stream';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { Column, OnRows, Table } from '../extraction.types.ts';
-import { parquetSchema, parquetValues } from './parquet.columns.ts';
+import type { LineTable } from '../extraction.rows.ts';
+import type { OnRows } from '../extraction.types.ts';
+import { parquetSchema } from './parquet.columns.ts';
+import type { RowGroup } from './parquet.group.ts';
+import { type GroupLines, groupThreads } from './parquet.threads.ts';
 import { pump } from './pump.ts';
 
 interface ParquetOptions {
@@ -12,15 +15,11 @@ interface ParquetOptions {
 /** Rows of a row group: all of them are in memory at once. */
 const GROUP = 10_000;
 
-/** Whether readers may pass over row groups by the bounds of a column: for the others they take more time than they save. */
-const ordered = ({ header, type }: Column): boolean =>
-  header === 'id' || type === 'datetime' || type === 'date';
-
 /** What the library has written since it was last taken. */
 class Written extends ByteWriter {
   take(): Buffer {
     const bytes = Buffer.from(this.buffer, 0, this.index);
-    this.buffer = new ArrayBuffer(Math.max(this.index, 1024));
+    this.buffer = new ArrayBuffer(1024);
     this.view = new DataView(this.buffer);
     this.index = 0;
     return bytes;
@@ -28,49 +27,68 @@ class Written extends ByteWriter {
 }
 
 /**
- * Writes a table as Parquet, with the types of its columns, a row group at a time. Ends the stream; destroys it on
- * failure. @throws the signal's reason when aborted.
+ * Writes a table, whose lines are JSON, as Parquet with the types of its columns. Row groups are made by threads, so
+ * that nothing else waits for them. Ends the stream; destroys it on failure.
+ * @throws the signal's reason when aborted.
  */
-export async function writeParquet(table: Table, out: Writable, options: ParquetOptions): Promise<void> {
+export async function writeParquet(table: LineTable, out: Writable, options: ParquetOptions): Promise<void> {
   await pump(parquetChunks(table, options), out, options.signal);
 }
 
-async function* parquetChunks(
-  { name, columns, batches }: Table,
-  options: ParquetOptions,
-): AsyncGenerator<Buffer> {
-  const written = new Written();
-  const parquet = new ParquetWriter({ writer: written, schema: parquetSchema(columns), createdBy: 'estate' });
-  const values = columns.map(({ type }) => parquetValues(type));
-  const empty = () => columns.map(() => new Array<unknown>(GROUP).fill(null));
-  let data = empty();
-  let rows = 0;
-  const group = (): Buffer => {
-    const columnData = columns.map((column, n) => {
-      const all = data[n]!;
-      return {
-        name: column.header,
-        data: rows === GROUP ? all : all.slice(0, rows),
-        statistics: ordered(column),
-      };
-    });
-    parquet.write({ columnData, rowGroupSize: GROUP });
-    data = empty();
-    rows = 0;
-    return written.take();
-  };
-  for await (const batch of batches) {
-    for (const cells of batch) {
-      for (let n = 0; n < cells.length; n += 1) {
-        const cell = cells[n];
-        if (cell !== null && cell !== undefined) data[n]![rows] = values[n]!(cell);
-      }
-      rows += 1;
-      if (rows === GROUP) yield group();
-    }
-    options.onRows?.(batch.length, name);
+/** Takes chunks of whole lines until they are a row group. */
+async function* gather({ name, lines }: LineTable, { onRows }: ParquetOptions): AsyncGenerator<GroupLines> {
+  let group: GroupLines = { lines: [], rows: 0 };
+  for await (const { bytes, rows } of lines) {
+    group.lines.push(bytes as Uint8Array as Uint8Array<ArrayBuffer>);
+    group.rows += rows;
+    onRows?.(rows, name);
+    if (group.rows < GROUP) continue;
+    yield group;
+    group = { lines: [], rows: 0 };
   }
-  if (rows > 0) yield group();
-  parquet.finish();
+  if (group.rows > 0) yield group;
+}
+
+async function* parquetChunks(table: LineTable, options: ParquetOptions): AsyncGenerator<Uint8Array> {
+  const written = new Written();
+  const parquet = new ParquetWriter({
+    writer: written,
+    schema: parquetSchema(table.columns),
+    createdBy: 'estate',
+  });
   yield written.take();
+  const threads = groupThreads(table.columns);
+  const making: Promise<RowGroup>[] = [];
+  const next = async (): Promise<Uint8Array> => {
+    const { bytes, facts } = await making.shift()!;
+    parquet.row_groups.push(placed(facts, BigInt(written.offset)));
+    parquet.num_rows += facts.num_rows;
+    written.offset += bytes.length;
+    return bytes;
+  };
+  try {
+    for await (const group of gather(table, options)) {
+      const made = threads.encode(group);
+      // a failure is met in its turn
+      made.catch(() => undefined);
+      making.push(made);
+      if (making.length > threads.size) yield await next();
+    }
+    while (making.length > 0) yield await next();
+    parquet.finish();
+    yield written.take();
+  } finally {
+    await threads.end();
+  }
+}
+
+/** What is told of a row group whose bytes stand at an offset of the file. */
+function placed(facts: RowGroup['facts'], offset: bigint): RowGroup['facts'] {
+  for (const chunk of facts.columns) {
+    const data = chunk.meta_data!;
+    chunk.file_offset += offset;
+    data.data_page_offset += offset;
+    if (data.dictionary_page_offset !== undefined) data.dictionary_page_offset += offset;
+  }
+  return facts;
 }

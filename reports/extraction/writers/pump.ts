@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
  * @throws the signal's reason when aborted.
  */
 export async function pump(
-  chunks: AsyncIterable<string | Buffer>,
+  chunks: AsyncIterable<string | Uint8Array>,
   out: Writable,
   signal: AbortSignal | undefined,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import type { LineTable } from '../../../../reports/extraction/extraction.rows.ts';
 import type { Cell, Column, Table } from '../../../../reports/extraction/extraction.types.ts';
 
 /** A table of rows that are there already, in batches of a size. */
@@ -11,6 +12,33 @@ export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch
       for (let from = 0; from < rows.length; from += batch) yield rows.slice(from, from + batch);
     })(),
   };
+}
+
+/** The same rows as lines of JSON, in chunks of a size; nothing is told of what a cell lacks. */
+export function linesOf(columns: Column[], rows: Iterable<Cell[]>, chunk = 100): LineTable {
+  return { name: 'Cards', columns, expected: 0, lines: jsonLines(columns, rows, chunk) };
+}
+
+async function* jsonLines(columns: Column[], rows: Iterable<Cell[]>, chunk: number) {
+  let lines: string[] = [];
+  const take = () => {
+    const bytes = Buffer.from(new TextEncoder().encode(lines.join('')).buffer);
+    const taken = { bytes, rows: lines.length };
+    lines = [];
+    return taken;
+  };
+  for (const row of rows) {
+    const object: Record<string, unknown> = {};
+    for (const [n, { header }] of columns.entries()) {
+      if (row[n] === null) continue;
+      const [group, key] = header.split('.');
+      if (key === undefined) object[header] = row[n];
+      else object[group!] = { ...(object[group!] as object | undefined), [key]: row[n] };
+    }
+    lines.push(`${JSON.stringify(object)}\n`);
+    if (lines.length === chunk) yield take();
+  }
+  if (lines.length > 0) yield take();
 }
 
 /** Columns of texts. */
@@ -55,4 +83,20 @@ export function endlessTable(): { table: Table; told: { rows: number; closed: bo
     table: { name: 'Cards', columns: textColumns('name'), expected: 1e9, batches: batches() },
     told,
   };
+}
+
+/** The same as lines of JSON. */
+export function endlessLines(): { table: LineTable; told: { rows: number; closed: boolean } } {
+  const told = { rows: 0, closed: false };
+  function* rows() {
+    try {
+      for (;;) {
+        yield [`text ${Math.random()} ${Math.random()} ${Math.random()}`];
+        told.rows += 1;
+      }
+    } finally {
+      told.closed = true;
+    }
+  }
+  return { table: linesOf(textColumns('name'), rows(), 500), told };
 }
