@@ -44,6 +44,16 @@ const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
+/** What a remote is known by, and what this service is known by to it; all as PEM. */
+export interface OutboundTls {
+  /** Authorities to trust instead of the public ones. */
+  ca?: string;
+  /** A client certificate and its key. */
+  cert?: string;
+  key?: string;
+  passphrase?: string;
+}
+
 interface Allowed {
   hosts: Set<string>;
   ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][];
@@ -80,12 +90,18 @@ const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').toLowe
  * Guards calls to addresses that users have given: only https, only public addresses, also behind names and redirects,
  * unless `allow` names the host or the range, for which http is taken too. The very address that was checked is
  * connected to, so that a name cannot change its mind in between. `HTTPS_PROXY` and `NO_PROXY` are honoured; where a proxy resolves the
- * names, it decides what they mean.
+ * names, it decides what they mean. `tls` holds for all calls of this instance.
  */
-export function createOutbound(allow: readonly string[], resolve: Resolve = lookup): Outbound {
+export function createOutbound(
+  allow: readonly string[],
+  resolve: Resolve = lookup,
+  tls: OutboundTls = {},
+): Outbound {
   const allowed = readAllowed(allow);
   const agent = new EnvHttpProxyAgent({
+    requestTls: tls,
     connect: {
+      ...tls,
       timeout: CONNECT_MS,
       lookup: (host: string, options: LookupOptions, done: LookupDone) =>
         guardedLookup(resolve, allowed, host, options, done),

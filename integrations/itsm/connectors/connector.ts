@@ -1,0 +1,149 @@
+import type { Result } from '../remote.failures.ts';
+import type { RemoteRecord, RemoteTombstone } from '../remote.types.ts';
+
+/** A table outside. */
+export interface RemoteTable {
+  name: string;
+  label: string;
+  /** The table whose columns and meaning it takes over. */
+  parent: string | null;
+}
+
+/** A column outside. */
+export interface RemoteColumn {
+  name: string;
+  label: string;
+  kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'date' | 'datetime' | 'reference' | 'other';
+  /** What the remote itself calls the kind. */
+  remoteKind: string;
+  /** The table that a reference leads to. */
+  reference: string | null;
+  /** Longer texts are cut by the remote. */
+  maxLength: number | null;
+  mandatory: boolean;
+  /** Stored value and what people see of it, where the values are a list. */
+  choices: { value: string; label: string }[];
+}
+
+/** A kind of relation outside, with both of its readings. */
+export interface RemoteRelationType {
+  id: string;
+  name: string;
+  forward: string;
+  reverse: string;
+}
+
+export interface RemoteRelation {
+  id: string;
+  /** The id of its kind. */
+  type: string;
+  from: string;
+  to: string;
+  updatedAt: string;
+}
+
+export interface ReadRequest {
+  table: string;
+  /** Columns to read; the record's key and time of update come always. */
+  fields: string[];
+  /** In the remote's own language. */
+  filter?: string;
+  /** Rows of a page; fewer come where the remote is slow. */
+  limit: number;
+  /** `next` of the page before, or null for the first. */
+  cursor: string | null;
+  /** Whether to read what people see of values too; they are unless told otherwise. */
+  display?: boolean;
+}
+
+export interface DeltaRequest extends ReadRequest {
+  /** By the remote's clock, RFC 3339; null reads all. */
+  since: string | null;
+  /** How much before `since` the reading begins, for writes that became visible late; 60 s unless given. */
+  overlapMs?: number;
+}
+
+export interface Page {
+  /** Each record once, even where the remote repeated it. */
+  records: RemoteRecord[];
+  /** Null after the last page. A page may be short, even empty, though more follow. */
+  next: string | null;
+  /** The remote keeps rows of this stretch back: what is missing here is not gone. */
+  withheld: boolean;
+}
+
+/** Columns of a table as a person may want to write them; null empties one. */
+export type RemoteValues = Record<string, string | number | boolean | null>;
+
+/** A direct look at one record. */
+export type RemoteLook = { kind: 'there'; record: RemoteRecord } | { kind: 'gone' } | { kind: 'unknown' };
+
+/** What came of a write that may have been done before. */
+export interface Written {
+  record: RemoteRecord;
+  /** The answer had been lost, and the record was found as it should be. */
+  recovered: boolean;
+}
+
+export type Right = 'read' | 'create' | 'update' | 'delete';
+
+export interface RightFound {
+  table: string;
+  right: Right;
+  /** Null when the remote does not let it be found out without a try. */
+  granted: boolean | null;
+  /** How that is known, or what to ask the remote's administrator for. */
+  how: string;
+}
+
+/**
+ * A remote database of configuration items. Calls wait for the remote's limits and are tried again while that is safe;
+ * what still fails comes back as a failure and is never thrown, but for the programmer's own mistakes.
+ */
+export interface Connector {
+  describeTables(search?: string): Promise<Result<RemoteTable[]>>;
+  /** Columns of a table, inherited ones included, by name. */
+  describeFields(table: string): Promise<Result<RemoteColumn[]>>;
+  describeRelationTypes(): Promise<Result<RemoteRelationType[]>>;
+  /** Names in a filter that the table does not have; a remote may pass over such a condition in silence. */
+  unknownInFilter(table: string, filter: string): Promise<Result<string[]>>;
+  /** Columns that are filled outside but shown empty to the account: their values are unknown, not empty. */
+  withheldFields(table: string, fields: string[]): Promise<Result<string[]>>;
+  /** When the table last changed, by the remote's clock; to be asked before a complete reading. */
+  newestChange(table: string, filter?: string): Promise<Result<string | null>>;
+  /** A page in the order of keys: a record that is there throughout is met exactly once, whatever comes and goes. */
+  readPage(request: ReadRequest): Promise<Result<Page>>;
+  /** A page in the order of change; records changed while it is read may be met twice. */
+  readSince(request: DeltaRequest): Promise<Result<Page>>;
+  /** Looks at records one by one, whatever filter they fit. */
+  readByIds(table: string, ids: string[], fields: string[]): Promise<Result<Map<string, RemoteLook>>>;
+  /** As readPage and readSince, of the relations of these kinds; of all when none is named. */
+  readRelations(request: {
+    types: string[];
+    since: string | null;
+    limit: number;
+    cursor: string | null;
+  }): Promise<Result<{ relations: RemoteRelation[]; next: string | null; withheld: boolean }>>;
+  /** Records of a table, or relations, that were deleted since a moment of the remote's clock. */
+  deletionsSince(table: string, since: string): Promise<Result<RemoteTombstone[]>>;
+  relationDeletionsSince(since: string): Promise<Result<RemoteTombstone[]>>;
+  /**
+   * Makes a record under an id of our own, by which it is looked up when the answer is lost, before it is tried again.
+   * After a run that was killed ask `findCreated` first.
+   */
+  create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
+  /** The record made under a correlation id, if it was. */
+  findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
+  update(table: string, id: string, values: RemoteValues): Promise<Result<Written>>;
+  /** @returns whether there was something to delete. */
+  delete(table: string, id: string): Promise<Result<boolean>>;
+  /** Makes a relation; when the answer is lost it is looked up by its ends and kind first. @returns its id. */
+  createRelation(type: string, from: string, to: string): Promise<Result<string>>;
+  deleteRelation(id: string): Promise<Result<boolean>>;
+  testRights(needs: { table: string; rights: Right[] }[]): Promise<Result<RightFound[]>>;
+  /** How far the remote's clock is ahead of ours in milliseconds, to a second; null before the first answer. */
+  clockAheadMs(): number | null;
+  /** Requests sent so far, failed ones too. */
+  calls(): number;
+  close(): Promise<void>;
+}

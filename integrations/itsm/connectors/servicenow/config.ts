@@ -1,0 +1,60 @@
+import type { OutboundTls } from '../../../../platform/outbound.ts';
+
+/** How an account proves who it is. */
+export type ServiceNowAuth =
+  | { kind: 'basic'; username: string; password: string }
+  | {
+      kind: 'oauth';
+      grant: 'password';
+      clientId: string;
+      clientSecret: string;
+      username: string;
+      password: string;
+    }
+  | { kind: 'oauth'; grant: 'refresh_token'; clientId: string; clientSecret: string; refreshToken: string }
+  | { kind: 'oauth'; grant: 'client_credentials'; clientId: string; clientSecret: string };
+
+/** By which door new and changed records go in; relations always go through their table. */
+export type WriteDoor =
+  | { kind: 'table' }
+  /** A staging table whose map coalesces on the correlation column. */
+  | { kind: 'import_set'; staging: string }
+  /** Identification and reconciliation, under a data source that the instance knows. */
+  | { kind: 'reconcile'; source: string };
+
+export interface ServiceNowConfig {
+  /** `https://<instance>.service-now.com`. */
+  url: string;
+  auth: ServiceNowAuth;
+  tls?: OutboundTls;
+  /** The column that keeps who made a record. */
+  correlationField: string;
+  door: WriteDoor;
+  /** For one answer. */
+  timeoutMs: number;
+  /** How often one call is sent altogether. */
+  attempts: number;
+  /** Before the second try; doubled each time, and a random part of it is waited. */
+  pauseMs: number;
+  /** The longest wait for the remote's limits that one call puts up with. */
+  longestWaitMs: number;
+  /** How long a write that timed out may still be under way over there. */
+  settleMs: number;
+  /** Roles of which one is known to give a right on configuration items. */
+  roles: Record<'create' | 'update' | 'delete', string[]>;
+}
+
+export const usualConfig: Omit<ServiceNowConfig, 'url' | 'auth'> = {
+  correlationField: 'correlation_id',
+  door: { kind: 'table' },
+  timeoutMs: 60_000,
+  attempts: 6,
+  pauseMs: 500,
+  longestWaitMs: 300_000,
+  settleMs: 30_000,
+  roles: {
+    create: ['admin', 'itil', 'sn_cmdb_editor', 'sn_cmdb_admin'],
+    update: ['admin', 'itil', 'sn_cmdb_editor', 'sn_cmdb_admin'],
+    delete: ['admin', 'itil_admin', 'sn_cmdb_admin'],
+  },
+};

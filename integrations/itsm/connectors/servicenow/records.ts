@@ -1,0 +1,39 @@
+import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
+import { fromRemoteTime } from './query.ts';
+
+/** Columns that every record is read with. */
+export const systemColumns = ['sys_id', 'sys_updated_on', 'sys_class_name'];
+
+type Cell = string | { value?: string | null; display_value?: string | null } | null | undefined;
+
+const cellOf = (cell: Cell): RemoteField => {
+  if (typeof cell === 'object' && cell !== null) {
+    const value = cell.value ?? cell.display_value ?? '';
+    const display = cell.display_value ?? '';
+    return display === value || display === '' ? { value } : { value, display };
+  }
+  return { value: cell ?? '' };
+};
+
+/** A row in our form; undefined for what is no row of a table. */
+export function recordOf(table: string, row: unknown, fields: string[]): RemoteRecord | undefined {
+  if (typeof row !== 'object' || row === null) return undefined;
+  const cells = row as Record<string, Cell>;
+  const id = cellOf(cells.sys_id).value;
+  const updatedAt = fromRemoteTime(String(cellOf(cells.sys_updated_on).value));
+  if (typeof id !== 'string' || id === '') return undefined;
+  const shown: Record<string, RemoteField> = {};
+  // a column that is not in the answer is unknown, which is not the same as empty
+  for (const name of fields) if (cells[name] !== undefined) shown[name] = cellOf(cells[name]);
+  return { table, id, fields: shown, updatedAt: updatedAt ?? new Date(0).toISOString() };
+}
+
+/** The rows of an answer, each id once: the later of two is the newer one. */
+export function recordsOf(table: string, rows: unknown, fields: string[]): RemoteRecord[] {
+  const records = new Map<string, RemoteRecord>();
+  for (const row of Array.isArray(rows) ? rows : []) {
+    const record = recordOf(table, row, fields);
+    if (record) records.set(record.id, record);
+  }
+  return [...records.values()];
+}

@@ -1,0 +1,101 @@
+import { done, type Result } from '../../remote.failures.ts';
+import type { Right, RightFound } from '../connector.ts';
+import type { ServiceNowConfig } from './config.ts';
+import type { Reading } from './reading.ts';
+import type { Transport } from './transport.ts';
+
+/** What an administrator of the remote can be asked for. */
+const remedies: Record<Right, string> = {
+  read: 'a role that reads the table, such as cmdb_read or itil',
+  create: 'a role that creates its records, such as itil',
+  update: 'a role that changes its records, such as itil',
+  delete: 'a role that deletes its records, such as itil_admin',
+};
+
+/**
+ * Tries what can be tried without a trace: reading is done, and for writes the account's own roles are looked at, as far
+ * as it may see them. A write is never tried out.
+ */
+export async function testRights(
+  transport: Transport,
+  reading: Reading,
+  config: ServiceNowConfig,
+  needs: { table: string; rights: Right[] }[],
+): Promise<Result<RightFound[]>> {
+  const found: RightFound[] = [];
+  let roles: Set<string> | null | undefined;
+  for (const { table, rights } of needs) {
+    for (const right of rights) {
+      if (right === 'read') {
+        const tried = await tryReading(reading, table);
+        if (!tried.ok) return tried;
+        found.push(tried.value);
+        continue;
+      }
+      if (roles === undefined) {
+        const read = await readRoles(transport);
+        if (!read.ok) return read;
+        roles = read.value;
+      }
+      const fitting = config.roles[right].filter((role) => roles?.has(role));
+      const about = { table, right };
+      if (roles === null) {
+        found.push({
+          ...about,
+          granted: null,
+          how: `The account may not see its own roles; it needs ${remedies[right]}.`,
+        });
+      } else if (fitting.length > 0) {
+        found.push({ ...about, granted: true, how: `The account has the role ${fitting[0]}.` });
+      } else
+        found.push({
+          ...about,
+          granted: false,
+          how: `The account has none of the roles known to give it; it needs ${remedies[right]}.`,
+        });
+    }
+  }
+  return done(found);
+}
+
+async function tryReading(reading: Reading, table: string): Promise<Result<RightFound>> {
+  const about = { table, right: 'read' } as const;
+  const counted = await reading.count({ table, filter: undefined, conditions: [], order: [] });
+  if (!counted.ok) {
+    const { code } = counted.failure;
+    if (code !== 'forbidden' && code !== 'not_found') return counted;
+    const how =
+      code === 'forbidden'
+        ? `Reading was refused; the account needs ${remedies.read}.`
+        : 'The remote has no such table, or hides it.';
+    return done({ ...about, granted: false, how });
+  }
+  const { total, rows } = counted.value;
+  if (rows.length > 0)
+    return done({ ...about, granted: true, how: `Read; the table has ${total ?? 'some'} rows.` });
+  if (!total) return done({ ...about, granted: true, how: 'Read; the table is empty.' });
+  return done({
+    ...about,
+    granted: false,
+    how: `The table has ${total} rows, and the first is hidden from the account: access controls keep rows back.`,
+  });
+}
+
+/** The roles of the account itself; null where it may not see them. */
+async function readRoles(transport: Transport): Promise<Result<Set<string> | null>> {
+  const answer = await transport.send({
+    method: 'GET',
+    path: '/api/now/v2/table/sys_user_has_role',
+    doing: 'Reading the roles of the account',
+    query: () => ({
+      sysparm_query: 'user=javascript:gs.getUserID()',
+      sysparm_fields: 'role.name',
+      sysparm_limit: '1000',
+      sysparm_no_count: 'true',
+    }),
+  });
+  if (!answer.ok) return answer.failure.code === 'forbidden' ? done(null) : answer;
+  const rows = Array.isArray(answer.value.result) ? (answer.value.result as Record<string, string>[]) : [];
+  // an account always has roles: that none is shown means that they are hidden
+  return done(rows.length === 0 ? null : new Set(rows.map((row) => row['role.name'] ?? '')));
+}

@@ -1,0 +1,100 @@
+import { createOutbound } from '../../../../platform/outbound.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import type { LimiterStore } from '../../limiter/limiter.store.ts';
+import { createLimiter, type Limiter } from '../../limiter/limiter.ts';
+import { done } from '../../remote.failures.ts';
+import type { Connector } from '../connector.ts';
+import { type ServiceNowAuth, type ServiceNowConfig, usualConfig } from './config.ts';
+import { readDeletions } from './deletions.ts';
+import { createDescription } from './description.ts';
+import { where } from './query.ts';
+import { createReading } from './reading.ts';
+import { testRights } from './rights.ts';
+import { createSession } from './session.ts';
+import { createTransport } from './transport.ts';
+import { createWriting } from './writing.ts';
+
+const RELATIONS = 'cmdb_rel_ci';
+const relationFields = ['parent', 'child', 'type'];
+
+export interface ServiceNowParts {
+  config: Pick<ServiceNowConfig, 'url' | 'auth'> & Partial<ServiceNowConfig>;
+  /** Entries of OUTBOUND_ALLOW. */
+  outboundAllow: readonly string[];
+  /** Where the limits of the account are kept, for all who use it. */
+  limits: LimiterStore;
+  clock?: Clock;
+  random?: () => number;
+  /** Ends waiting and calls under way. */
+  signal?: AbortSignal;
+}
+
+/** Whose limits count: those of one account on one instance. */
+export function accountOf(url: string, auth: ServiceNowAuth): string {
+  const name = auth.kind === 'basic' || auth.grant === 'password' ? auth.username : auth.clientId;
+  return `${new URL(url).host} ${name}`;
+}
+
+/** A connection to one instance as one account. */
+export function connectServiceNow({
+  config: given,
+  outboundAllow,
+  limits,
+  clock = systemClock,
+  random = Math.random,
+  signal,
+}: ServiceNowParts): Connector & { limiter: Limiter } {
+  const config: ServiceNowConfig = { ...usualConfig, ...given };
+  const base = config.url.replace(/\/+$/, '');
+  const outbound = createOutbound(outboundAllow, undefined, config.tls);
+  const limiter = createLimiter(accountOf(base, config.auth), { store: limits, clock });
+  const ending = signal ? { signal } : {};
+  const session = createSession(config.auth, base, {
+    outbound,
+    clock,
+    timeoutMs: config.timeoutMs,
+    ...ending,
+  });
+  const transport = createTransport({ config, base, outbound, session, limiter, clock, random, ...ending });
+  const reading = createReading(transport);
+  const description = createDescription(transport);
+
+  return {
+    limiter,
+    ...description,
+    ...reading,
+    ...createWriting(transport, reading, { config, clock, ...ending }),
+    async readRelations({ types, since, limit, cursor }) {
+      const request = {
+        table: RELATIONS,
+        fields: relationFields,
+        limit,
+        cursor,
+        display: false,
+        ...(types.length > 0 ? { filter: where('type', 'IN', types.join(',')) } : {}),
+      };
+      const page =
+        since === null ? await reading.readPage(request) : await reading.readSince({ ...request, since });
+      if (!page.ok) return page;
+      const { records, next, withheld } = page.value;
+      const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+      const relations = records.map(({ id, fields, updatedAt }) => ({
+        id,
+        type: text(fields.type?.value),
+        from: text(fields.parent?.value),
+        to: text(fields.child?.value),
+        updatedAt,
+      }));
+      return done({ relations, next, withheld });
+    },
+    async deletionsSince(table, since) {
+      const family = await description.familyOf(table);
+      return family.ok ? readDeletions(transport, table, family.value, since) : family;
+    },
+    relationDeletionsSince: (since) => readDeletions(transport, RELATIONS, [RELATIONS], since),
+    testRights: (needs) => testRights(transport, reading, config, needs),
+    clockAheadMs: transport.clockAheadMs,
+    calls: transport.calls,
+    close: () => outbound.close(),
+  };
+}

@@ -1,0 +1,232 @@
+import { appVersion } from '../../../../domain/version.ts';
+import { type Outbound, type OutboundAnswer, OutboundRefusal } from '../../../../platform/outbound.ts';
+import { type Clock, DeadlinePassed } from '../../clock.ts';
+import type { RateHeaders } from '../../limiter/limiter.state.ts';
+import type { Limiter } from '../../limiter/limiter.ts';
+import { done, failed, type Result } from '../../remote.failures.ts';
+import { readAnswer } from './answers.ts';
+import type { ServiceNowConfig } from './config.ts';
+import type { Session } from './session.ts';
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the address of the instance. */
+  path: string;
+  /** Made anew for each try, since a page may shrink. */
+  query?: (pageSize: number) => Record<string, string>;
+  /** Rows that are asked for where pages are as usual. */
+  pageSize?: number;
+  body?: object;
+  /** What is tried, in words, such as `Reading cmdb_ci_server`. */
+  doing: string;
+}
+
+export interface Answered {
+  status: number;
+  /** `result` of the answer; undefined without a body. */
+  result: unknown;
+  /** X-Total-Count, where it was sent. */
+  total: number | undefined;
+  /** How many rows were asked for in the end. */
+  pageSize: number;
+}
+
+export interface Transport {
+  send(call: Call): Promise<Result<Answered>>;
+  clockAheadMs(): number | null;
+  calls(): number;
+}
+
+export interface TransportParts {
+  config: ServiceNowConfig;
+  base: string;
+  outbound: Outbound;
+  session: Session;
+  limiter: Limiter;
+  clock: Clock;
+  /** 0..1, for the part of a pause that is waited. */
+  random: () => number;
+  signal?: AbortSignal;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Sends calls one by one at the pace of the limiter, and again while that cannot do a thing twice. */
+export function createTransport({
+  config,
+  base,
+  outbound,
+  session,
+  limiter,
+  clock,
+  random,
+  signal,
+}: TransportParts): Transport {
+  let calls = 0;
+  let ahead: number | null = null;
+
+  const once = async (
+    call: Call,
+    authorization: string,
+    pageSize: number,
+  ): Promise<OutboundAnswer | Error> => {
+    const query = call.query ? `?${new URLSearchParams(call.query(pageSize))}` : '';
+    const deadline = clock.deadline(config.timeoutMs);
+    calls += 1;
+    try {
+      return await outbound.request(`${base}${call.path}${query}`, {
+        method: call.method,
+        headers: {
+          authorization,
+          accept: 'application/json',
+          'user-agent': `Estate/${appVersion}`,
+          ...(call.body ? { 'content-type': 'application/json' } : {}),
+        },
+        ...(call.body ? { body: JSON.stringify(call.body) } : {}),
+        signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
+        // behind the deadline, for a clock that does not move
+        timeoutMs: config.timeoutMs * 2,
+        maxBytes: MAX_BYTES,
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      return deadline.signal.aborted ? (deadline.signal.reason as Error) : (error as Error);
+    } finally {
+      deadline.clear();
+    }
+  };
+
+  /** RateLimit headers by our own clock; the remote's may be wrong, and its answer tells by how much. */
+  const rateOf = ({ headers }: OutboundAnswer): RateHeaders | undefined => {
+    const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+      Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
+    );
+    if ([limit, remaining, reset].some(Number.isNaN)) return undefined;
+    return { limit: limit!, remaining: remaining!, resetAt: reset! * 1000 - (ahead ?? 0) };
+  };
+
+  const send = async (call: Call): Promise<Result<Answered>> => {
+    const where = `${base}${call.path}`;
+    const isRead = call.method === 'GET';
+    let refusedHeader: string | undefined;
+    let refusals = 0;
+    let last: Result<Answered> = failed('stopped', where, `${call.doing} was not begun`);
+    for (let attempt = 1; attempt <= config.attempts; attempt += 1) {
+      const turn = await limiter.turn(config.longestWaitMs, signal);
+      if (turn.kind === 'wait_too_long') {
+        const what =
+          turn.because === 'limited'
+            ? `${call.doing} has to wait for the limits of the remote`
+            : `${call.doing} was not tried, since the remote has been failing`;
+        return failed(turn.because, where, what, { retryAfterMs: turn.ms });
+      }
+      const header = await session.authorization(refusedHeader);
+      if (!header.ok) {
+        if (header.failure.code !== 'unreachable' && header.failure.code !== 'timed_out') return header;
+        last = header;
+        await limiter.learn({ kind: 'outage' });
+        await pause(attempt);
+        continue;
+      }
+      const pageSize = call.pageSize === undefined ? 0 : await limiter.pageSize(call.pageSize);
+      const answer = await once(call, header.value, pageSize);
+      if (answer instanceof Error) {
+        const lost = lostBy(call, where, answer);
+        await limiter.learn(
+          lost.neverSent || !(answer instanceof DeadlinePassed) ? { kind: 'outage' } : { kind: 'too_slow' },
+        );
+        if (!lost.again) return lost.result;
+        last = lost.result;
+        await pause(attempt);
+        continue;
+      }
+      const date = Date.parse(answer.headers.date ?? '');
+      if (!Number.isNaN(date)) ahead = Math.round((date - clock.now()) / 1000) * 1000;
+      const read = readAnswer(answer, { where, doing: call.doing, isRead, now: clock.now() });
+      const told = rateOf(answer);
+      if (read.kind === 'done') {
+        await limiter.learn({ kind: 'passed', ...(told ? { told } : {}) });
+        return done({ status: answer.status, result: read.result, total: totalOf(answer), pageSize });
+      }
+      last = read.failure;
+      switch (read.kind) {
+        case 'limited':
+          await limiter.learn({
+            kind: 'limited',
+            ...(read.retryAfterMs === undefined ? {} : { retryAfterMs: read.retryAfterMs }),
+            ...(told ? { told } : {}),
+          });
+          break;
+        case 'unauthenticated':
+          await limiter.learn({ kind: 'passed' });
+          refusals += 1;
+          refusedHeader = header.value;
+          // once may be a mishap over there; a second time is a word
+          if (refusals > 2) return last;
+          break;
+        case 'incomplete':
+          await limiter.learn({ kind: 'too_slow' });
+          break;
+        case 'outage':
+          await limiter.learn({ kind: 'outage' });
+          break;
+        case 'final':
+          await limiter.learn({ kind: 'passed', ...(told ? { told } : {}) });
+          return last;
+      }
+      // what may have been done is not done again before it is looked up
+      if (!isRead && read.kind !== 'limited' && read.kind !== 'unauthenticated') return last;
+      await pause(attempt);
+    }
+    return last;
+  };
+
+  const pause = async (attempt: number): Promise<void> => {
+    if (attempt === config.attempts) return;
+    const longest = Math.min(LONGEST_PAUSE_MS, config.pauseMs * 2 ** (attempt - 1));
+    await clock.sleep(longest * (0.5 + random() / 2), signal);
+  };
+
+  return { send, clockAheadMs: () => ahead, calls: () => calls };
+}
+
+const totalOf = ({ headers }: OutboundAnswer): number | undefined => {
+  const total = headers['x-total-count'];
+  return total === undefined || total === '' ? undefined : Number(total);
+};
+
+/** Connections that were never made: the request has not left. */
+const neverMade = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const certificate = /CERT|SSL|TLS|SELF_SIGNED/;
+
+/** What a call without an answer means. */
+function lostBy(
+  call: Call,
+  where: string,
+  error: Error,
+): { result: Result<never>; again: boolean; neverSent: boolean } {
+  if (error instanceof OutboundRefusal) {
+    return { result: failed('address_refused', where, error.message), again: false, neverSent: true };
+  }
+  const code = String(
+    (error.cause as { code?: string } | undefined)?.code ?? (error as { code?: string }).code ?? '',
+  );
+  const neverSent = neverMade.has(code) || certificate.test(code);
+  const timedOut = error instanceof DeadlinePassed || error.name === 'TimeoutError';
+  const how = timedOut
+    ? `had ${error instanceof DeadlinePassed ? error.message : 'no answer in time'}`
+    : `lost its connection${code ? ` (${code})` : ''}`;
+  if (call.method !== 'GET' && !neverSent) {
+    return { result: failed('answer_lost', where, `${call.doing} ${how}`), again: false, neverSent };
+  }
+  const kind = timedOut ? 'timed_out' : 'unreachable';
+  return { result: failed(kind, where, `${call.doing} ${how}`), again: !certificate.test(code), neverSent };
+}

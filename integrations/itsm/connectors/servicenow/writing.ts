@@ -1,0 +1,310 @@
+import type { Clock } from '../../clock.ts';
+import { done, failed, type RemoteFailure, type Result } from '../../remote.failures.ts';
+import type { RemoteRecord } from '../../remote.types.ts';
+import type { RemoteValues, Written } from '../connector.ts';
+import type { ServiceNowConfig } from './config.ts';
+import { where } from './query.ts';
+import type { Reading } from './reading.ts';
+import { recordOf, recordsOf, systemColumns } from './records.ts';
+import type { Call, Transport } from './transport.ts';
+
+/** How often a write is done again after it was looked up and not found. */
+const WRITES = 3;
+const RELATIONS = 'cmdb_rel_ci';
+
+export interface Writing {
+  create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
+  findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
+  update(table: string, id: string, values: RemoteValues): Promise<Result<Written>>;
+  delete(table: string, id: string): Promise<Result<boolean>>;
+  createRelation(type: string, from: string, to: string): Promise<Result<string>>;
+  deleteRelation(id: string): Promise<Result<boolean>>;
+}
+
+const textsOf = (values: RemoteValues): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]),
+  );
+
+export function createWriting(
+  transport: Transport,
+  reading: Reading,
+  { config, clock, signal }: { config: ServiceNowConfig; clock: Clock; signal?: AbortSignal },
+): Writing {
+  const pathOf = (table: string, id?: string): string =>
+    `/api/now/v2/table/${encodeURIComponent(table)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
+  const answerWith = (fields: string[]) => () => ({
+    sysparm_fields: [...new Set([...systemColumns, ...fields])].join(','),
+    sysparm_display_value: 'all',
+    sysparm_exclude_reference_link: 'true',
+  });
+
+  /** A write that timed out may still be under way over there: only later does a look tell. */
+  const settle = async ({ what }: RemoteFailure): Promise<void> => {
+    if (what.includes('no answer')) await clock.sleep(config.settleMs, signal);
+  };
+
+  /** Sends a write; when its answer is lost, looks whether it was done before it is sent again. */
+  const surely = async <T>(
+    call: Call,
+    look: () => Promise<Result<T | null>>,
+    read: (result: unknown) => Result<T>,
+  ): Promise<Result<{ value: T; recovered: boolean }>> => {
+    for (let write = 1; ; write += 1) {
+      const answer = await transport.send(call);
+      if (answer.ok) {
+        const value = read(answer.value.result);
+        if (value.ok) return done({ value: value.value, recovered: false });
+        if (value.failure.code !== 'answer_lost') return value;
+      } else if (answer.failure.code !== 'answer_lost') return answer;
+      else await settle(answer.failure);
+      const found = await look();
+      if (!found.ok) return found;
+      if (found.value !== null) return done({ value: found.value, recovered: true });
+      if (write === WRITES) {
+        return failed(
+          'answer_lost',
+          call.path,
+          `${call.doing} had no answer ${WRITES} times, and was not done`,
+        );
+      }
+    }
+  };
+
+  /** The one record whose columns hold these values. */
+  const oneOf = async (
+    table: string,
+    values: Record<string, string>,
+    fields: string[],
+  ): Promise<Result<RemoteRecord | null>> => {
+    const names = Object.keys(values);
+    const all = [...new Set([...names, ...fields])];
+    const answer = await transport.send({
+      method: 'GET',
+      path: pathOf(table),
+      doing: `Looking up a record of ${table}`,
+      query: () => ({
+        ...answerWith(all)(),
+        sysparm_query: [
+          ...names.map((name) => where(name, '=', values[name]!)),
+          'ORDERBYsys_created_on',
+        ].join('^'),
+        sysparm_limit: '2',
+        sysparm_no_count: 'true',
+      }),
+    });
+    if (!answer.ok) return answer;
+    const records = recordsOf(table, answer.value.result, all);
+    // a condition on a column that is not there is passed over by the remote, and any record would fit
+    const ignored = names.find((name) => records.some(({ fields }) => fields[name]?.value !== values[name]));
+    if (ignored !== undefined) {
+      const what = `The records of ${table} cannot be looked up by ${ignored}: the column is missing or hidden`;
+      return failed('refused', `table ${table}`, what);
+    }
+    if (records.length > 1) {
+      return failed(
+        'ambiguous',
+        `table ${table}`,
+        `Several records of ${table} have the same ${names.join(', ')}`,
+      );
+    }
+    return done(records[0] ?? null);
+  };
+
+  const byCorrelation = async (
+    table: string,
+    correlation: string,
+    fields: string[],
+  ): Promise<Result<RemoteRecord | null>> => {
+    // an empty value would find every record that nobody made
+    if (correlation === '') throw new Error('a correlation id must not be empty');
+    return oneOf(table, { [config.correlationField]: correlation }, fields);
+  };
+
+  const recordFrom =
+    (table: string, fields: string[]) =>
+    (result: unknown): Result<RemoteRecord> => {
+      const record = recordOf(table, result, fields);
+      // the remote has answered, but shows nothing of what it has stored
+      return record
+        ? done(record)
+        : failed('answer_lost', `table ${table}`, 'The answer to the write shows no record');
+    };
+
+  const createByTable = async (
+    table: string,
+    values: RemoteValues,
+    correlation: string,
+  ): Promise<Result<Written>> => {
+    const fields = Object.keys(values);
+    const written = await surely(
+      {
+        method: 'POST',
+        path: pathOf(table),
+        doing: `Creating a record of ${table}`,
+        query: answerWith(fields),
+        body: { ...textsOf(values), [config.correlationField]: correlation },
+      },
+      () => byCorrelation(table, correlation, fields),
+      recordFrom(table, fields),
+    );
+    return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
+  };
+
+  /** Doors that find a record again by themselves: sending twice does nothing twice. */
+  const createByDoor = async (
+    table: string,
+    values: RemoteValues,
+    correlation: string,
+  ): Promise<Result<Written>> => {
+    const { door } = config;
+    const doing = `Creating a record of ${table}`;
+    const call: Call =
+      door.kind === 'import_set'
+        ? {
+            method: 'POST',
+            path: `/api/now/import/${encodeURIComponent(door.staging)}`,
+            doing,
+            body: { ...textsOf(values), [config.correlationField]: correlation },
+          }
+        : {
+            method: 'POST',
+            path: '/api/now/identifyreconcile',
+            doing,
+            query: () => ({ sysparm_data_source: door.kind === 'reconcile' ? door.source : '' }),
+            body: {
+              items: [
+                {
+                  className: table,
+                  values: { ...textsOf(values), [config.correlationField]: correlation },
+                  sys_object_source_info: {
+                    source_name: door.kind === 'reconcile' ? door.source : '',
+                    source_native_key: correlation,
+                  },
+                },
+              ],
+              relations: [],
+            },
+          };
+    const fields = Object.keys(values);
+    const idOf = door.kind === 'import_set' ? importedId : reconciledId;
+    const written = await surely<string>(
+      call,
+      async () => {
+        const found = await byCorrelation(table, correlation, fields);
+        return found.ok ? done(found.value?.id ?? null) : found;
+      },
+      (result) => idOf(result, call.path, doing),
+    );
+    if (!written.ok) return written;
+    const looks = await reading.readByIds(table, [written.value.value], fields);
+    if (!looks.ok) return looks;
+    const look = looks.value.get(written.value.value);
+    if (look?.kind !== 'there') {
+      return failed('not_found', call.path, `${doing} was done, but the record is not shown to the account`);
+    }
+    return done({ record: look.record, recovered: written.value.recovered });
+  };
+
+  const remove = async (table: string, id: string, doing: string): Promise<Result<boolean>> => {
+    const removed = await surely<boolean>(
+      { method: 'DELETE', path: pathOf(table, id), doing },
+      async () => {
+        const looks = await reading.readByIds(table, [id], []);
+        if (!looks.ok) return looks;
+        return done(looks.value.get(id)?.kind === 'gone' ? true : null);
+      },
+      () => done(true),
+    );
+    if (removed.ok) return done(removed.value.value);
+    return removed.failure.code === 'not_found' ? done(false) : removed;
+  };
+
+  return {
+    create: (table, values, correlation) =>
+      config.door.kind === 'table'
+        ? createByTable(table, values, correlation)
+        : createByDoor(table, values, correlation),
+    findCreated: (table, correlation) => byCorrelation(table, correlation, []),
+    async update(table, id, values) {
+      const fields = Object.keys(values);
+      const wanted = textsOf(values);
+      const written = await surely<RemoteRecord>(
+        {
+          method: 'PATCH',
+          path: pathOf(table, id),
+          doing: `Changing a record of ${table}`,
+          query: answerWith(fields),
+          body: wanted,
+        },
+        async () => {
+          const looks = await reading.readByIds(table, [id], fields);
+          if (!looks.ok) return looks;
+          const look = looks.value.get(id);
+          if (look?.kind === 'gone')
+            return failed('not_found', pathOf(table, id), `The record of ${table} is gone`);
+          const stands =
+            look?.kind === 'there' &&
+            fields.every((name) => look.record.fields[name]?.value === wanted[name]);
+          return done(stands ? look.record : null);
+        },
+        recordFrom(table, fields),
+      );
+      return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
+    },
+    delete: (table, id) => remove(table, id, `Deleting a record of ${table}`),
+    async createRelation(type, from, to) {
+      const written = await surely<string>(
+        {
+          method: 'POST',
+          path: pathOf(RELATIONS),
+          doing: 'Creating a relation',
+          query: () => ({ sysparm_fields: 'sys_id' }),
+          body: { type, parent: from, child: to },
+        },
+        async () => {
+          const found = await oneOf(RELATIONS, { parent: from, child: to, type }, []);
+          return found.ok ? done(found.value?.id ?? null) : found;
+        },
+        (result) => {
+          const { sys_id: id } = (result ?? {}) as { sys_id?: unknown };
+          return typeof id === 'string'
+            ? done(id)
+            : failed('answer_lost', RELATIONS, 'The answer shows no relation');
+        },
+      );
+      return written.ok ? done(written.value.value) : written;
+    },
+    deleteRelation: (id) => remove(RELATIONS, id, 'Deleting a relation'),
+  };
+}
+
+function importedId(result: unknown, path: string, doing: string): Result<string> {
+  // the answer's `result` is the list of transformed rows
+  const [row] = Array.isArray(result) ? (result as Record<string, unknown>[]) : [];
+  if (row?.status === 'error') {
+    return failed(
+      'refused',
+      path,
+      `${doing} was refused by the transform map (${String(row.error_message ?? row.status_message ?? 'no reason given')})`,
+    );
+  }
+  return typeof row?.sys_id === 'string'
+    ? done(row.sys_id)
+    : failed('answer_lost', path, `${doing} was answered without a record`);
+}
+
+function reconciledId(result: unknown, path: string, doing: string): Result<string> {
+  const { items } = (result ?? {}) as {
+    items?: { sysId?: string; errors?: { error?: string; message?: string }[] }[];
+  };
+  const [item] = items ?? [];
+  const error = item?.errors?.[0];
+  if (error) {
+    const code = error.error === 'MULTIPLE_DUPLICATE_RECORDS' ? 'ambiguous' : 'refused';
+    return failed(code, path, `${doing} was refused by identification (${error.message ?? error.error})`);
+  }
+  return item?.sysId && item.sysId !== 'Unknown'
+    ? done(item.sysId)
+    : failed('answer_lost', path, `${doing} was answered without a record`);
+}

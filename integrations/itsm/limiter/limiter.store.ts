@@ -1,0 +1,22 @@
+import type { LimiterState } from './limiter.state.ts';
+
+/** Where the state of each remote account is kept. */
+export interface LimiterStore {
+  /** Reads and replaces a state in one step that nobody else comes between; `undefined` where there is none yet. */
+  change<T>(
+    account: string,
+    step: (state: LimiterState | undefined) => { state: LimiterState; result: T },
+  ): Promise<T>;
+}
+
+/** Keeps states in this process: all that share it share one rate. */
+export function memoryLimiterStore(): LimiterStore {
+  const states = new Map<string, LimiterState>();
+  return {
+    async change(account, step) {
+      const { state, result } = step(states.get(account));
+      states.set(account, state);
+      return result;
+    },
+  };
+}

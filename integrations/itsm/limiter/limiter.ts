@@ -1,0 +1,71 @@
+import type { Clock } from '../clock.ts';
+import {
+  freshState,
+  type LimiterBounds,
+  type LimiterState,
+  learn,
+  type Outcome,
+  reserve,
+  usualBounds,
+} from './limiter.state.ts';
+import type { LimiterStore } from './limiter.store.ts';
+
+/** Whether a request may go. */
+export type Turn = { kind: 'go' } | { kind: 'wait_too_long'; ms: number; because: 'limited' | 'outage' };
+
+/** Holds requests of one remote account to what the remote lets through, for all who share the store. */
+export interface Limiter {
+  /** Waits for the next turn, unless that would take longer than the caller has. @throws the signal's reason. */
+  turn(longestMs: number, signal?: AbortSignal): Promise<Turn>;
+  learn(outcome: Outcome): Promise<void>;
+  /** How many rows to ask for where so many are usual. */
+  pageSize(usual: number): Promise<number>;
+  /** What is known, for people to see. */
+  state(): Promise<LimiterState>;
+}
+
+const SMALLEST_PAGE = 10;
+
+export function createLimiter(
+  account: string,
+  { store, clock, bounds = usualBounds }: { store: LimiterStore; clock: Clock; bounds?: LimiterBounds },
+): Limiter {
+  const change = <T>(step: (state: LimiterState) => { state: LimiterState; result: T }): Promise<T> =>
+    store.change(account, (state) => step(state ?? freshState(clock.now(), bounds)));
+  const state = () => change((known) => ({ state: known, result: known }));
+
+  return {
+    state,
+    async turn(longestMs, signal) {
+      const until = clock.now() + longestMs;
+      for (;;) {
+        const turn = await change((known): { state: LimiterState; result: Turn & { at: number } } => {
+          const now = clock.now();
+          const reserved = reserve(known, now);
+          // a turn too far away is left to others
+          if (reserved.at > until) {
+            const because =
+              known.openUntil >= known.pausedUntil && known.openUntil > now ? 'outage' : 'limited';
+            return {
+              state: known,
+              result: { kind: 'wait_too_long', ms: reserved.at - now, because, at: reserved.at },
+            };
+          }
+          return { state: reserved.state, result: { kind: 'go', at: reserved.at } };
+        });
+        if (turn.kind !== 'go') return turn;
+        await clock.sleep(turn.at - clock.now(), signal);
+        // the remote may have asked for a pause meanwhile
+        const known = await state();
+        const now = clock.now();
+        if (known.pausedUntil <= now && known.openUntil <= now) return { kind: 'go' };
+      }
+    },
+    learn: (outcome) =>
+      change((known) => ({ state: learn(known, outcome, clock.now(), bounds), result: undefined })),
+    async pageSize(usual) {
+      const { pageScale } = await state();
+      return Math.max(Math.min(usual, SMALLEST_PAGE), Math.floor(usual * pageScale));
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Page, RemoteRelation } from '../../../integrations/itsm/connectors/connector.ts';
+import { furnish } from '../../emulators/servicenow/landscape.ts';
+import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
+import { type Connected, connect, failure, readAll, value } from './remote.ts';
+
+interface RelationPage {
+  relations: RemoteRelation[];
+  next: string | null;
+}
+
+let clock: VirtualClock;
+let instance: ServiceNowEmulator;
+let remote: Connected;
+
+beforeEach(async () => {
+  clock = createVirtualClock();
+  instance = await startServiceNow({ clock });
+  furnish(instance, { items: { cmdb_ci_linux_server: 60, cmdb_ci_win_server: 25 }, relations: 90 });
+  remote = connect(instance);
+});
+afterEach(async () => {
+  await remote.close();
+  await instance.close();
+});
+
+const ids = (table: string): string[] => [...instance.store.ids(table)];
+
+describe('a complete reading', () => {
+  test('meets each record once, with stored and shown values', async () => {
+    const { records, withheld, pages } = await readAll(remote, 'cmdb_ci_server', 40, {
+      fields: ['name', 'install_status', 'company', 'sys_class_name', 'no_such_column'],
+    });
+    expect(records.map(({ id }) => id)).toEqual(ids('cmdb_ci_server'));
+    expect([withheld, pages]).toEqual([false, 3]);
+    const row = instance.store
+      .of('cmdb_ci_server')
+      .find(({ values }) => values.serial_number === 'cmdb_ci_linux_server-11')!;
+    expect(records.find(({ id }) => id === row.values.sys_id)).toEqual({
+      table: 'cmdb_ci_server',
+      id: row.values.sys_id,
+      updatedAt: '2026-01-05T08:00:00.000Z',
+      fields: {
+        name: { value: 'Host 11' },
+        install_status: { value: '7', display: 'Retired' },
+        company: { value: row.values.company, display: 'Tailspin' },
+        sys_class_name: { value: 'cmdb_ci_linux_server', display: 'Linux Server' },
+      },
+    });
+  });
+
+  test('keeps to a filter with several groups', async () => {
+    const filter = 'name=Host 3^sys_class_name=cmdb_ci_win_server^NQnameSTARTSWITHHost 5^ORDERBYname';
+    const { records } = await readAll(remote, 'cmdb_ci_server', 4, { filter });
+    expect(records.map(({ fields }) => fields.name!.value).sort()).toEqual(
+      ['Host 3', 'Host 5', 'Host 5', ...Array.from({ length: 10 }, (_, at) => `Host 5${at}`)].sort(),
+    );
+    expect(records.map(({ id }) => id)).toEqual(records.map(({ id }) => id).sort());
+  });
+
+  test('goes on behind rows that are kept back, and says that there are some', async () => {
+    const all = ids('cmdb_ci_server');
+    const hidden = new Set([all[3], ...all.slice(20, 55), all.at(-1)]);
+    instance.accounts.get('estate')!.hidesRow = (row) => hidden.has(row.values.sys_id);
+    const { records, withheld } = await readAll(remote, 'cmdb_ci_server', 10);
+    expect(records.map(({ id }) => id)).toEqual(all.filter((id) => !hidden.has(id)));
+    expect(withheld).toBe(true);
+  });
+
+  test('of an empty table ends at once', async () => {
+    expect(await readAll(remote, 'cmdb_ci_service', 10)).toEqual({ records: [], withheld: false, pages: 1 });
+  });
+});
+
+describe('a reading of changes', () => {
+  const readSince = async (since: string | null, limit: number, table = 'cmdb_ci_server') => {
+    const seen = [];
+    for (let cursor: string | null = null; ; ) {
+      const page: Page = await value(remote.readSince({ table, fields: ['name'], limit, since, cursor }));
+      seen.push(...page.records);
+      if (page.next === null) return seen;
+      cursor = page.next;
+    }
+  };
+
+  test('shows what changed, made and changed records alike, in the order of change', async () => {
+    const since = await value(remote.newestChange('cmdb_ci_server'));
+    expect(since).toBe('2026-01-05T08:00:00.000Z');
+    clock.advance(3_600_000);
+    const [changed] = ids('cmdb_ci_win_server');
+    instance.elsewhere.update(changed!, { name: 'renamed' });
+    clock.advance(1_000);
+    const made = instance.elsewhere.insert('cmdb_ci_linux_server', { name: 'new' });
+    const seen = await readSince(new Date(Date.parse(since!) + 120_000).toISOString(), 1);
+    expect(seen.map(({ id, fields }) => [id, fields.name!.value])).toEqual([
+      [changed, 'renamed'],
+      [made.values.sys_id, 'new'],
+    ]);
+  });
+
+  test('gets through more records of one and the same moment than fit on a page', async () => {
+    clock.advance(3_600_000);
+    instance.impose('equal_timestamps');
+    const seen = await readSince('2026-01-05T09:00:00.000Z', 10);
+    expect(seen.map(({ id }) => id)).toEqual(ids('cmdb_ci_server'));
+  });
+
+  test('takes few calls where nothing has changed', async () => {
+    const since = new Date(clock.now() + 3_600_000).toISOString();
+    await readSince(since, 1_000);
+    await value(remote.deletionsSince('cmdb_ci_server', since));
+    await value(remote.newestChange('cmdb_ci_server'));
+    expect(remote.calls()).toBeLessThanOrEqual(5);
+  });
+});
+
+test('relations are read by kind, with the ids of their ends', async () => {
+  const types = await value(remote.describeRelationTypes());
+  expect(types.map(({ name, forward, reverse }) => [name, forward, reverse])).toContainEqual([
+    'Runs on::Runs',
+    'Runs on',
+    'Runs',
+  ]);
+  const type = types.find(({ name }) => name === 'Runs on::Runs')!.id;
+  const seen = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: RelationPage = await value(
+      remote.readRelations({ types: [type], since: null, limit: 20, cursor }),
+    );
+    seen.push(...page.relations);
+    if (page.next === null) break;
+    cursor = page.next;
+  }
+  const rows = instance.store.of('cmdb_rel_ci').filter(({ values }) => values.type === type);
+  expect(seen.map(({ id, from, to }) => [id, from, to])).toEqual(
+    rows.map(({ values }) => [values.sys_id, values.parent, values.child]),
+  );
+});
+
+describe('what is not there any more', () => {
+  test('is told by the audit, for classes below and for relations that went along', async () => {
+    const since = new Date(clock.now()).toISOString();
+    clock.advance(600_000);
+    const [gone] = ids('cmdb_ci_win_server');
+    const relations = instance.store
+      .of('cmdb_rel_ci')
+      .filter(({ values }) => [values.parent, values.child].includes(gone!));
+    instance.elsewhere.remove(gone!);
+    instance.elsewhere.remove(instance.elsewhere.insert('cmdb_ci_service', { name: 'other' }).values.sys_id!);
+    expect(await value(remote.deletionsSince('cmdb_ci_server', since))).toEqual([
+      { table: 'cmdb_ci_server', id: gone, at: '2026-01-05T08:10:00.000Z' },
+    ]);
+    const told = await value(remote.relationDeletionsSince(since));
+    expect(told.map(({ id }) => id).sort()).toEqual(relations.map(({ values }) => values.sys_id).sort());
+    instance.requirements.sys_audit_delete = { read: ['nobody'] };
+    expect((await failure(remote.deletionsSince('cmdb_ci_server', since))).code).toBe('forbidden');
+  });
+
+  test('is gone at a direct look, unless it may be hidden', async () => {
+    const [there, hidden, gone] = ids('cmdb_ci_server');
+    instance.elsewhere.remove(gone!);
+    const look = async () => {
+      const looks = await value(remote.readByIds('cmdb_ci_server', [there!, hidden!, gone!], ['name']));
+      return [there!, hidden!, gone!].map((id) => looks.get(id)!.kind);
+    };
+    expect(await look()).toEqual(['there', 'there', 'gone']);
+    instance.accounts.get('estate')!.hidesRow = (row) => row.values.sys_id === hidden;
+    expect(await look()).toEqual(['there', 'unknown', 'gone']);
+  });
+});
+
+describe('the description of the remote', () => {
+  test('tells tables and columns, inherited ones included, with choices and references', async () => {
+    const tables = await value(remote.describeTables('linux'));
+    expect(tables).toEqual([
+      { name: 'cmdb_ci_linux_server', label: 'Linux Server', parent: 'cmdb_ci_server' },
+    ]);
+    const fields = await value(remote.describeFields('cmdb_ci_linux_server'));
+    const byName = new Map(fields.map((field) => [field.name, field]));
+    expect(byName.get('virtual')).toMatchObject({ label: 'Is Virtual', kind: 'boolean' });
+    expect(byName.get('install_status')!.choices).toContainEqual({ value: '7', label: 'Retired' });
+    expect(byName.get('company')).toMatchObject({ kind: 'reference', reference: 'core_company' });
+    expect(byName.get('sys_updated_on')).toMatchObject({ kind: 'datetime' });
+    expect(fields.map(({ name }) => name)).toEqual(fields.map(({ name }) => name).sort());
+    expect((await failure(remote.describeFields('nothing'))).code).toBe('not_found');
+  });
+
+  test('shows which names of a filter the remote would pass over in silence', async () => {
+    const filter = 'os=Linux^u_gone=1^NQcompany.name=Contoso^ORvirtualISEMPTY^ORDERBYname';
+    expect(await value(remote.unknownInFilter('cmdb_ci_server', filter))).toEqual(['u_gone']);
+  });
+
+  test('shows which columns are kept from the account', async () => {
+    instance.accounts.get('estate')!.hidesField = (_table, field) => field === 'short_description';
+    expect(
+      await value(remote.withheldFields('cmdb_ci_server', ['name', 'short_description', 'asset_tag'])),
+    ).toEqual(['short_description']);
+  });
+
+  test('rights are tried where that leaves no trace, and looked up elsewhere', async () => {
+    const rights = (found: { right: string; granted: boolean | null }[]) =>
+      Object.fromEntries(found.map(({ right, granted }) => [right, granted]));
+    const needs = [
+      {
+        table: 'cmdb_ci_server',
+        rights: ['read' as const, 'create' as const, 'update' as const, 'delete' as const],
+      },
+    ];
+    expect(rights(await value(remote.testRights(needs)))).toEqual({
+      read: true,
+      create: true,
+      update: true,
+      delete: true,
+    });
+    const account = instance.accounts.get('estate')!;
+    account.hidesRow = () => true;
+    account.roles.delete('user_admin');
+    expect(rights(await value(remote.testRights(needs)))).toEqual({
+      read: false,
+      create: null,
+      update: null,
+      delete: null,
+    });
+    expect(instance.writes).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { furnish } from '../../emulators/servicenow/landscape.ts';
+import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
+import { type Connected, connect, failure, value } from './remote.ts';
+
+let clock: VirtualClock;
+let instance: ServiceNowEmulator;
+let remote: Connected;
+const table = 'cmdb_ci_linux_server';
+
+beforeEach(async () => {
+  clock = createVirtualClock();
+  instance = await startServiceNow({
+    clock,
+    importSets: { u_estate: { target: table, map: 'Estate', coalesce: ['correlation_id'] } },
+  });
+  furnish(instance, { items: { [table]: 6 }, relations: 6 });
+  remote = connect(instance);
+});
+afterEach(async () => {
+  await remote.close();
+  await instance.close();
+});
+
+test('a record is made, changed and deleted; what the remote stores of it comes back', async () => {
+  const made = await value(
+    remote.create(table, { name: 'web', os: 'x'.repeat(60), virtual: true, cost: 12.5 }, 'estate:1'),
+  );
+  expect(made).toMatchObject({
+    recovered: false,
+    record: { table, fields: { name: { value: 'web' }, virtual: { value: 'true' } } },
+  });
+  expect(made.record.fields.os!.value).toHaveLength(40);
+  const { id } = made.record;
+  expect((await value(remote.findCreated(table, 'estate:1')))!.id).toBe(id);
+  const changed = await value(remote.update(table, id, { name: 'web 2', cost: null }));
+  expect(changed.record.fields).toMatchObject({ name: { value: 'web 2' }, cost: { value: '' } });
+  expect(await value(remote.delete(table, id))).toBe(true);
+  expect(await value(remote.delete(table, id))).toBe(false);
+  expect(await value(remote.findCreated(table, 'estate:1'))).toBeNull();
+  expect((await failure(remote.update(table, id, { name: 'x' }))).code).toBe('not_found');
+});
+
+test('a relation is made and deleted', async () => {
+  const [from, to] = [instance.store.ids(table)[0]!, instance.store.ids(table)[4]!];
+  const [type] = await value(remote.describeRelationTypes());
+  const id = await value(remote.createRelation(type!.id, from, to));
+  expect(instance.store.rows.get(id)!.values).toMatchObject({ parent: from, child: to, type: type!.id });
+  expect(await value(remote.deleteRelation(id))).toBe(true);
+});
+
+describe.each(['reset_after_write', 'truncated_json', 'slow_page'] as const)('with %s', (kind) => {
+  const lose = (times = 1) => {
+    if (kind !== 'slow_page')
+      instance.faults.arm({ fault: kind, kinds: ['create', 'update', 'delete'], times });
+    else instance.faults.arm({ fault: kind, kinds: ['create', 'update', 'delete'], times });
+  };
+  test('each write is done once', async () => {
+    lose();
+    const made = await value(remote.create(table, { name: 'web' }, 'estate:1'));
+    expect(instance.writes.filter((write) => write.kind === 'insert')).toHaveLength(1);
+    instance.heal();
+    lose();
+    await value(remote.update(table, made.record.id, { name: 'web 2' }));
+    instance.heal();
+    lose();
+    expect(await value(remote.delete(table, made.record.id))).toBe(true);
+    expect(instance.writes.map((write) => write.kind)).toEqual(['insert', 'update', 'delete']);
+  });
+});
+
+test('a write that fails over there is looked up and done again', async () => {
+  instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 1 });
+  instance.faults.arm({ fault: 'html_answer', kinds: ['create'], nth: 2, times: 1 });
+  const made = await value(remote.create(table, { name: 'web' }, 'estate:1'));
+  expect([made.recovered, instance.writes.length]).toEqual([false, 1]);
+  instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 9 });
+  expect((await failure(remote.create(table, { name: 'other' }, 'estate:2'))).code).toBe('answer_lost');
+  expect(instance.writes).toHaveLength(1);
+});
+
+test('what nobody made is not taken for what we made', async () => {
+  instance.elsewhere.insert(table, { name: 'a', correlation_id: 'estate:1' });
+  instance.elsewhere.insert(table, { name: 'b', correlation_id: 'estate:1' });
+  expect((await failure(remote.findCreated(table, 'estate:1'))).code).toBe('ambiguous');
+  const blind = connect(instance, { correlationField: 'u_no_such_column' });
+  expect((await failure(blind.findCreated(table, 'estate:1'))).code).toBe('refused');
+  await blind.close();
+  await expect(remote.findCreated(table, '')).rejects.toThrow('must not be empty');
+});
+
+test.each([
+  { kind: 'import_set', staging: 'u_estate' } as const,
+  { kind: 'reconcile', source: 'Estate' } as const,
+])('records can go in by $kind, once even if the answer is lost', async (door) => {
+  const other = connect(instance, { door });
+  instance.faults.arm({ fault: 'reset_after_write' });
+  const made = await value(other.create(table, { name: 'web' }, 'estate:1'));
+  const again = await value(other.create(table, { name: 'web' }, 'estate:1'));
+  expect(again.record.id).toBe(made.record.id);
+  expect(instance.writes.filter((write) => write.kind === 'insert')).toHaveLength(1);
+  instance.elsewhere.insert(table, { name: 'twin' });
+  instance.elsewhere.insert(table, { name: 'twin' });
+  if (door.kind === 'reconcile') {
+    expect((await failure(other.create(table, { name: 'twin' }, 'estate:2'))).code).toBe('ambiguous');
+  }
+  await other.close();
+});
