@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Fragment } from '../domain/lists/lists.types.ts';
-import { copyOut } from '../platform/copy-out.ts';
+import { type CopiedLines, copyOut } from '../platform/copy-out.ts';
 import type { Sql } from '../platform/database.ts';
 import { withLiterals } from '../platform/literals.ts';
 import type { Report } from './report.ts';
@@ -28,6 +28,31 @@ export async function readLines(sql: Sql, query: Fragment): Promise<Buffer> {
     // the transaction keeps it
     await client.releaseConnection(connection);
   }
+}
+
+/** The items of an array that is streamed: each line begins with a comma, which the first has no use for. */
+export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const { bytes } of lines) {
+    yield isFirst ? bytes.subarray(1) : bytes;
+    isFirst = false;
+  }
+}
+
+/** Where the id stands in a line that begins with it. */
+const ID = { from: '{"id":"'.length, length: 36 };
+
+/** The items of lines that begin with their id, by id, without the commas between them. */
+export function itemsById(lines: Buffer): Map<string, Buffer> {
+  const items = new Map<string, Buffer>();
+  for (let from = 0; from < lines.length; ) {
+    const found = lines.indexOf(LF, from);
+    const end = found < 0 ? lines.length : found - 1;
+    const id = from + ID.from;
+    items.set(lines.toString('latin1', id, id + ID.length), lines.subarray(from, end));
+    from = end + 2;
+  }
+  return items;
 }
 
 /**

@@ -7,11 +7,15 @@ import { column } from './report.formats.ts';
 export const literal = (text: string): string =>
   `('${text.replaceAll("'", "''").replaceAll('?', "' || chr(63) || '")}')`;
 
-/** SQL of a member of a JSON object: an id, which needs no escaping, a text or key, or what is JSON as it stands. */
-export type JsonMember = { id: string } | { text: string } | { json: string };
+/**
+ * SQL of a member of a JSON object: an id, which needs no escaping, a text or key, what is JSON as it stands, or the
+ * items of an array as text with the commas between them, NULL for none.
+ */
+export type JsonMember = { id: string } | { text: string } | { json: string } | { array: string };
 
 function memberText(member: JsonMember): string {
-  if ('id' in member) return `'"', ${member.id}, '"'`;
+  if ('id' in member) return `'"' || ${member.id} || '"'`;
+  if ('array' in member) return `'[' || coalesce(${member.array}, '') || ']'`;
   if ('text' in member) return `coalesce(to_json(${member.text})::text, 'null')`;
   return `coalesce((${member.json})::text, 'null')`;
 }
@@ -22,9 +26,9 @@ function memberText(member: JsonMember): string {
  */
 export function jsonText(members: Record<string, JsonMember>, end = '}'): string {
   const parts = Object.entries(members).map(
-    ([name, member], n) => `'${n === 0 ? '{' : ','}${JSON.stringify(name)}:', ${memberText(member)}`,
+    ([name, member], n) => `'${n === 0 ? '{' : ','}${JSON.stringify(name)}:' || ${memberText(member)}`,
   );
-  return `concat(${parts.join(', ')}, '${end}')`;
+  return `(${parts.join(' || ')} || '${end}')`;
 }
 
 /** The same as a line of a long array, with the comma behind it. */

@@ -4,23 +4,18 @@ import type { Lifecycle } from '../report.sql.ts';
 
 interface Item {
   lifecycle: Lifecycle;
-  relations: { related_id: string; related_name: string; related_type: string }[];
+  organizations: { id: string; name: string }[];
 }
 
 const NONE = 'No organization';
 
 /** A bar for each organization with the cards that are related to it, parted by the phase that they are in. */
-export function appPortfolioChart(items: Item[], type: string, context: ChartContext): Chart {
+export function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartContext): Chart {
   const phases = [...phaseLabels, 'Not begun', 'No lifecycle'];
   const bars = new Map<string, { name: string; values: number[] }>();
-  for (const { lifecycle, relations } of items) {
+  for (const { lifecycle, organizations } of items) {
     const phase = phases.indexOf(phaseOn(lifecycle, context.today));
-    const organizations = new Map(
-      relations
-        .filter(({ related_type }) => related_type === 'Organization')
-        .map(({ related_id, related_name }) => [related_id, related_name]),
-    );
-    for (const [id, name] of organizations.size > 0 ? organizations : [[NONE, NONE] as const]) {
+    for (const { id, name } of organizations.length > 0 ? organizations : [{ id: NONE, name: NONE }]) {
       const bar = bars.get(id) ?? { name, values: phases.map(() => 0) };
       bar.values[phase]! += 1;
       bars.set(id, bar);

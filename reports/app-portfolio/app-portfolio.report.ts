@@ -1,25 +1,23 @@
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
-import { reportAttributes } from '../report.cards.ts';
+import type { Fragment } from '../../domain/lists/lists.types.ts';
+import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
 import { column } from '../report.formats.ts';
+import { streamedItems } from '../report.lines.ts';
 import { typeOf, typeParam } from '../report.params.ts';
-import { relatedByType, relatedTable, tagGroupsOf, taggedTable } from '../report.related.ts';
-import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns } from '../report.sql.ts';
-import { defineReport } from '../report.ts';
+import { relatedCards, relatedTable, tagGroupsOf } from '../report.related.ts';
+import { type Lifecycle, lifecycleColumns } from '../report.sql.ts';
+import { defineReport, type StreamedTable, type StreamInput } from '../report.ts';
 import { appPortfolioChart } from './app-portfolio.chart.ts';
+import { organizations, organizationsOf, portfolioItems } from './app-portfolio.sql.ts';
 
 interface Params {
   type: string;
 }
 
+/** What a picture shows of the answer. */
 interface Answer {
-  items: {
-    id: string;
-    name: string;
-    subtype: string | null;
-    lifecycle: Lifecycle;
-    relations: { relation_type: string; related_id: string; related_name: string; related_type: string }[];
-  }[];
+  items: Iterable<{ lifecycle: Lifecycle; organizations: { id: string; name: string }[] }>;
 }
 
 /** The visible relation types with an end of the type, in the form that the answer has. */
@@ -38,7 +36,7 @@ const relationTypesOf = (ctx: Ctx, type: string) =>
       attributes_schema: relation.attributes_schema,
     }));
 
-/** The cards of a type with all that they are related to, and what they can be grouped by. */
+/** The cards of a type with all that they are related to, and what they can be grouped by; streamed, and not kept. */
 export const appPortfolioReport = defineReport<Params, Answer>({
   name: 'app-portfolio',
   id: 'readAppPortfolioReport',
@@ -53,47 +51,61 @@ export const appPortfolioReport = defineReport<Params, Answer>({
   },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$)/.test(topic),
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
-  async compute({ sql, ctx, params, cards, visible }) {
-    const { type } = params;
-    const related = relatedTable(ctx, type, visible);
-    const item = `json_build_object('id', c.id, 'name', c.name, 'subtype', c.subtype,
-      'attributes', ${reportAttributes(ctx, [type])}, 'lifecycle', c.lifecycle,
-      'relations', coalesce(l.relations, '[]'), 'org_ids', coalesce(l.org_ids, '[]'),
-      'tag_ids', coalesce(t.tag_ids, '[]'))`;
-    const { rows } = await sql.raw(
-      `with app as materialized (
-         select c.id from cards c where c.type = ? and ${cards.sql}
-       ), ${related.sql}, linked as (
-         select card_id, json_agg(json_build_object('relation_type', relation_type, 'related_id', other_id,
-             'related_name', other_name, 'related_type', other_type, 'attributes', attributes)
-             order by relation_type, relation_id) as relations,
-           json_agg(distinct other_id::text) filter (where other_type = 'Organization') as org_ids
-         from related join app on app.id = related.card_id group by card_id
-       ), ${taggedTable}
-       select '{"items":' || (select ${jsonLines(item, 'c.id')} from app join cards c on c.id = app.id
-            left join linked l on l.card_id = c.id left join tagged t on t.card_id = c.id)
-         || ',"fields_schema":' || ?::text || ',"relation_types":' || ?::text
-         || ',"groupable_types":' || ${relatedByType}
-         || ',"organizations":' || (select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name)
-              order by c.name_key, c.id), '[]')::text from cards c where c.type = 'Organization' and ${visible.sql})
-         || ',"tag_groups":' || ${tagGroupsOf('?::text')} || '}' as answer`,
-      [
-        type,
-        ...cards.bindings,
-        ...related.bindings,
-        JSON.stringify(typeOf(ctx, 'type', type).fields_schema),
-        JSON.stringify(relationTypesOf(ctx, type)),
-        ...visible.bindings,
-        type,
-      ] as never,
-    );
-    return rows[0].answer;
+  // only pictures are made from this
+  async compute({ lines, ctx, params, cards, visible }) {
+    const { sql, bindings } = organizationsOf(ctx, params.type, cards, visible);
+    return ['{"items":[\n', await lines({ sql, bindings }), '\n]}'];
   },
-  tables: ({ items }) => [
+  long: 'items',
+  // tens of thousands of cards with all that they are related to are too much to be held
+  stream: {
+    applies: () => true,
+    open: (input) => ({ json: jsonOf(input), tables: tablesOf(input) }),
+  },
+  tables: () => [],
+  chart: ({ items }, { type }, context) => appPortfolioChart(items, type, context),
+});
+
+/** The answer piece by piece. */
+async function* jsonOf({
+  snapshot,
+  position,
+  ctx,
+  params: { type },
+  cards,
+  visible,
+}: StreamInput<Params>): AsyncGenerator<string | Buffer> {
+  const apps: Fragment = { sql: `c.type = ? and ${cards.sql}`, bindings: [type, ...cards.bindings] };
+  const items = portfolioItems(ctx, type, cards, visible);
+  yield '{"items":[';
+  yield* streamedItems(snapshot.json(items.sql, items.bindings));
+  yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
+  yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))}`;
+  const parts = {
+    groupable_types: relatedCards(ctx, type, apps, visible),
+    organizations: organizations(visible),
+    tag_groups: tagGroupsOf(type),
+  };
+  for (const [name, { sql, bindings }] of Object.entries(parts)) {
+    yield `,"${name}":`;
+    for await (const { bytes } of snapshot.json(sql, bindings)) yield bytes;
+  }
+  yield `,"position":"${position}"}`;
+}
+
+const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>): StreamedTable[] => {
+  const apps: Fragment = { sql: `c.type = ? and ${cards.sql}`, bindings: [type, ...cards.bindings] };
+  const related = relatedTable(ctx, type, visible);
+  return [
     {
       name: 'items',
       columns: [column('id', 'key'), column('name'), column('subtype', 'key'), ...lifecycleColumns],
-      rows: items.map((item) => [item.id, item.name, item.subtype, ...lifecycleCells(item.lifecycle)]),
+      cells: ['c.id', 'c.name', 'c.subtype', ...lifecyclePhases.map((phase) => `c.lifecycle ->> '${phase}'`)],
+      before: {
+        sql: `with app as (select c.* from cards c where ${apps.sql})`,
+        bindings: apps.bindings,
+      },
+      from: 'from app c order by c.id',
     },
     {
       name: 'relations',
@@ -104,17 +116,12 @@ export const appPortfolioReport = defineReport<Params, Answer>({
         column('related_name'),
         column('related_type', 'key'),
       ],
-      rows: items.flatMap((item) =>
-        item.relations.map((to) => [
-          item.id,
-          item.name,
-          to.relation_type,
-          to.related_id,
-          to.related_name,
-          to.related_type,
-        ]),
-      ),
+      cells: ['app.id', 'app.name', 'l.relation_type', 'l.other_id', 'l.other_name', 'l.other_type'],
+      before: {
+        sql: `with app as (select c.id, c.name from cards c where ${apps.sql}), ${related.sql}`,
+        bindings: [...apps.bindings, ...related.bindings],
+      },
+      from: 'from app join related l on l.card_id = app.id order by app.id, l.relation_type, l.relation_id',
     },
-  ],
-  chart: ({ items }, { type }, context) => appPortfolioChart(items, type, context),
-});
+  ];
+};

@@ -1,13 +1,15 @@
 import Type from 'typebox';
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';
+import { itemsById } from '../report.lines.ts';
 import { typeOf } from '../report.params.ts';
-import { relatedByType, relatedTable, tagGroupsOf, taggedTable } from '../report.related.ts';
-import { jsonLines, type Lifecycle, numberIn } from '../report.sql.ts';
-import { defineReport } from '../report.ts';
+import { linkedTable, readText, relatedCards, tagGroupsOf, tagIds } from '../report.related.ts';
+import { jsonText, type Lifecycle, numberIn } from '../report.sql.ts';
+import { defineReport, type ReportInput } from '../report.ts';
 import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
 
 const CAPABILITY = 'BusinessCapability';
@@ -35,6 +37,91 @@ const costsOf = (ctx: Ctx): string =>
     .map((key) => numberIn('c.attributes', key))
     .join(' + ') || '0';
 
+/** The applications of the report that are linked to a visible capability, over the alias `c`. */
+function appsOf({ ctx, cards, visible }: ReportInput<Params>): Fragment {
+  const pairs = relatedPairs(ctx, CAPABILITY, APP);
+  return {
+    sql: `c.type = ? and ${cards.sql} and (c.id in (
+      select e.other_id from (${pairs.sql}) e
+      where (e.card_id in (select c.id from cards c where c.type = ? and ${visible.sql})) is true)) is true`,
+    bindings: [APP, ...cards.bindings, ...pairs.bindings, CAPABILITY, ...visible.bindings],
+  };
+}
+
+/** The applications as they stand under each of their capabilities, by id. */
+async function readApps(input: ReportInput<Params>): Promise<Map<string, Buffer>> {
+  const { ctx, lines, cards, visible } = input;
+  const apps = appsOf(input);
+  const linked = linkedTable(ctx, APP, cards, visible);
+  const entry = jsonText(
+    {
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      subtype: { text: 'c.subtype' },
+      attributes: { json: reportAttributes(ctx, [APP]) },
+      lifecycle: { json: 'c.lifecycle' },
+    },
+    '',
+  );
+  const read = await lines({
+    sql: `with ${linked.sql}
+      select i.entry || ',"org_ids":' || l.org_ids || ',"related_by_type":' || l.by_type
+        || ',"tag_ids":[' || coalesce(t.tag_ids, '') || ']},'
+      from (select c.id, ${entry} as entry from cards c where ${apps.sql} offset 0) i
+      join linked l on l.card_id = i.id left join (${tagIds}) t on t.card_id = i.id`,
+    bindings: [...linked.bindings, ...apps.bindings],
+  });
+  return itemsById(read);
+}
+
+/** A capability's JSON as far as its applications, and their ids. */
+interface Head {
+  head: string;
+  apps: string[] | null;
+}
+
+async function readCapabilities(input: ReportInput<Params>): Promise<Head[]> {
+  const { sql, ctx, cards, visible } = input;
+  const pairs = relatedPairs(ctx, CAPABILITY, APP);
+  const head = jsonText(
+    {
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      parent_id: { json: `'"' || c.parent_id || '"'` },
+      app_count: { json: 'coalesce(f.count, 0)' },
+      ...(may(ctx.caller, 'costs.view') ? { total_cost: { json: 'coalesce(f.cost, 0)' } } : {}),
+      risk_count: { json: '0' },
+      attributes: { json: reportAttributes(ctx, [CAPABILITY]) },
+    },
+    ',"apps":[',
+  );
+  const { rows } = await sql.raw(
+    `select ${head} as head, f.apps from cards c left join (
+       select p.card_id, count(*) as count, sum(a.cost) as cost, array_agg(p.other_id::text order by p.other_id) as apps
+       from (select distinct e.card_id, e.other_id from (${pairs.sql}) e) p
+       join (select c.id, ${costsOf(ctx)} as cost from cards c where c.type = ? and ${cards.sql} offset 0) a on a.id = p.other_id
+       group by p.card_id) f on f.card_id = c.id
+     where c.type = ? and ${visible.sql} order by c.name_key, c.id`,
+    [...pairs.bindings, APP, ...cards.bindings, CAPABILITY, ...visible.bindings] as never,
+  );
+  return rows;
+}
+
+/** The capabilities on a line each. An application stands under many, so its text is made and sent once, and put in here. */
+function capabilitiesWith(apps: ReadonlyMap<string, Buffer>, capabilities: Head[]): Buffer {
+  const comma = Buffer.from(',');
+  const pieces: Buffer[] = [];
+  for (const [n, { head, apps: ids }] of capabilities.entries()) {
+    pieces.push(Buffer.from(n === 0 ? head : `]},\n${head}`));
+    for (const [at, id] of (ids ?? []).entries()) {
+      if (at > 0) pieces.push(comma);
+      pieces.push(apps.get(id)!);
+    }
+  }
+  if (pieces.length > 0) pieces.push(Buffer.from(']}'));
+  return Buffer.concat(pieces);
+}
+
 /** The capabilities with the applications that support each. */
 export const capabilityHeatmapReport = defineReport<Params, Answer>({
   name: 'capability-heatmap',
@@ -59,57 +146,19 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
   },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$)/.test(topic),
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
-  async compute({ sql, ctx, params, cards, visible }) {
-    const pairs = relatedPairs(ctx, CAPABILITY, APP);
-    const related = relatedTable(ctx, APP, visible);
-    const costs = may(ctx.caller, 'costs.view');
-    const entry = `json_build_object('id', c.id, 'name', c.name, 'subtype', c.subtype,
-      'attributes', ${reportAttributes(ctx, [APP])}, 'lifecycle', c.lifecycle,
-      'org_ids', coalesce(l.by_type -> 'Organization', '[]'), 'related_by_type', coalesce(l.by_type, '{}'),
-      'tag_ids', coalesce(t.tag_ids, '[]'))::text`;
-    const item = `json_build_object('id', c.id, 'name', c.name, 'parent_id', c.parent_id,
-      'app_count', coalesce(f.count, 0), ${costs ? "'total_cost', coalesce(f.cost, 0)," : ''} 'risk_count', 0,
-      'attributes', ${reportAttributes(ctx, [CAPABILITY])}, 'apps', coalesce(f.apps, '[]')::json)`;
-    const { rows } = await sql.raw(
-      `with pair as materialized (
-         select distinct e.card_id, e.other_id from (${pairs.sql}) e
-         join cards c on c.id = e.card_id and ${visible.sql}
-       ), app as materialized (
-         select c.id from cards c
-         where c.type = ? and ${cards.sql} and c.id in (select other_id from pair)
-       ), ${related.sql}, linked as (
-         select card_id, jsonb_object_agg(other_type, ids) as by_type
-         from (select card_id, other_type, jsonb_agg(distinct other_id) as ids
-               from related join app on app.id = related.card_id group by card_id, other_type) kinds
-         group by card_id
-       ), ${taggedTable}, entries as materialized (
-         select c.id, ${costsOf(ctx)} as cost, ${entry} as entry
-         from app join cards c on c.id = app.id
-         left join linked l on l.card_id = c.id left join tagged t on t.card_id = c.id
-       ), filled as (
-         select p.card_id, count(*) as count, sum(e.cost) as cost, ${jsonLines('e.entry', 'e.id')} as apps
-         from pair p join entries e on e.id = p.other_id group by p.card_id
-       )
-       select '{"items":' || (select ${jsonLines(item, 'c.name_key, c.id')}
-            from cards c left join filled f on f.card_id = c.id where c.type = ? and ${visible.sql})
-         || ',"metric":' || to_json(?::text)
-         || ',"filterable_types":' || ${relatedByType}
-         || ',"fields_schema":' || ?::text
-         || ',"tag_groups":' || ${tagGroupsOf('?::text')} || '}' as answer`,
-      [
-        ...pairs.bindings,
-        ...visible.bindings,
-        APP,
-        ...cards.bindings,
-        ...related.bindings,
-        CAPABILITY,
-        ...visible.bindings,
-        params.metric,
-        JSON.stringify(typeOf(ctx, 'type', APP).fields_schema),
-        APP,
-      ] as never,
-    );
-    return rows[0].answer;
+  async compute(input) {
+    const { sql, ctx, params } = input;
+    await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
+    const apps = await readApps(input);
+    const items = capabilitiesWith(apps, await readCapabilities(input));
+    const rest = {
+      metric: JSON.stringify(params.metric),
+      filterable_types: await readText(sql, relatedCards(ctx, APP, appsOf(input), input.visible)),
+      fields_schema: JSON.stringify(typeOf(ctx, 'type', APP).fields_schema),
+      tag_groups: await readText(sql, tagGroupsOf(APP)),
+    };
+    const members = Object.entries(rest).map(([name, json]) => `,"${name}":${json}`);
+    return ['{"items":[\n', items, `\n]${members.join('')}}`];
   },
   tables: ({ items }) => [
     {

@@ -6,7 +6,7 @@ import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
 import { column } from '../report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
-import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns, numberIn } from '../report.sql.ts';
+import { jsonText, type Lifecycle, lifecycleCells, lifecycleColumns, numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
 import { costTreemapChart } from './cost-treemap.chart.ts';
 import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
@@ -60,27 +60,69 @@ async function requireParent({ sql, ctx, visible }: ReportInput<Params>, id: str
   if (rows.length === 0) throw unseenCard(ctx, notFound('card', id));
 }
 
-/** The query in parts: common tables, their joins, and what an item's cost and group are. */
+/** The common tables, and what an item's cost and group are made of: `c` is the card itself, `i` the item of it. */
 function partsOf({ ctx, params, visible }: ReportInput<Params>) {
   const { type, cost_field, group_by, aggregate } = params;
   const tables: Fragment[] = [];
   const joins: string[] = [];
-  let cost = numberIn('c.attributes', cost_field);
-  let group: Fragment = { sql: 'null', bindings: [] };
+  let cost = 'i.own';
+  let group = 'i.grp';
+  let ownGroup: Fragment = { sql: 'null::text', bindings: [] };
   if (aggregate.length > 0) {
     tables.push(addedCosts(ctx, type, aggregate, cost_field, visible));
-    joins.push('left join added on added.card_id = c.id');
-    cost += ' + coalesce(added.cost, 0)';
+    joins.push('left join added on added.card_id = i.id');
+    cost = 'i.own + coalesce(added.cost, 0)';
   }
   if (group_by !== undefined && groupsByCards(ctx, group_by)) {
     tables.push(groupsByType(ctx, type, group_by, visible));
-    joins.push('left join grouped on grouped.card_id = c.id');
-    group = { sql: 'grouped.name', bindings: [] };
+    joins.push('left join grouped on grouped.card_id = i.id');
+    group = 'grouped.name';
   } else if (group_by !== undefined) {
-    group = groupOfField(typeOf(ctx, 'type', type), group_by);
+    ownGroup = groupOfField(typeOf(ctx, 'type', type), group_by);
   }
-  return { tables, joins, cost, group };
+  return { tables, joins, cost, group, ownGroup };
 }
+
+/** The items on a line each, the most expensive first, and on the last line the sums. */
+function answerLines(input: ReportInput<Params>): Fragment {
+  const { params, cards } = input;
+  const { type, cost_field: costField, group_by: groupBy, parent_card_id: parent } = params;
+  const { tables, joins, cost, group, ownGroup } = partsOf(input);
+  const grouped = groupBy !== undefined;
+  const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
+  const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'c.attributes' } }, '');
+  const sums = jsonText({
+    total: { json: 'coalesce(sum(s.cost), 0)' },
+    groups: { json: grouped ? GROUPS : "'null'" },
+  });
+  return {
+    sql: `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as materialized (
+        select p.id, p.cost, p.grp, p.head || p.cost || ',' || right(p.tail, -1) ${grouped ? `|| ',"group":' || to_json(p.grp)` : ''} || '},' as line
+        from (
+          select i.id, i.head, i.tail, ${cost} as cost, coalesce(${group}, ?::text) as grp
+          from (
+            select c.id, ${head} as head, ${tail} as tail, ${numberIn('c.attributes', costField)} as own, ${ownGroup.sql} as grp
+            from cards c
+            where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) i
+          ${joins.join(' ')} offset 0) p
+        where p.cost <> 0
+      ), sums as (select p.grp as name, sum(p.cost) as cost from priced p group by p.grp)
+      select l.line from (
+        select 1 as part, p.cost, p.id, p.line from priced p
+        union all select 2, null, null, ${sums} || ',' from sums s) l
+      order by l.part, l.cost desc, l.id`,
+    bindings: [
+      ...tables.flatMap((table) => table.bindings),
+      REST,
+      ...ownGroup.bindings,
+      type,
+      ...(parent === undefined ? [] : [parent]),
+      ...cards.bindings,
+    ],
+  };
+}
+
+const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name), '[]')`;
 
 /** What cards cost, as areas: grouped, with the costs of what they are related to, level by level. */
 export const costTreemapReport = defineReport<Params, Answer>({
@@ -116,46 +158,13 @@ export const costTreemapReport = defineReport<Params, Answer>({
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: () => '',
   async compute(input) {
-    const { sql, lines, params, cards } = input;
-    const { group_by: groupBy, parent_card_id: parent } = params;
+    const { parent_card_id: parent } = input.params;
     if (parent !== undefined) await requireParent(input, parent);
-    const { tables, joins, cost, group } = partsOf(input);
-    const item = jsonLine({
-      id: { id: 'id' },
-      name: { text: 'name' },
-      cost: { json: 'cost' },
-      lifecycle: { json: 'lifecycle' },
-      attributes: { json: 'attributes' },
-      ...(groupBy === undefined ? {} : { group: { text: 'grp' } }),
-    });
-    const priced: Fragment = {
-      sql: `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as (
-        select * from (
-          select c.id, c.name, c.lifecycle, c.attributes, ${cost} as cost, coalesce(${group.sql}, ?::text) as grp
-          from cards c ${joins.join(' ')}
-          where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) every
-        where cost <> 0)`,
-      bindings: [
-        ...tables.flatMap((table) => table.bindings),
-        ...group.bindings,
-        REST,
-        params.type,
-        ...(parent === undefined ? [] : [parent]),
-        ...cards.bindings,
-      ],
-    };
-    const items = await lines({
-      sql: `${priced.sql} select ${item} from priced order by cost desc, id`,
-      bindings: priced.bindings,
-    });
-    const { rows } = await sql.raw(
-      `${priced.sql}, sums as (select grp as name, sum(cost) as cost from priced group by grp)
-       select coalesce(sum(cost), 0)::text as total, coalesce(json_agg(sums order by cost desc, name), '[]')::text as groups
-       from sums`,
-      priced.bindings as never,
-    );
-    const groups = groupBy === undefined ? 'null' : rows[0].groups;
-    return ['{"items":[\n', items, `\n],"total":${rows[0].total},"groups":${groups}}`];
+    await input.sql.raw(`set local work_mem = '64MB'`);
+    const lines = await input.lines(answerLines(input));
+    const end = lines.lastIndexOf('\n');
+    const items = lines.subarray(0, Math.max(0, end - 1));
+    return ['{"items":[\n', items, `\n],${lines.toString('utf8', end + 2)}`];
   },
   long: 'items',
   tables: ({ items, groups }) => [

@@ -46,10 +46,12 @@ export function addedCosts(
   const pairs = others.map((other) => relatedPairs(ctx, type, other));
   const all = pairs.map((pair) => pair.sql).join(' union all ');
   return {
+    // a cost is read once for each card, and not for each of its relations
     sql: `added as (
-      select e.card_id, sum(${numberIn('c.attributes', costField)}) as cost
-      from (select distinct card_id, other_id from (${all}) every) e join cards c on c.id = e.other_id
-      where c.type = any(?::text[]) and ${visible.sql}
+      select e.card_id, sum(o.cost) as cost
+      from (select distinct card_id, other_id from (${all}) every) e
+      join (select c.id, ${numberIn('c.attributes', costField)} as cost
+            from cards c where c.type = any(?::text[]) and ${visible.sql} offset 0) o on o.id = e.other_id
       group by e.card_id)`,
     bindings: [...pairs.flatMap((pair) => pair.bindings), [...others], ...visible.bindings],
   };

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { forbidden, may } from '../../domain/access/policy.ts';
 import { raw, sql } from '../../domain/filters/filters.sql.ts';
-import type { CopiedLines } from '../../platform/copy-out.ts';
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { column } from '../report.formats.ts';
+import { streamedItems } from '../report.lines.ts';
 import { typeOf } from '../report.params.ts';
 import { defineReport, type StreamInput } from '../report.ts';
 import { dependenciesChart } from './dependencies.chart.ts';
@@ -173,17 +173,8 @@ async function* jsonOf(
   edges: Statement,
 ): AsyncGenerator<string | Buffer> {
   yield '{"nodes":[';
-  yield* items(snapshot.json(nodes.sql, nodes.bindings));
+  yield* streamedItems(snapshot.json(nodes.sql, nodes.bindings));
   yield '],"edges":[';
-  yield* items(snapshot.json(edges.sql, edges.bindings));
+  yield* streamedItems(snapshot.json(edges.sql, edges.bindings));
   yield `],"position":"${position}"}`;
-}
-
-/** Each line begins with a comma, which the first has no use for. */
-async function* items(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
-  let isFirst = true;
-  for await (const { bytes } of lines) {
-    yield isFirst ? bytes.subarray(1) : bytes;
-    isFirst = false;
-  }
 }

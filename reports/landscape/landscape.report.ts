@@ -3,7 +3,7 @@ import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';
-import { jsonLines, type Lifecycle, lifecycleCells, lifecycleColumns } from '../report.sql.ts';
+import { jsonLine, jsonText, type Lifecycle, lifecycleCells, lifecycleColumns } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
 import { landscapeChart } from './landscape.chart.ts';
 
@@ -46,41 +46,39 @@ export const landscapeReport = defineReport<Params, Answer>({
     topic === `cards:${type}` ||
     topic === `cards:${group_by}`,
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
-  async compute({ sql, ctx, params, cards, visible }) {
+  async compute({ sql, lines, ctx, params, cards, visible }) {
     const { type, group_by: groupBy } = params;
     const pairs = relatedPairs(ctx, type, groupBy);
-    const members = `'id', c.id, 'name', c.name, 'type', c.type, 'attributes', ${reportAttributes(ctx, [type])}`;
-    const group = `json_build_object('id', id, 'name', name, 'items', entries)`;
-    const { rows } = await sql.raw(
-      `with heading as (
-         select c.id, c.name, c.name_key from cards c where c.type = ? and ${visible.sql}
-       ), pair as materialized (
-         select distinct e.card_id, e.other_id from (${pairs.sql}) e join heading h on h.id = e.other_id
-       ), item as materialized (
-         select c.id, json_build_object(${members}, 'lifecycle', c.lifecycle)::text as entry
-         from cards c where c.type = ? and ${cards.sql} and c.id in (select card_id from pair)
-       ), filled as (
-         select p.other_id, ${jsonLines('i.entry', 'i.id')} as entries
-         from pair p join item i on i.id = p.card_id group by p.other_id
-       ), grouped as (
-         select h.id, h.name, h.name_key, coalesce(f.entries, '[]')::json as entries
-         from heading h left join filled f on f.other_id = h.id
-       )
-       select '{"groups":' || (select ${jsonLines(group, 'name_key, id')} from grouped)
-         || ',"ungrouped":' || (select ${jsonLines(`json_build_object(${members})`, 'c.id')}
-            from cards c where c.type = ? and ${cards.sql} and not exists (select from pair p where p.card_id = c.id))
-         || '}' as answer`,
-      [
-        groupBy,
-        ...visible.bindings,
-        ...pairs.bindings,
-        type,
-        ...cards.bindings,
-        type,
-        ...cards.bindings,
-      ] as never,
-    );
-    return rows[0].answer;
+    const members = {
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      type: { text: 'c.type' },
+      attributes: { json: reportAttributes(ctx, [type]) },
+    };
+    const group = jsonLine({ id: { id: 'c.id' }, name: { text: 'c.name' }, items: { array: 'f.entries' } });
+    await sql.raw(`set local work_mem = '64MB'`);
+    // the entries are a subquery of their own, so that the database's workers write them
+    const groups = await lines({
+      sql: `select ${group}
+        from cards c left join (
+          select p.other_id, string_agg(i.entry, ',' order by p.card_id) as entries
+          from (select distinct e.card_id, e.other_id from (${pairs.sql}) e) p
+          join (select c.id, ${jsonText({ ...members, lifecycle: { json: 'c.lifecycle' } })} as entry
+                from cards c where c.type = ? and ${cards.sql} offset 0) i on i.id = p.card_id
+          group by p.other_id) f on f.other_id = c.id
+        where c.type = ? and ${visible.sql}
+        order by c.name_key, c.id`,
+      bindings: [...pairs.bindings, type, ...cards.bindings, groupBy, ...visible.bindings],
+    });
+    const ungrouped = await lines({
+      sql: `select ${jsonLine(members)} from cards c
+        where c.type = ? and ${cards.sql} and c.id not in (
+          select e.card_id from (${pairs.sql}) e
+          where e.other_id in (select c.id from cards c where c.type = ? and ${visible.sql}))
+        order by c.id`,
+      bindings: [type, ...cards.bindings, ...pairs.bindings, groupBy, ...visible.bindings],
+    });
+    return ['{"groups":[\n', groups, '\n],"ungrouped":[\n', ungrouped, '\n]}'];
   },
   tables: (answer) => [
     {
