@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Ctx } from '../domain/context.ts';
 import type { Module } from '../domain/settings/modules.ts';
@@ -72,6 +72,8 @@ export interface OperationSpec<
   scim?: boolean;
   /** Whether errors have the form of OData (JSON format 4.01, 21.1). */
   odata?: boolean;
+  /** May answer a request whose caller holds the permission before its query and body are looked at. */
+  early?: onRequestHookHandler;
   handler(input: {
     ctx: Ctx;
     params: Static<P>;

@@ -42,6 +42,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     method: spec.method,
     url: spec.url,
     ...(spec.bodyLimit ? { bodyLimit: spec.bodyLimit } : {}),
+    ...(spec.early ? { onRequest: spec.early } : {}),
     ...(spec.body || spec.consumes ? {} : { preValidation: refuseBody }),
     config: {
       permission: spec.permission,

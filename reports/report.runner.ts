@@ -8,6 +8,7 @@ import { createReportFigures, type ReportFigures } from './report.figures.ts';
 import { createNearest } from './report.nearest.ts';
 import type { ReportQuestion } from './report.question.ts';
 import { createShared } from './report.shared.ts';
+import type { Report } from './report.ts';
 
 /** Under which an answer is kept, and by which clients know it. */
 export interface AnswerName {
@@ -35,6 +36,8 @@ export interface ReportRunner {
   name(ctx: Ctx, topics: ReadonlyMap<string, number>, question: ReportQuestion): AnswerName;
   /** @param maxStaleness seconds: an answer from before that is no older than this will do. */
   run(ctx: Ctx, name: AnswerName, question: ReportQuestion, maxStaleness?: number): Promise<ReportAnswer>;
+  /** The answer of that name where this process holds it. */
+  again(name: AnswerName, report: Report): Buffer | undefined;
   /**
    * What is made from an answer, such as a picture: once for all who ask, and given up when all have gone.
    * @param signal tells that the one who asks has gone; its reason is thrown.
@@ -172,11 +175,8 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     async run(ctx, name, question, maxStaleness = 0) {
       const { report } = question;
       if (report.uncached) return await computeFor(ctx, name, question);
-      const near = nearest.get(name.key);
-      if (near !== undefined) {
-        figures.hit(report.name);
-        return { body: near, name };
-      }
+      const near = this.again(name, report);
+      if (near !== undefined) return { body: near, name };
       if (maxStaleness > 0) {
         const old = await earlier(name, maxStaleness);
         if (old) {
@@ -187,6 +187,12 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
       if (running.has(name.key)) figures.wait(report.name);
       const body = await once(name.key, () => computeOnce(ctx, name, question));
       return { body, name };
+    },
+
+    again(name, report) {
+      const body = nearest.get(name.key);
+      if (body !== undefined) figures.hit(report.name);
+      return body;
     },
 
     async derive(key, make, signal) {

@@ -20,10 +20,11 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
     { labels: {}, value: (await feedEnds(db)).newest },
   ]);
   registerReportMetrics(app, metrics);
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // addresses that lead nowhere count as one, or any client could make the figures grow without bound
     const route = request.routeOptions.url ?? 'none';
     metrics.observeRequest(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
+    done();
   });
   app.addHook('onClose', async () => metrics.close());
 

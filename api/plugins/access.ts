@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fastifyJwt from '@fastify/jwt';
+import type { FastifyRequest } from 'fastify';
 import type { Credential, TokenClaims } from '../../domain/access/access.sessions.ts';
 import { API_TOKEN_PREFIX } from '../../domain/access/api-tokens.ts';
 import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
@@ -60,19 +61,18 @@ export async function registerAccess(app: App, services: Services): Promise<void
     }
   });
 
-  const verified = createVerifiedTokens();
+  const checked = createCheckedCredentials();
   app.addHook('onRequest', async (request) => {
     const { permission, alone, duringSetup, module } = request.routeOptions.config;
     if (alone && permission === 'public') return;
-    const token = presentedToken(request.headers.authorization);
+    const { authorization } = request.headers;
     const ticket = request.routeOptions.config.ticket
       ? (request.query as { ticket?: unknown } | undefined)?.ticket
       : undefined;
 
     let credential: Credential | undefined;
-    if (token?.startsWith(API_TOKEN_PREFIX)) credential = { hash: sha256(token) };
-    else if (token !== undefined)
-      credential = await verified.claims(token, () => request.jwtVerify<TokenClaims>());
+    if (authorization !== undefined)
+      credential = checked.get(authorization) ?? (await checked.check(request));
     else if (typeof ticket === 'string') credential = await redeemTicket(services.db, ticket);
     request.credential = credential;
     const { caller, topics } = await services.sessions.read(credential ?? null);
@@ -96,7 +96,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
       requireModule(await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db), module);
     };
     if (permission === undefined || permission === 'public') return await refuseDisabled();
-    if (token === undefined && typeof ticket !== 'string')
+    if (authorization === undefined && typeof ticket !== 'string')
       throw new EstateError('unauthorized', 'Send an access token as Bearer authorization.');
     if (!caller)
       throw new EstateError('unauthorized', 'The access token is not valid, has expired or was revoked.');
@@ -114,11 +114,10 @@ function check(caller: Caller, permission: RoutePermission): void {
 }
 
 /**
- * The token of a request: a Bearer token, or an API token as the password of Basic authorization, for clients that know
- * nothing else. Empty for any other authorization, undefined without one.
+ * The token of an authorization header: a Bearer token, or an API token as the password of Basic authorization, for
+ * clients that know nothing else. Empty for any other authorization.
  */
-function presentedToken(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
+function presentedToken(header: string): string {
   const [, scheme, value] = /^(Bearer|Basic)\s+(\S+)$/i.exec(header) ?? [];
   if (scheme === undefined || value === undefined) return '';
   if (scheme.toLowerCase() === 'bearer') return value;
@@ -127,31 +126,36 @@ function presentedToken(header: string | undefined): string | undefined {
   return password.startsWith(API_TOKEN_PREFIX) ? password : '';
 }
 
-/** The most tokens whose check is remembered. */
+/** The most authorization headers whose check is remembered. */
 const REMEMBERED = 10_000;
 
 /**
- * Checks the signature of a token once: what it says never changes, only its end comes. Whether it was revoked is
- * looked up for every request.
+ * Reads a header, and checks the signature in it, once: what it says never changes, only its end comes. Whether the
+ * token was revoked is looked up for every request.
  */
-function createVerifiedTokens() {
-  const known = new Map<string, TokenClaims>();
+function createCheckedCredentials() {
+  const known = new Map<string, Credential>();
+  const read = async (request: FastifyRequest, token: string): Promise<Credential | undefined> => {
+    if (token.startsWith(API_TOKEN_PREFIX)) return { hash: sha256(token) };
+    return await request.jwtVerify<TokenClaims>().catch(() => undefined);
+  };
   return {
-    async claims(token: string, verify: () => Promise<TokenClaims>): Promise<TokenClaims | undefined> {
-      const before = known.get(token);
-      if (before) {
-        if (before.exp * 1000 > Date.now()) return before;
-        known.delete(token);
-        return undefined;
-      }
-      try {
-        const claims = await verify();
-        known.set(token, claims);
+    /** What was read of the same header before, unless its end has come. */
+    get(authorization: string): Credential | undefined {
+      const credential = known.get(authorization);
+      if (credential === undefined || 'hash' in credential) return credential;
+      if (credential.exp * 1000 > Date.now()) return credential;
+      known.delete(authorization);
+      return undefined;
+    },
+    async check(request: FastifyRequest): Promise<Credential | undefined> {
+      const { authorization } = request.headers;
+      const credential = await read(request, presentedToken(authorization!));
+      if (credential) {
+        known.set(authorization!, credential);
         if (known.size > REMEMBERED) known.delete(known.keys().next().value!);
-        return claims;
-      } catch {
-        return undefined;
       }
+      return credential;
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { joinBatch } from '../../domain/batches/batches.join.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { joinsBatches } from '../operation.spec.ts';
@@ -5,23 +6,30 @@ import type { App } from '../types.ts';
 
 const origins = ['api', 'web', 'mcp'] as const;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** `X-Mutation-Batch` joins an open batch of the caller's own; `X-Request-Origin` says what sort of client writes. */
 export function registerBatches(app: App): void {
-  app.addHook('onRequest', async ({ ctx, headers, method, routeOptions }) => {
-    const origin = headers['x-request-origin'];
-    const batch = headers['x-mutation-batch'];
-    if (!ctx || (origin === undefined && batch === undefined)) return;
-    if (origin !== undefined) {
-      const known = origins.find((name) => name === origin);
-      if (!known)
-        throw invalidField('X-Request-Origin', 'unknown_value', `must be one of ${origins.join(', ')}`);
-      ctx.origin = known;
-    }
-    const { url = '', config } = routeOptions;
-    if (batch !== undefined && joinsBatches({ method, url, permission: config?.permission })) {
-      if (typeof batch !== 'string' || !uuid.test(batch))
-        throw invalidField('X-Mutation-Batch', 'malformed_id', 'must be the id of a batch');
-      ctx.batch = await joinBatch(ctx, batch.toLowerCase());
-    }
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { ctx, headers } = request;
+    const said = headers['x-request-origin'] !== undefined || headers['x-mutation-batch'] !== undefined;
+    if (!ctx || !said) done();
+    else heed(request).then(() => done(), done);
   });
+}
+
+async function heed({ ctx, headers, method, routeOptions }: FastifyRequest): Promise<void> {
+  const origin = headers['x-request-origin'];
+  const batch = headers['x-mutation-batch'];
+  if (origin !== undefined) {
+    const known = origins.find((name) => name === origin);
+    if (!known)
+      throw invalidField('X-Request-Origin', 'unknown_value', `must be one of ${origins.join(', ')}`);
+    ctx.origin = known;
+  }
+  const { url = '', config } = routeOptions;
+  if (batch !== undefined && joinsBatches({ method, url, permission: config?.permission })) {
+    if (typeof batch !== 'string' || !uuid.test(batch))
+      throw invalidField('X-Mutation-Batch', 'malformed_id', 'must be the id of a batch');
+    ctx.batch = await joinBatch(ctx, batch.toLowerCase());
+  }
 }

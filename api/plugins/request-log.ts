@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Logger } from '../../platform/logging.ts';
+import { createRequestLines, type Logger } from '../../platform/logging.ts';
 import type { App } from '../types.ts';
 
 type Bindings = Record<string, unknown>;
@@ -59,21 +59,19 @@ export function requestLog(base: FastifyBaseLogger, bindings: Bindings): Fastify
 
 /** One line for each request that was answered. */
 export function registerRequestLines(app: App, log: Logger): void {
-  // nothing in these lines needs to be cut
-  const lines = log.child({}, { redact: [] });
+  const note = createRequestLines(log);
   app.addHook('onResponse', (request, reply, done) => {
-    lines.info(
-      {
-        reqId: request.id,
-        method: request.method,
-        // the query may hold names of people and things
-        path: request.url.split('?')[0],
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-        user: request.ctx?.caller.userId ?? undefined,
-      },
-      'request',
-    );
+    const { url } = request;
+    const end = url.indexOf('?');
+    note({
+      reqId: request.id,
+      method: request.method,
+      // the query may hold names of people and things
+      path: end < 0 ? url : url.slice(0, end),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+      user: request.ctx?.caller.userId ?? undefined,
+    });
     done();
   });
 }

@@ -20,6 +20,7 @@ import { prefersAsync } from '../prefer.ts';
 import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { contentTypes, disposition, mediaTypes, pictureVersion, sendFile } from './report.file.ts';
+import type { KeptAnswers } from './report.kept.ts';
 import type { ReportEntry } from './reports.list.ts';
 
 const formats = Object.keys(mediaTypes) as ReportFormat[];
@@ -78,6 +79,7 @@ export function reportOperation(
   app: App,
   services: Services,
   runner: ReportRunner,
+  kept: KeptAnswers,
   { report, answer }: ReportEntry,
 ): void {
   const offered = formats.filter((format) => format !== 'svg' || report.chart);
@@ -111,6 +113,9 @@ export function reportOperation(
         schema: Type.Ref('StartedJob#'),
         headers: ['Preference-Applied'],
       },
+    },
+    early: (request, reply, done) => {
+      if (!kept.give(request, reply, report)) done();
     },
     handler: async ({ ctx: asked, query, request, reply }) => {
       const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
@@ -168,6 +173,9 @@ export function reportOperation(
       const etag = etagOf(found.name, format, part);
       reply.header('etag', etag);
       if (report.uncached && isKnown(request, found.name, format, part)) return reply.code(304).send();
+      if (format === 'json' && !report.uncached && !(as_of || filter || min_position || max_staleness)) {
+        kept.note(request, report, name, etag);
+      }
       if (found.age !== undefined) reply.header('age', String(found.age));
       if (format === 'json') return sendJson(reply, found.body);
       let look: Look | undefined;

@@ -2,6 +2,7 @@ import type { Services } from '../../domain/services.ts';
 import { createReportRunner } from '../../reports/report.runner.ts';
 import type { App } from '../types.ts';
 import { registerKpiRoutes } from './kpis.routes.ts';
+import { KeptAnswers } from './report.kept.ts';
 import { reportOperation } from './report.operation.ts';
 import { reports } from './reports.list.ts';
 
@@ -9,8 +10,9 @@ import { reports } from './reports.list.ts';
 export function registerReportRoutes(app: App, services: Services): void {
   for (const { answer } of reports) app.addSchema(answer);
   const runner = createReportRunner(services.cache, services.config.redisUrl !== undefined);
+  const kept = new KeptAnswers(runner);
   app.decorate('reportFigures', runner.figures);
-  for (const entry of reports) reportOperation(app, services, runner, entry);
+  for (const entry of reports) reportOperation(app, services, runner, kept, entry);
 
   registerKpiRoutes(app, services, runner);
 }

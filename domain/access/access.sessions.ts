@@ -64,9 +64,11 @@ interface KnownUser {
 }
 
 interface Answer {
-  users: Map<string, KnownUser>;
-  revoked: Set<string>;
-  tokens: Map<string, ApiTokenRow>;
+  /** By id; the very same objects as in the answer before for users of whom nothing has changed. */
+  users: ReadonlyMap<string, KnownUser>;
+  revoked: ReadonlySet<string>;
+  /** By hash; the very same objects likewise. */
+  tokens: ReadonlyMap<string, ApiTokenRow>;
   /** The permissions of roles as which somebody looks at the service; archived ones are not among them. */
   roles: Map<string, Caller['permissions']>;
   topics: ReadonlyMap<string, number>;
@@ -80,9 +82,9 @@ const TOPICS = `
   case when g.sum = ?::bigint then null
        else (select json_object_agg(topic, version) from topic_versions) end as topics`;
 const USERS = `
-  select json_agg(json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
+  select json_object_agg(u.id, json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
       'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
-      'is_archived', r.is_archived))
+      'is_archived', r.is_archived)::text)::text
   from users u join roles r on r.key = u.role where u.is_active`;
 const REVOKED = '(select json_agg(jti) from revoked_tokens where jti = any(?::uuid[])) as revoked';
 const SUM = '(select coalesce(sum(version), 0)::bigint as sum from topic_versions) g';
@@ -107,8 +109,8 @@ const SESSIONS_AND_TOKENS = `
   select ${TOPICS},
     (${USERS} and u.id in (select unnest(?::uuid[]) union all select user_id from shown)) as users,
     ${REVOKED},
-    (select json_agg(json_build_object('id', id, 'user_id', user_id, 'hash', hash, 'scopes', scopes,
-        'expires_at', expires_at)) from shown) as tokens,
+    (select json_object_agg(hash, json_build_object('id', id, 'user_id', user_id, 'hash', hash, 'scopes', scopes,
+        'expires_at', expires_at)::text)::text from shown) as tokens,
     (select json_object_agg(key, permissions) from roles where key = any(?::text[]) and not is_archived) as roles
   from ${SUM}`;
 
@@ -121,13 +123,17 @@ interface KnownTopics {
 const isApiToken = (credential: Credential): credential is ApiTokenKey => 'hash' in credential;
 
 /**
- * One query serves all requests that arrive while the one before is under way; nothing of it is kept between
- * queries, so a logout, a role change or a write counts for every request sent after its answer. Versions only
+ * One query serves all requests that arrive while the one before is under way; nothing is decided by what an earlier
+ * one said, so a logout, a role change or a write counts for every request sent after its answer. Versions only
  * grow, so an unchanged sum tells that none has changed: then they are not sent again, and readers are given the
- * very same map.
+ * very same map. What is read of a user is compared with what was read before, letter by letter: where nothing has
+ * changed, requests with the same credential are given the very same caller.
  */
 export function createSessionReader(db: Db): SessionReader {
   let known: KnownTopics | undefined;
+  const usersOf = rememberParsed((row: SessionRow) => ({ row, permissions: permissionSet(row.permissions) }));
+  const tokensOf = rememberParsed((row: ApiTokenRow) => row);
+  const callers = new WeakMap<Credential, KnownCaller>();
 
   const read = coalesce<Credential | null, Answer>(async (keys) => {
     const shown = keys.filter((key) => key !== null);
@@ -160,16 +166,28 @@ export function createSessionReader(db: Db): SessionReader {
     const roles = (row.roles ?? {}) as Record<string, Record<string, boolean>>;
     return {
       topics: known.topics,
-      users: new Map(
-        ((row.users ?? []) as SessionRow[]).map((user) => [
-          user.id,
-          { row: user, permissions: permissionSet(user.permissions) },
-        ]),
-      ),
-      revoked: new Set((row.revoked ?? []) as string[]),
-      tokens: new Map(((row.tokens ?? []) as ApiTokenRow[]).map((token) => [token.hash, token])),
+      users: usersOf(row.users as string | null),
+      revoked: row.revoked ? new Set(row.revoked as string[]) : none,
+      tokens: tokensOf((row.tokens ?? null) as string | null),
       roles: new Map(Object.entries(roles).map(([key, permissions]) => [key, permissionSet(permissions)])),
     };
+  }
+
+  function callerOf(answer: Answer, credential: Credential): Caller | undefined {
+    const token = isApiToken(credential) ? answer.tokens.get(credential.hash) : undefined;
+    if (isApiToken(credential) ? token === undefined : answer.revoked.has(credential.jti)) return undefined;
+    const user = answer.users.get(isApiToken(credential) ? token!.user_id : credential.sub);
+    if (!user || user.row.is_archived) return undefined;
+    if (!isApiToken(credential) && credential.impersonated_role !== undefined) {
+      return impersonated(answer, callerOfSession(user, credential), credential.impersonated_role);
+    }
+    const before = callers.get(credential);
+    if (before?.user === user && before.token === token) return before.caller;
+    const caller = isApiToken(credential)
+      ? callerOfApiToken(user, token!)
+      : callerOfSession(user, credential);
+    callers.set(credential, { user, token, caller });
+    return caller;
   }
 
   return {
@@ -177,18 +195,49 @@ export function createSessionReader(db: Db): SessionReader {
       const answer = await read(credential);
       const { topics } = answer;
       if (!credential) return { caller: undefined, topics };
-      const caller = isApiToken(credential)
-        ? callerOfApiToken(answer, credential)
-        : callerOfSession(answer, credential);
-      return { caller, topics };
+      return { caller: callerOf(answer, credential), topics };
     },
   };
 }
 
-function callerOfSession(answer: Answer, claims: TokenClaims): Caller | undefined {
-  const user = answer.users.get(claims.sub);
-  if (!user || user.row.is_archived) return undefined;
-  if (user.row.token_version !== claims.tv || answer.revoked.has(claims.jti)) return undefined;
+/** The caller of a credential, and of what it was made; undefined where the token is stale. */
+interface KnownCaller {
+  user: KnownUser;
+  token: ApiTokenRow | undefined;
+  caller: Caller | undefined;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Objects whose text is remembered. */
+const REMEMBERED = 1_000;
+
+/**
+ * Reads an object of JSON texts by key. A text that has not changed yields the very same value again, and is not parsed.
+ */
+function rememberParsed<Row, T>(make: (row: Row) => T): (texts: string | null) => ReadonlyMap<string, T> {
+  const parsed = new Map<string, { text: string; value: T }>();
+  let last: { texts: string | null; values: ReadonlyMap<string, T> } = { texts: null, values: new Map() };
+  return (texts) => {
+    if (texts === last.texts) return last.values;
+    const values = new Map<string, T>();
+    for (const [key, text] of Object.entries(JSON.parse(texts ?? '{}') as Record<string, string>)) {
+      let entry = parsed.get(key);
+      if (entry?.text !== text) {
+        entry = { text, value: make(JSON.parse(text) as Row) };
+        parsed.delete(key);
+        parsed.set(key, entry);
+        if (parsed.size > REMEMBERED) parsed.delete(parsed.keys().next().value!);
+      }
+      values.set(key, entry.value);
+    }
+    last = { texts, values };
+    return values;
+  };
+}
+
+function callerOfSession(user: KnownUser, claims: TokenClaims): Caller | undefined {
+  if (user.row.token_version !== claims.tv) return undefined;
   const caller: Caller = {
     userId: user.row.id,
     email: user.row.email,
@@ -199,23 +248,25 @@ function callerOfSession(answer: Answer, claims: TokenClaims): Caller | undefine
     tokenExpiresAt: new Date(claims.exp * 1000),
     tokenVersion: claims.tv,
   };
-  if (claims.use === 'two_factor_setup') return { ...caller, permissions: new Set(), setupOnly: true };
-  if (claims.impersonated_role === undefined) return caller;
-  const seen = answer.roles.get(claims.impersonated_role);
-  const allowed = user.permissions === '*' || user.permissions.has('admin.impersonate');
+  if (claims.use !== 'two_factor_setup') return caller;
+  return { ...caller, permissions: new Set(), setupOnly: true };
+}
+
+/** The caller as an administrator who looks at the service as a role does: what both may. */
+function impersonated(answer: Answer, caller: Caller | undefined, role: string): Caller | undefined {
+  if (caller === undefined || caller.setupOnly) return caller;
+  const seen = answer.roles.get(role);
+  const allowed = caller.permissions === '*' || caller.permissions.has('admin.impersonate');
   if (!seen || !allowed) return undefined;
   return {
     ...caller,
-    role: claims.impersonated_role,
-    permissions: commonPermissions(seen, user.permissions),
-    impersonatedRole: claims.impersonated_role,
+    role,
+    permissions: commonPermissions(seen, caller.permissions),
+    impersonatedRole: role,
   };
 }
 
-function callerOfApiToken(answer: Answer, { hash }: ApiTokenKey): Caller | undefined {
-  const token = answer.tokens.get(hash);
-  const user = token && answer.users.get(token.user_id);
-  if (!user || user.row.is_archived) return undefined;
+function callerOfApiToken(user: KnownUser, token: ApiTokenRow): Caller {
   return {
     userId: user.row.id,
     email: user.row.email,

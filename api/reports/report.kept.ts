@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../domain/context.ts';
+import type { AnswerName, ReportRunner } from '../../reports/report.runner.ts';
+import type { Report } from '../../reports/report.ts';
+
+/** What one caller was answered at one address. */
+interface Kept {
+  name: AnswerName;
+  /** What the report says of the caller and the day: the one thing that changes while no topic does. */
+  variant: string;
+  headers: readonly string[];
+}
+
+/** Addresses that are remembered for one state of the landscape. */
+const REMEMBERED = 1_000;
+
+/** What `Accept` may say for JSON to be the answer. */
+const forJson = new Set([undefined, '*/*', 'application/json']);
+
+/** What a client may send that asks for something else than the whole answer under the same headers. */
+const special = ['if-none-match', 'origin', 'prefer'] as const;
+
+/**
+ * Answers that are given again. A report asked for at the same address by the same caller (the very same: the session
+ * yields another one as soon as anything about the user or the token has changed) while no topic has another version is
+ * the report given before: it is sent before query, filter and name are gone into, which is most of what a kept
+ * answer costs. The right to it has been checked, and the versions read, for this very request.
+ */
+export class KeptAnswers {
+  readonly #runner: ReportRunner;
+  #topics: FastifyRequest['topics'] | undefined;
+  #callers = new WeakMap<Caller, Map<string, Kept>>();
+  #count = 0;
+
+  constructor(runner: ReportRunner) {
+    this.#runner = runner;
+  }
+
+  /** Remembers a JSON answer that follows from caller, address and topics alone. */
+  note({ ctx, topics, url }: FastifyRequest, report: Report, name: AnswerName, etag: string): void {
+    if (this.#topics !== topics || this.#count >= REMEMBERED) {
+      this.#topics = topics;
+      this.#callers = new WeakMap();
+      this.#count = 0;
+    }
+    let addresses = this.#callers.get(ctx.caller);
+    if (!addresses) {
+      addresses = new Map();
+      this.#callers.set(ctx.caller, addresses);
+    }
+    if (addresses.has(url)) return;
+    this.#count += 1;
+    const headers = [
+      ...['x-content-type-options', 'nosniff', 'vary', 'Accept', 'cache-control', 'private, no-cache'],
+      ...['etag', etag, 'content-type', 'application/json; charset=utf-8'],
+    ];
+    addresses.set(url, { name, variant: report.variant(ctx), headers });
+  }
+
+  /** @returns whether the request has been answered. */
+  give(request: FastifyRequest, reply: FastifyReply, report: Report): boolean {
+    const { ctx, headers } = request;
+    if (request.topics !== this.#topics || request.method !== 'GET' || !forJson.has(headers.accept))
+      return false;
+    if (special.some((name) => headers[name] !== undefined)) return false;
+    const kept = this.#callers.get(ctx.caller)?.get(request.url);
+    if (!kept || kept.variant !== report.variant(ctx)) return false;
+    const body = this.#runner.again(kept.name, report);
+    if (!body) return false;
+    reply.hijack();
+    reply.raw.writeHead(200, [
+      ...kept.headers,
+      ...['x-request-id', request.id, 'content-length', String(body.length)],
+    ]);
+    reply.raw.end(body);
+    return true;
+  }
+}

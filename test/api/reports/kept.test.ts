@@ -1,0 +1,119 @@
+// @redis
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const costs = '/api/v1/reports/cost?type=Application';
+const workspace = '/api/v1/reports/my-workspace';
+const dashboard = '/api/v1/reports/dashboard';
+
+let t: TestApp;
+let admin: TestClient;
+let card: string;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  const made = await admin.post('/api/v1/cards', {
+    type: 'Application',
+    name: 'Ledger',
+    attributes: { costTotalAnnual: 100 },
+  });
+  card = made.body.id;
+});
+afterAll(() => t.close());
+
+/** Answers given from what the process holds. */
+const hits = (report: string) =>
+  t.app.reportFigures.all().find((figure) => figure.report === report)?.hits ?? 0;
+
+/** Headers but for those that differ from answer to answer. */
+function lasting({ headers }: TestAnswer): Record<string, string> {
+  const { date: _date, 'x-request-id': _id, ...others } = headers;
+  return others;
+}
+
+describe('an answer that is given again', () => {
+  it('is the same to the letter, and counts as one that was kept', async () => {
+    for (const url of [dashboard, costs, '/api/v1/reports/data-quality']) {
+      const first = await admin.get(url);
+      const report = url.split('/').at(-1)!.split('?')[0]!;
+      const before = hits(report);
+      const again = await admin.get(url, { 'x-request-id': 'given-by-client' });
+      expect([again.status, again.text, lasting(again)]).toEqual([200, first.text, lasting(first)]);
+      expect(again.headers['x-request-id']).toBe('given-by-client');
+      expect(again.headers['content-length']).toBe(String(again.raw.length));
+      expect(hits(report)).toBe(before + 1);
+    }
+  });
+
+  it('gives way to what else is asked for at the same address', async () => {
+    const { headers } = await admin.get(costs);
+    await admin.get(costs);
+    expect((await admin.get(costs, { 'if-none-match': headers.etag! })).status).toBe(304);
+    expect((await admin.get(costs, { 'if-none-match': '"other"' })).status).toBe(200);
+    const csv = await admin.get(costs, { accept: 'text/csv' });
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect((await admin.get(costs, { accept: 'image/gif' })).status).toBe(406);
+    expect((await admin.get(costs, { 'x-request-origin': 'nowhere' })).status).toBe(422);
+    expect((await admin.get(`${costs}&other=1`)).status).toBe(422);
+    const head = await t.app.inject({
+      method: 'HEAD',
+      url: costs,
+      headers: { authorization: `Bearer ${admin.token}` },
+    });
+    expect([head.statusCode, head.body]).toEqual([200, '']);
+  });
+
+  it('shows every change that was answered before', async () => {
+    for (let cost = 1; cost <= 5; cost += 1) {
+      await admin.patch(`/api/v1/cards/${card}`, { attributes: { costTotalAnnual: cost } });
+      expect((await admin.get(costs)).body.total).toBe(cost);
+      expect((await admin.get(costs)).body.total).toBe(cost);
+    }
+  });
+
+  it('is for its caller alone', async () => {
+    const viewer = await t.as('viewer');
+    const mine = await admin.get(workspace);
+    const others = await viewer.get(workspace);
+    expect((await admin.get(workspace)).text).toBe(mine.text);
+    expect((await viewer.get(workspace)).text).toBe(others.text);
+    expect((await t.anonymous.get(costs)).status).toBe(401);
+    expect((await viewer.get(costs)).status).toBe(403);
+  });
+
+  it('ends with the right to it, in the same moment', async () => {
+    const role = {
+      key: 'controller',
+      label: 'Controller',
+      permissions: { 'reports.ea_dashboard': true, 'costs.view': true, 'inventory.view': true },
+    };
+    expect((await admin.post('/api/v1/roles', role)).status).toBe(201);
+    const controller = await t.as('controller');
+    for (let n = 0; n < 3; n += 1) expect((await controller.get(costs)).status).toBe(200);
+    await admin.patch('/api/v1/roles/controller', {
+      permissions: { 'reports.ea_dashboard': true, 'inventory.view': true },
+    });
+    expect((await controller.get(costs)).status).toBe(403);
+    for (let n = 0; n < 3; n += 1) expect((await controller.get(dashboard)).status).toBe(200);
+    await admin.patch(`/api/v1/users/${controller.userId}`, { is_active: false });
+    expect((await controller.get(dashboard)).status).toBe(401);
+  });
+
+  it('ends with the login', async () => {
+    const other = await t.as('viewer', 'leaving');
+    for (let n = 0; n < 3; n += 1) expect((await other.get(dashboard)).status).toBe(200);
+    await other.post('/api/v1/auth/logout');
+    expect((await other.get(dashboard)).status).toBe(401);
+  });
+
+  it('is given to API tokens within their scopes, until they are revoked', async () => {
+    const made = await admin.post('/api/v1/tokens', { name: 'bi', scopes: ['reports.ea_dashboard'] });
+    expect(made.status).toBe(201);
+    const as = async (url: string) =>
+      (await t.app.inject({ url, headers: { authorization: `Bearer ${made.body.token}` } })).statusCode;
+    for (let n = 0; n < 3; n += 1) expect(await as(dashboard)).toBe(200);
+    expect(await as(costs)).toBe(403);
+    await admin.delete(`/api/v1/tokens/${made.body.id}`);
+    expect(await as(dashboard)).toBe(401);
+  });
+});
