@@ -47,7 +47,7 @@ const edgeColumns = [
 ];
 const between = ' / ';
 /** Cards in a picture of the whole graph. */
-const DRAWN = 80;
+const DRAWN = { cards: 80, hubs: 8, peers: 9 };
 
 /** All items as a JSON array, one a line; putting them in order would take longer than reading them. */
 const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
@@ -147,13 +147,23 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
   },
 });
 
-/** The cards with the most relations and what joins them: all that a picture of the whole graph has room for. */
+/**
+ * What a picture of the whole graph has room for: the cards with the most relations, the most related cards that each
+ * of them is joined to (alone they may have nothing to do with each other), and of the rest the most related.
+ */
 async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
   const statement = sql`${tables},
-    d as (select id, count(*) as relations from (select source_id as id from e union all select target_id from e) ends
-      group by id),
+    d as materialized (select id, count(*) as relations
+      from (select source_id as id from e union all select target_id from e) ends group by id),
+    h as materialized (select id from d order by relations desc, id limit ${DRAWN.hubs}),
+    j as (select h.id as hub, e.target_id as id from h join e on e.source_id = h.id
+      union select h.id, e.source_id from h join e on e.target_id = h.id),
+    s as (select id from (
+        select j.id, row_number() over (partition by j.hub order by d.relations desc, d.id) as place from j join d on d.id = j.id
+      ) peers where place <= ${DRAWN.peers}),
     m as materialized (select k.id from k left join d on d.id = k.id
-      order by coalesce(d.relations, 0) desc, k.id limit ${DRAWN})
+      order by k.id in (select id from h) desc, k.id in (select id from s) desc, coalesce(d.relations, 0) desc, k.id
+      limit ${DRAWN.cards})
     select json_build_object(
       'nodes', (select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)), '[]')
         from m join cards c on c.id = m.id),

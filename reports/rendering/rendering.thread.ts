@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, EstateError } from '../../platform/errors.ts';
 import type { Refusal, RenderAnswer, Rendering } from './rendering.types.ts';
 
 /** How long a thread without work is kept, in milliseconds. */
 const IDLE_MS = 60_000;
+const STEP_BYTES = 4 * 1024 * 1024;
 /** A rendering that nobody waits for any more may take so long before its thread is ended: a new one costs more. */
 const GRACE_MS = 2_000;
 
@@ -60,8 +62,8 @@ export function startRenderThread(): RenderThread {
       };
       signal.addEventListener('abort', giveUp, { once: true });
       worker.ref();
-      worker.postMessage({ id: last, rendering });
       try {
+        worker.postMessage({ id: last, rendering: await lent(rendering) });
         return await promise;
       } finally {
         clearTimeout(grace);
@@ -74,6 +76,21 @@ export function startRenderThread(): RenderThread {
       }
     },
   };
+}
+
+/**
+ * The answer in memory that both threads see, copied in steps between which requests are answered: others may be given
+ * it meanwhile, so that it cannot be handed over, and a message is copied in one go.
+ */
+async function lent(rendering: Rendering): Promise<Rendering> {
+  if (rendering.make === 'chart') return rendering;
+  const { byteLength } = rendering.body;
+  const body = new Uint8Array(new SharedArrayBuffer(byteLength));
+  for (let at = 0; at < byteLength; at += STEP_BYTES) {
+    if (at > 0) await setImmediate();
+    body.set(rendering.body.subarray(at, at + STEP_BYTES), at);
+  }
+  return { ...rendering, body };
 }
 
 const refusal = ({ code, detail, errors }: Refusal) =>
