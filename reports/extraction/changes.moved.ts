@@ -18,9 +18,21 @@ interface MovedRow {
 }
 
 /**
- * Looks for the events after a position that tell of many objects at once, and for those of the minute before it: an
- * extraction shows its rows by the metamodel and the rights that its request began with, a little before its moment.
+ * The position after which to look for what concerns many objects: a minute before that of an extraction, since one
+ * shows its rows by the metamodel and the rights that its request began with, a little before its moment. Events are
+ * written in turn, so that times grow with positions.
  */
+async function lookFrom(sql: Sql, after: number): Promise<number> {
+  const { rows } = await sql.raw(
+    `select coalesce((select m.position - 1 from events m where m.at > (
+         select l.at - interval '1 minute' from events l where l.position <= ? order by l.position desc limit 1)
+       order by m.at limit 1), ?::bigint) as position`,
+    [after, after],
+  );
+  return Math.min(rows[0].position, after);
+}
+
+/** Looks for the events around and after a position that tell of many objects at once. */
 export async function movedSince(sql: Sql, ctx: Ctx, after: number): Promise<Moved> {
   // who sees all costs sees the same when a field becomes a cost, or none any more
   const columns = may(ctx.caller, 'costs.view')
@@ -40,13 +52,11 @@ export async function movedSince(sql: Sql, ctx: Ctx, after: number): Promise<Mov
                        and jsonb_exists(e.data -> 'changes', 'role')
                   then 'everything' end as kind
            from events e
-           where e.position > coalesce(
-               (select min(m.position) - 1 from events m where m.at > (select l.at - interval '1 minute' from events l
-                  where l.position <= :after order by l.position desc limit 1)), :after)
+           where e.position > :from
              and (e.event_type = 'role.updated' or e.event_type like 'user.%'
              or e.event_type like 'card_type.%' or e.event_type like 'relation_type.%')) m
      where m.kind is not null group by 1, 2`,
-    { after, columns, role: ctx.caller.role, user: ctx.caller.userId ?? '' } as never,
+    { from: await lookFrom(sql, after), columns, role: ctx.caller.role, user: ctx.caller.userId ?? '' } as never,
   );
   const moved: Moved = { cardTypes: new Map(), relationTypes: new Map(), everything: undefined };
   for (const { kind, key, position } of rows as MovedRow[]) {

@@ -29,36 +29,29 @@ export interface Gathering {
   all: string;
 }
 
+/** What holds a card's tags or stakeholders, of all cards, or of those alone that `changed` names. */
+const heldBy = (table: string, alias: string, few: boolean): string =>
+  few ? `changed x join ${table} ${alias} on ${alias}.card_id = x.id` : `${table} ${alias}`;
+
 /**
- * The join `t` whose `cell` has a card's tags. Each tag's text is made once, and its place among the others found once;
- * but for few cards it is quicker to look at their tags alone.
+ * The join `t` whose `cell` has a card's tags. Each tag's text is made once, and its place among the others found once.
+ * @param few whether only cards that `changed` names are asked for.
  */
 export function tagsJoin({ each, all }: Gathering, few: boolean): Join {
-  if (few) {
-    const own = all.replace('k.text', each(tagText)).replace('k.place', 'lower(g.name), lower(t.name)');
-    return () => `left join lateral (select ${own} as cell
-        from card_tags ct join ${tagTables} on t.id = ct.tag_id where ct.card_id = c.id) t on true`;
-  }
   return (range) => `left join (select ct.card_id, ${all} as cell
-        from card_tags ct join (select t.id, ${each(tagText)} as text, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
-        where ${range('ct.card_id')} group by ct.card_id) t on t.card_id = c.id`;
+      from ${heldBy('card_tags', 'ct', few)}
+      join (select t.id, ${each(tagText)} as text, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
+      where ${range('ct.card_id')} group by ct.card_id) t on t.card_id = c.id`;
 }
 
 /** The join `s` whose `cell` has a card's stakeholders; with users it is as with tags. */
 export function stakeholdersJoin({ each, all }: Gathering, few: boolean): Join {
-  if (few) {
-    const own = all
-      .replace('k.text', each("s.role || ':' || u.email"))
-      .replace('k.place', 's.role, lower(u.email)');
-    return () => `left join lateral (select ${own} as cell
-        from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id) s on true`;
-  }
   const ordered = all.replace('k.place', 'k.role, k.place');
   return (range) => `left join (select k.card_id, ${ordered} as cell
-        from (select s.card_id, s.role, s.role || ':' || u.text as text, u.place
-              from stakeholders s
-              join (select id, ${each('email')} as text, row_number() over (order by lower(email)) as place
-                    from users) u on u.id = s.user_id
-              where ${range('s.card_id')}) k
-        group by k.card_id) s on s.card_id = c.id`;
+      from (select s.card_id, s.role, s.role || ':' || u.text as text, u.place
+            from ${heldBy('stakeholders', 's', few)}
+            join (select id, ${each('email')} as text, row_number() over (order by lower(email)) as place
+                  from users) u on u.id = s.user_id
+            where ${range('s.card_id')}) k
+      group by k.card_id) s on s.card_id = c.id`;
 }
