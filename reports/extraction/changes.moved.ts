@@ -56,7 +56,12 @@ export async function movedSince(sql: Sql, ctx: Ctx, after: number): Promise<Mov
              and (e.event_type = 'role.updated' or e.event_type like 'user.%'
              or e.event_type like 'card_type.%' or e.event_type like 'relation_type.%')) m
      where m.kind is not null group by 1, 2`,
-    { from: await lookFrom(sql, after), columns, role: ctx.caller.role, user: ctx.caller.userId ?? '' } as never,
+    {
+      from: await lookFrom(sql, after),
+      columns,
+      role: ctx.caller.role,
+      user: ctx.caller.userId ?? '',
+    } as never,
   );
   const moved: Moved = { cardTypes: new Map(), relationTypes: new Map(), everything: undefined };
   for (const { kind, key, position } of rows as MovedRow[]) {

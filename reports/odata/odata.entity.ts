@@ -80,12 +80,12 @@ export async function readProperty(
   const writing = createWriting(ctx, model);
   const options = { filter: undefined, search: undefined } as NestedOptions;
   const { from, where } = selection(writing, { set, options });
-  const value = (property.json ?? property.value)(ROOT);
+  const text = property.text(ROOT);
   const exact = wire.exactNumbers && property.type === 'Edm.Decimal';
   const [row] = await runStatement<{ json: string | null; bare: string | null }>(
     ctx,
-    sql`select to_json(${value})::text as json, to_json(${value}) #>> '{}' as bare from ${from}
-      where ${where} and c.id = ${key}::uuid`,
+    sql`select found.json, found.json::json #>> '{}' as bare
+      from (select ${text} as json from ${from} where ${where} and c.id = ${key}::uuid) found`,
   );
   if (!row) throw notFound(set.name, key);
   if (row.bare === null) return undefined;

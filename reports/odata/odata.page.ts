@@ -6,9 +6,10 @@ import { contextOf } from './odata.context.ts';
 import { runStatement } from './odata.run.ts';
 import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
-import type { NestedOptions } from './query/query.types.ts';
+import type { Expr, NestedOptions } from './query/query.types.ts';
 import { entityJson, listOf } from './sql/sql.entity.ts';
 import { conditionOf } from './sql/sql.expressions.ts';
+import { conjuncts, readsInside } from './sql/sql.inside.ts';
 import { behind, orderKeys, orderList } from './sql/sql.order.ts';
 import { searchCondition } from './sql/sql.search.ts';
 import { along, createWriting, ROOT, type Source, sourceOf, type Writing } from './sql/sql.ways.ts';
@@ -44,18 +45,44 @@ export interface PageQuestion {
   link(token: Record<'$skiptoken' | '$deltatoken', string> | Record<string, string>): string;
 }
 
-/** The entities of the question, of one page or of all, with what its filter says. */
-export function selection(
-  writing: Writing,
-  { set, via, options }: Pick<PageQuestion, 'set' | 'via' | 'options'>,
-): Source {
+type Selecting = Pick<PageQuestion, 'set' | 'via' | 'options'>;
+
+const everything: ReadonlySet<Expr> = new Set();
+
+/**
+ * The entities of the question, of one page or of all, with what its filter says.
+ * @param without parts of the filter that are left out.
+ */
+export function selection(writing: Writing, { set, via, options }: Selecting, without = everything): Source {
   const { from, where } = sourceOf(writing, set);
   const parts = [where];
   if (via) parts.push(reached(writing, via));
-  if (options.filter)
-    parts.push(conditionOf(options.filter, { writing, option: '$filter', set, alias: ROOT }));
+  for (const part of options.filter ? conjuncts(options.filter) : []) {
+    if (!without.has(part)) parts.push(filterPart(writing, set, part));
+  }
   if (options.search) parts.push(searchCondition(options.search, set, ROOT));
   return { from, where: combine('and', parts) };
+}
+
+const filterPart = (writing: Writing, set: EntitySet, part: Expr): Fragment =>
+  conditionOf(part, { writing, option: '$filter', set, alias: ROOT });
+
+/**
+ * The cards behind a place in the order of their ids, as far as the filter lets them through. Where it asks for what
+ * stands inside JSON, PostgreSQL would expect it to leave few, look at all cards of the type, and sort; so they are looked
+ * at one by one in their order, until the page is full.
+ */
+function inOrder(writing: Writing, question: PageQuestion, place: Fragment): Fragment | undefined {
+  const { set, via, options } = question;
+  if (set.kind !== 'card' || via || options.search || options.orderby.length > 0 || !options.filter) return;
+  const inside = conjuncts(options.filter).filter((part) => readsInside(part, set));
+  if (inside.length === 0) return;
+  const { from, where } = selection(writing, question, new Set(inside));
+  const conditions = combine(
+    'and',
+    inside.map((part) => filterPart(writing, set, part)),
+  );
+  return sql`(select c.* from ${from} where ${where}${place} order by c.id offset 0) c where ${conditions}`;
 }
 
 /** Whether an entity is reached from another by a way. */
@@ -140,6 +167,7 @@ function pageStatement(writing: Writing, question: PageQuestion, size: number): 
   const keys = orderKeys(options.orderby, { writing, option: '$orderby', set, alias: ROOT });
   const order = orderList(keys, ROOT);
   const place = token ? sql` and ${behind(keys, token.keys, token.id, ROOT)}` : raw('');
+  const looked = inOrder(writing, question, place) ?? sql`${source.from} where ${source.where}${place}`;
   const values =
     keys.length === 0
       ? raw('null::text[]')
@@ -160,7 +188,7 @@ function pageStatement(writing: Writing, question: PageQuestion, size: number): 
   const rows = joins.reduce((all, join) => sql`${all} ${join}`, sql`page join ${table} c on c.id = page.id`);
   return sql`with page as materialized (
       select found.id, found.keys, row_number() over () as n
-      from (select c.id, ${values} as keys from ${source.from} where ${source.where}${place}
+      from (select c.id, ${values} as keys from ${looked}
             order by ${order} limit ${size === 0 ? 0 : size + 1} offset ${token ? 0 : options.skip}) found)
     select once.total, once.position, once.there, shown.item, shown.id, shown.keys
     from (select ${total} as total, ${position} as position, ${there} as there) once

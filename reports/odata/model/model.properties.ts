@@ -1,9 +1,24 @@
 import { type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
 import type { CompiledField } from '../../../domain/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../../domain/metamodel/metamodel.types.ts';
+import { jsonTimestamp } from '../../extraction/extraction.sql.ts';
 import type { EdmType, ODataProperty } from './model.types.ts';
 
 const noOptions: ReadonlyMap<string, string> = new Map();
+
+/** The JSON text of what may be NULL. */
+const orNull = (text: Fragment): Fragment => sql`coalesce(${text}, 'null')`;
+
+/** The JSON text of a value in which nothing has to be escaped. */
+const bare = (value: Fragment): Fragment => sql`'"' || ${value} || '"'`;
+
+/** The JSON text of a text. */
+const quoted = (value: Fragment): Fragment => sql`to_json(${value})::text`;
+
+function columnText(value: Fragment, type: EdmType): Fragment {
+  if (type === 'Edm.Guid') return bare(value);
+  return type === 'Edm.String' ? quoted(value) : sql`${value}::text`;
+}
 
 /** A column of the table. */
 function column(
@@ -13,13 +28,18 @@ function column(
   more: Partial<ODataProperty> = {},
 ): [string, ODataProperty] {
   const value = (alias: string) => raw(`${alias}.${name}`);
-  return [name, { name, type, collection: false, nullable: true, label, options: noOptions, value, ...more }];
+  const { nullable = true } = more;
+  const text = (alias: string) => {
+    const there = columnText(value(alias), type);
+    return nullable ? orNull(there) : sql`(${there})`;
+  };
+  return [name, { name, type, collection: false, nullable, label, options: noOptions, value, text, ...more }];
 }
 
 const moment = (name: string, label: string) =>
   column(name, 'Edm.DateTimeOffset', label, {
     nullable: false,
-    json: (alias) => raw(`utc(${alias}.${name})`),
+    text: (alias) => raw(jsonTimestamp(`${alias}.${name}`)),
     // as it is shown: equal to what a client has read
     value: (alias) => raw(`date_trunc('milliseconds', ${alias}.${name})`),
   });
@@ -31,7 +51,8 @@ function dateIn(object: Fragment, key: string): Fragment {
 }
 
 /** The same as it is stored, which is checked when it is written and takes no more than showing it. */
-const stored = (object: Fragment, key: string): Fragment => sql`nullif(${object} ->> ${key}::text, '')`;
+const stored = (object: Fragment, key: string): Fragment =>
+  orNull(quoted(sql`nullif(${object} ->> ${key}::text, '')`));
 
 const lifecycleLabels: Record<(typeof lifecyclePhases)[number], string> = {
   plan: 'Plan',
@@ -46,6 +67,14 @@ const TAGS = (alias: string): Fragment =>
         from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
         where ct.card_id = ${alias}.id)`);
 
+/** The same as JSON text. Each tag is looked up by its id, since a card has few. */
+const TAGS_TEXT = (alias: string): Fragment =>
+  raw(`(select '[' || coalesce(string_agg(to_json(k.text)::text, ', ' order by k.group_name, k.name, ct.tag_id), '') || ']'
+        from card_tags ct cross join lateral (
+          select g.name || '/' || t.name as text, lower(g.name) as group_name, lower(t.name) as name
+          from tags t join tag_groups g on g.id = t.tag_group_id where t.id = ct.tag_id offset 0) k
+        where ct.card_id = ${alias}.id)`);
+
 /** A card's tags, which stand in tables of their own. */
 export const tagsProperty: ODataProperty = {
   name: 'tags',
@@ -55,6 +84,7 @@ export const tagsProperty: ODataProperty = {
   label: 'Tags, as Group/Tag',
   options: noOptions,
   value: TAGS,
+  text: TAGS_TEXT,
 };
 
 /** The properties that cards of every type have. */
@@ -77,11 +107,9 @@ export const cardProperties: [string, ODataProperty][] = [
     const name = `lifecycle_${phase}`;
     const label = `Lifecycle: ${lifecycleLabels[phase]}`;
     const value = (alias: string) => dateIn(raw(`${alias}.lifecycle`), phase);
-    const json = (alias: string) => stored(raw(`${alias}.lifecycle`), phase);
-    return [
-      name,
-      { name, type: 'Edm.Date', collection: false, nullable: true, label, options: noOptions, value, json },
-    ];
+    const text = (alias: string) => stored(raw(`${alias}.lifecycle`), phase);
+    const of = { collection: false, nullable: true, label, options: noOptions, inside: true };
+    return [name, { name, type: 'Edm.Date', ...of, value, text }];
   }),
   ['tags', tagsProperty],
   moment('created_at', 'Created'),
@@ -124,40 +152,40 @@ export function attributeProperty(name: string, field: CompiledField): ODataProp
     nullable: !collection,
     label: field.label,
     options: collection || field.type === 'single_select' ? field.optionLabels : noOptions,
+    inside: true,
   };
   const { key } = field;
-  const json = (alias: string) => sql`(${raw(`${alias}.attributes`)} -> ${key}::text)`;
-  const text = (alias: string) => sql`(${raw(`${alias}.attributes`)} ->> ${key}::text)`;
+  const member = (alias: string) => sql`(${raw(`${alias}.attributes`)} -> ${key}::text)`;
+  const memberText = (alias: string) => sql`(${raw(`${alias}.attributes`)} ->> ${key}::text)`;
   if (collection) {
-    return {
-      ...common,
-      value: (alias) =>
-        sql`(case when jsonb_typeof(${json(alias)}) = 'array' then ${json(alias)} else '[]'::jsonb end)`,
-    };
+    const value = (alias: string) =>
+      sql`(case when jsonb_typeof(${member(alias)}) = 'array' then ${member(alias)} else '[]'::jsonb end)`;
+    return { ...common, value, text: (alias) => sql`${value(alias)}::text` };
   }
+  const text = (alias: string) => orNull(sql`${member(alias)}::text`);
   switch (type) {
     case 'Edm.Double':
     case 'Edm.Decimal':
       return {
         ...common,
-        json,
+        text,
         value: (alias) =>
-          sql`(case when jsonb_typeof(${json(alias)}) = 'number' then ${text(alias)}::numeric end)`,
+          sql`(case when jsonb_typeof(${member(alias)}) = 'number' then ${memberText(alias)}::numeric end)`,
       };
     case 'Edm.Boolean':
       return {
         ...common,
-        json,
+        text,
         value: (alias) =>
-          sql`(case when jsonb_typeof(${json(alias)}) = 'boolean' then ${text(alias)}::boolean end)`,
+          sql`(case when jsonb_typeof(${member(alias)}) = 'boolean' then ${memberText(alias)}::boolean end)`,
       };
     case 'Edm.Date':
       return {
         ...common,
-        json: (alias) => stored(raw(`${alias}.attributes`), key),
+        text: (alias) => stored(raw(`${alias}.attributes`), key),
         value: (alias) => dateIn(raw(`${alias}.attributes`), key),
       };
     default:
-      return { ...common, json, value: text };
+      return { ...common, text, value: memberText };
   }
 }

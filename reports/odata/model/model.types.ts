@@ -25,8 +25,10 @@ export interface ODataProperty {
    * date, timestamptz, and for collections a jsonb array that is never NULL.
    */
   value(alias: string): Fragment;
-  /** The value as an SQL expression that makes its JSON, where that is cheaper than from `value`. */
-  json?(alias: string): Fragment;
+  /** SQL of the JSON text of the value, over the same alias; `null` where there is none. */
+  text(alias: string): Fragment;
+  /** Whether it stands inside a JSON column, of whose members PostgreSQL keeps no statistics. */
+  inside?: boolean;
   /** What its order is by, where that is not its value. */
   order?(alias: string): Fragment;
 }
