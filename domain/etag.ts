@@ -3,7 +3,7 @@ import { EstateError } from '../platform/errors.ts';
 import type { Ctx } from './context.ts';
 
 /** The strong ETag of a representation: a hash of its very text. */
-export function etagOf(text: string): string {
+export function etagOf(text: string | Buffer): string {
   return `"${createHash('sha1').update(text).digest('base64url')}"`;
 }
 

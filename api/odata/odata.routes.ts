@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Ctx } from '../../domain/context.ts';
+import { etagOf } from '../../domain/etag.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
 import { answerOData } from '../../reports/odata/odata.answer.ts';
 import { metadataDocument, pbidsFile, serviceDocument } from '../../reports/odata/odata.documents.ts';
@@ -199,7 +200,9 @@ async function send(
   return reply.header('content-type', 'text/plain; charset=utf-8').send(answer.body);
 }
 
-function sendJson(reply: FastifyReply, wire: Wire, body: string): FastifyReply {
+function sendJson(reply: FastifyReply, wire: Wire, body: string | Buffer): FastifyReply {
+  // that of a text is told where all texts go out
+  if (typeof body !== 'string') reply.header('etag', etagOf(body));
   const exact = wire.exactNumbers ? '; IEEE754Compatible=true' : '';
   return reply
     .header('odata-version', wire.version)

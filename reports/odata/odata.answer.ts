@@ -29,7 +29,7 @@ export interface ODataRequest {
 
 export interface ODataAnswer {
   /** Undefined for the answer that there is nothing (204). */
-  body: string | undefined;
+  body: string | Buffer | undefined;
   kind: 'json' | 'text';
   etag?: string;
   /** Which preferences were followed. */

@@ -3,7 +3,7 @@ import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.s
 import { notFound } from '../../platform/errors.ts';
 import type { EntitySet, Navigation, ODataModel } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
-import { runStatement } from './odata.run.ts';
+import { runLines, runStatement } from './odata.run.ts';
 import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
 import type { Expr, NestedOptions } from './query/query.types.ts';
@@ -105,32 +105,36 @@ export function isThere(writing: Writing, set: EntitySet, key: string): Fragment
 const POSITION = `(select greatest(coalesce((select max(position) from events), 0),
   coalesce((select (value #>> '{}')::bigint from settings where key = 'events.purged_through'), 0)))`;
 
-interface Row {
+/** What a statement tells besides the entities. */
+interface PageFacts {
   total: number | null;
   position: number | null;
   there: boolean | null;
-  item: string | null;
-  id: string;
-  keys: (string | null)[];
+  /** How many entities were found, one more than the page holds at most. */
+  found: number;
+  /** The last of the page. */
+  last: { id: string; keys: (string | null)[] } | null;
 }
+
+const LF = 10;
 
 /**
  * One page of entities, read by one statement.
  * @throws EstateError `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `not_found`.
  */
-export async function readPage(ctx: Ctx, question: PageQuestion): Promise<string> {
+export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer> {
   const { model, set, via, options, token, wire } = question;
   const left = token ? token.left : (options.top ?? null);
   const size = Math.min(question.pageSize, left ?? question.pageSize);
   const writing = createWriting(ctx, model);
-  const rows = await runStatement<Row>(ctx, pageStatement(writing, question, size));
-  if (rows[0]!.there === false) throw notFound(via!.set.name, via!.key);
-  const found = rows.filter((row) => row.item !== null);
-  const shown = found.slice(0, size);
-  const remaining = left === null ? null : left - shown.length;
-  const more = found.length > size && remaining !== 0;
-  const position = token ? token.position : rows[0]!.position;
-  const last = shown.at(-1);
+  const lines = await runLines(ctx, pageStatement(writing, question, size));
+  const end = lines.indexOf(LF);
+  const facts: PageFacts = JSON.parse(lines.toString('utf8', 0, end < 0 ? lines.length : end - 1));
+  if (facts.there === false) throw notFound(via!.set.name, via!.key);
+  const { found, last } = facts;
+  const remaining = left === null ? null : left - Math.min(found, size);
+  const more = found > size && remaining !== 0;
+  const position = token ? token.position : facts.position;
   const links: string[] = [];
   if (more && last) {
     const next = writeSkipToken({
@@ -153,14 +157,18 @@ export async function readPage(ctx: Ctx, question: PageQuestion): Promise<string
       question.references ? undefined : options,
     ),
     ...(options.count && !token
-      ? [`"@odata.count":${wire.exactNumbers ? `"${rows[0]!.total}"` : rows[0]!.total}`]
+      ? [`"@odata.count":${wire.exactNumbers ? `"${facts.total}"` : facts.total}`]
       : []),
-    `"value":[${shown.map((row) => row.item).join(',')}]`,
-    ...links,
+    '"value":[',
   ];
-  return `{${members.join(',')}}`;
+  return Buffer.concat([
+    Buffer.from(`{${members.join(',')}`),
+    end < 0 ? Buffer.alloc(0) : lines.subarray(end + 1),
+    Buffer.from(`${[']', ...links].join(',')}}`),
+  ]);
 }
 
+/** A statement whose first line has the page's facts, and each further one an entity. */
 function pageStatement(writing: Writing, question: PageQuestion, size: number): Fragment {
   const { set, via, options, token, wire, track } = question;
   const source = selection(writing, question);
@@ -190,10 +198,14 @@ function pageStatement(writing: Writing, question: PageQuestion, size: number): 
       select found.id, found.keys, row_number() over () as n
       from (select c.id, ${values} as keys from ${looked}
             order by ${order} limit ${size === 0 ? 0 : size + 1} offset ${token ? 0 : options.skip}) found)
-    select once.total, once.position, once.there, shown.item, shown.id, shown.keys
-    from (select ${total} as total, ${position} as position, ${there} as there) once
-    left join (select ${item} as item, page.id, coalesce(page.keys, '{}') as keys, page.n from ${rows}) shown on true
-    order by shown.n`;
+    select line from (
+      select 0 as n, json_build_object('total', ${total}, 'position', ${position}, 'there', ${there},
+        'found', (select count(*) from page),
+        'last', (select json_build_object('id', id, 'keys', coalesce(keys, '{}')) from page where n <= ${size}::int
+                 order by n desc limit 1))::text || ',' as line
+      union all
+      select page.n, ${item} || ',' from ${rows} where page.n <= ${size}::int) lines
+    order by n`;
 }
 
 /** How many entities the question's filter lets through. */

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/filters/filters.sql.ts';
 import { sqlState } from '../../platform/database.ts';
+import { readLines } from '../report.lines.ts';
 import { invalidQuery } from './odata.errors.ts';
 
 /**
@@ -9,9 +10,22 @@ import { invalidQuery } from './odata.errors.ts';
  * @throws EstateError `odata_invalid_query`.
  */
 export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): Promise<Row[]> {
+  const { rows } = await running(() => ctx.db.raw(sql, bindings as never));
+  return rows;
+}
+
+/**
+ * Runs a statement of one column of JSON texts, each with a comma behind. They stay the bytes that the database writes: a
+ * page of texts would keep the process busy with clearing them away.
+ * @returns them without the last comma, one a line. @throws EstateError as {@link runStatement}.
+ */
+export async function runLines(ctx: Ctx, statement: Fragment): Promise<Buffer> {
+  return await running(() => readLines(ctx.db, statement));
+}
+
+async function running<T>(run: () => Promise<T>): Promise<T> {
   try {
-    const { rows } = await ctx.db.raw(sql, bindings as never);
-    return rows;
+    return await run();
   } catch (error) {
     const state = sqlState(error) ?? '';
     if (state.startsWith('22')) throw invalidQuery('$filter', 'a value in it cannot be computed');
