@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { EstateError } from '../platform/errors.ts';
 import type { Ctx } from './context.ts';
 
-/** The strong ETag of a representation: a hash of its very text. */
-export function etagOf(text: string | Buffer): string {
-  return `"${createHash('sha1').update(text).digest('base64url')}"`;
+/** The strong ETag of a representation, whole or in pieces: a hash of its very text. */
+export function etagOf(text: string | Buffer[]): string {
+  const hash = createHash('sha1');
+  for (const part of typeof text === 'string' ? [text] : text) hash.update(part);
+  return `"${hash.digest('base64url')}"`;
 }
 
 /** The tags of an `If-Match` or `If-None-Match` header; `*` stays as it is. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Ctx } from '../../domain/context.ts';
@@ -196,17 +197,23 @@ async function send(
   if (answer.applied.length > 0) reply.header('preference-applied', answer.applied.join(', '));
   if (answer.etag) reply.header('etag', answer.etag);
   if (answer.body === undefined) return reply.code(204).send();
-  if (answer.kind === 'json') return sendJson(reply, wire, answer.body);
+  if (answer.kind === 'json' || typeof answer.body !== 'string') return sendJson(reply, wire, answer.body);
   return reply.header('content-type', 'text/plain; charset=utf-8').send(answer.body);
 }
 
-function sendJson(reply: FastifyReply, wire: Wire, body: string | Buffer): FastifyReply {
-  // that of a text is told where all texts go out
-  if (typeof body !== 'string') reply.header('etag', etagOf(body));
+function sendJson(reply: FastifyReply, wire: Wire, body: string | Buffer[]): FastifyReply {
   const exact = wire.exactNumbers ? '; IEEE754Compatible=true' : '';
-  return reply
+  reply
     .header('odata-version', wire.version)
     .header('vary', 'Accept, OData-MaxVersion, Prefer')
-    .header('content-type', `application/json; odata.metadata=${wire.metadata}${exact}; charset=utf-8`)
-    .send(body);
+    .header('content-type', `application/json; odata.metadata=${wire.metadata}${exact}; charset=utf-8`);
+  // the ETag of a text is made where all texts go out
+  if (typeof body === 'string') return reply.send(body);
+  return reply
+    .header('etag', etagOf(body))
+    .header(
+      'content-length',
+      body.reduce((sum, { length }) => sum + length, 0),
+    )
+    .send(Readable.from(body, { objectMode: false }));
 }

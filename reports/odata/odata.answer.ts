@@ -28,8 +28,8 @@ export interface ODataRequest {
 }
 
 export interface ODataAnswer {
-  /** Undefined for the answer that there is nothing (204). */
-  body: string | Buffer | undefined;
+  /** Whole or in pieces; undefined for the answer that there is nothing (204). */
+  body: string | Buffer[] | undefined;
   kind: 'json' | 'text';
   etag?: string;
   /** Which preferences were followed. */

@@ -119,17 +119,17 @@ interface PageFacts {
 const LF = 10;
 
 /**
- * One page of entities, read by one statement.
+ * One page of entities, read by one statement, in pieces of the answer.
  * @throws EstateError `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `not_found`.
  */
-export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer> {
+export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer[]> {
   const { model, set, via, options, token, wire } = question;
   const left = token ? token.left : (options.top ?? null);
   const size = Math.min(question.pageSize, left ?? question.pageSize);
   const writing = createWriting(ctx, model);
-  const lines = await runLines(ctx, pageStatement(writing, question, size));
-  const end = lines.indexOf(LF);
-  const facts: PageFacts = JSON.parse(lines.toString('utf8', 0, end < 0 ? lines.length : end - 1));
+  const [first, ...chunks] = await runLines(ctx, pageStatement(writing, question, size));
+  const end = first!.indexOf(LF);
+  const facts: PageFacts = JSON.parse(first!.toString('utf8', 0, end < 0 ? first!.length : end - 1));
   if (facts.there === false) throw notFound(via!.set.name, via!.key);
   const { found, last } = facts;
   const remaining = left === null ? null : left - Math.min(found, size);
@@ -161,11 +161,12 @@ export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer
       : []),
     '"value":[',
   ];
-  return Buffer.concat([
+  return [
     Buffer.from(`{${members.join(',')}`),
-    end < 0 ? Buffer.alloc(0) : lines.subarray(end + 1),
+    ...(end < 0 ? [] : [first!.subarray(end + 1)]),
+    ...chunks,
     Buffer.from(`${[']', ...links].join(',')}}`),
-  ]);
+  ];
 }
 
 /** A statement whose first line has the page's facts, and each further one an entity. */

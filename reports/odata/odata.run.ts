@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/filters/filters.sql.ts';
 import { sqlState } from '../../platform/database.ts';
-import { readLines } from '../report.lines.ts';
+import { readLineChunks } from '../report.lines.ts';
 import { invalidQuery } from './odata.errors.ts';
 
 /**
@@ -17,10 +17,10 @@ export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): 
 /**
  * Runs a statement of one column of JSON texts, each with a comma behind. They stay the bytes that the database writes: a
  * page of texts would keep the process busy with clearing them away.
- * @returns them without the last comma, one a line. @throws EstateError as {@link runStatement}.
+ * @returns them in chunks, one a line and without the last comma. @throws EstateError as {@link runStatement}.
  */
-export async function runLines(ctx: Ctx, statement: Fragment): Promise<Buffer> {
-  return await running(() => readLines(ctx.db, statement));
+export async function runLines(ctx: Ctx, statement: Fragment): Promise<Buffer[]> {
+  return await running(() => readLineChunks(ctx.db, statement));
 }
 
 async function running<T>(run: () => Promise<T>): Promise<T> {
