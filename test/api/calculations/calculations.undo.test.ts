@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { field, makeType } from '../metamodel/metamodel.fixture.ts';
+
+const url = '/api/v1/calculations';
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+const newType = () => makeType(admin, [field('a', 'number'), field('b', 'number')]);
+async function active(type: string, formula: string): Promise<string> {
+  const values = { name: `b of ${type}`, target_type_key: type, target_field_key: 'b', formula };
+  const { body } = await admin.post(url, values);
+  expect((await admin.post(`${url}/${body.id}/activate`)).status).toBe(200);
+  return body.id;
+}
+
+describe('the undoing of a formula', () => {
+  const undo = async (asked: Promise<{ headers: Record<string, unknown> }>, more: object = {}) => {
+    const request_id = (await asked).headers['x-request-id'] as string;
+    const event = await t.services.db('events').where({ request_id }).whereNotNull('batch_id').first();
+    const url = `/api/v1/mutation-batches/${event.batch_id}/rollback`;
+    return await admin.post(url, { dry_run: false, ...more });
+  };
+
+  it('computes its field anew, back and forth', async () => {
+    const type = await newType();
+    const one = await admin.post('/api/v1/cards', { type, name: 'One', attributes: { a: 2 } });
+    const values = async () => (await admin.get(`/api/v1/cards/${one.body.id}`)).body.attributes;
+    const id = await active(type, 'data.a + 1');
+    const back = undo(admin.patch(`${url}/${id}`, { formula: 'data.a * 10' }));
+    expect((await back).status).toBe(200);
+    expect(await values()).toEqual({ a: 2, b: 3 });
+    expect((await undo(back as never)).status).toBe(200);
+    expect(await values()).toEqual({ a: 2, b: 20 });
+  });
+
+  it('is refused where another formula computes its field by now', async () => {
+    const type = await newType();
+    const gone = await active(type, 'data.a');
+    const deleted = admin.delete(`${url}/${gone}`);
+    await deleted;
+    await active(type, 'data.a * 2');
+    const refused = await undo(deleted);
+    expect([refused.status, refused.body.code]).toEqual([409, 'rollback_conflicts']);
+    const forced = await undo(deleted, { force: true });
+    expect(forced.body.left).toMatchObject([{ code: 'field_calculated' }]);
+  });
+});
