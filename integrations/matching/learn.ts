@@ -1,0 +1,185 @@
+import { bitsAt, bitsOf } from './bits.ts';
+import type { MatchModel } from './matching.types.ts';
+import { type PairGraph, withRivals } from './rivals.ts';
+
+/** What is compared of the candidates: a similarity of each aspect for each pair, NaN where it is missing. */
+export interface Compared {
+  graph: PairGraph;
+  aspects: { name: string; weight: number; similarities: Float32Array }[];
+}
+
+/** How matches are taken to lie among the candidates. */
+export interface Shape {
+  /** A record matches at most one other. */
+  exclusive: boolean;
+  /** Pairs that a record of the left and of the right list has on average; null where most records have no match. */
+  degrees: [number, number] | null;
+}
+
+const MOST_STEPS = 30;
+/** A step that changes no probability by more than this is the last one. */
+const SETTLED = 1e-3;
+/** Pairs' worth of what is believed of the sums of matches and of others before any is seen. */
+const BELIEF = 20;
+/** Similarities at which matches and others are believed to lie, and the share of matches among candidates. */
+const BELIEVED = { matches: 0.65, others: 0.15, share: 0.1 };
+/** Pairs' worth of what is believed of the share of matches. */
+const SHARE_BELIEF = 5;
+/** The least share of records that is believed to have no match. */
+const LEAST_UNMATCHED = 0.02;
+/** Beyond e^40 nothing becomes more certain, and sums stay finite. */
+const MOST_LOG_ODDS = 40;
+
+/**
+ * Learns from the records alone what each aspect says, by expectation and maximisation: beginning with the pairs that are each
+ * other's nearest, it counts how similar matches and others are, weighs the pairs by that, and so on until nothing changes.
+ */
+export function learn(compared: Compared, shape: Shape): Omit<MatchModel, 'transitivity'> {
+  const { graph, aspects } = compared;
+  const shares = aspects.map((aspect) => aspect.weight * independence(aspect, aspects));
+  let probabilities = nearestPairs(compared);
+  let model: Omit<MatchModel, 'transitivity'> = {
+    aspects: [],
+    priorBits: 0,
+    exclusive: shape.exclusive,
+  };
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const bits = aspects.map(({ similarities }) => bitsOf(similarities, probabilities));
+    const at = (similarity: number) =>
+      bits.reduce((sum, one, index) => sum + shares[index]! * bitsAt(one, similarity), 0);
+    const sums = sumsOf(compared, bits, shares);
+    const { slope, middle } = separation(sums, probabilities, at(BELIEVED.matches), at(BELIEVED.others));
+    const prior = oddsFor(shareOf(probabilities), shape);
+    model = {
+      ...model,
+      aspects: aspects.map(({ name }, index) => ({
+        aspect: name,
+        bits: Array.from(bits[index]!, (bit) => bit * shares[index]! * slope),
+      })),
+      priorBits: Math.log2(prior) - slope * middle,
+    };
+    const next = probabilitiesOf(graph, oddsOf(compared, model), shape.exclusive);
+    const change = next.reduce((most, value, at) => Math.max(most, Math.abs(value - probabilities[at]!)), 0);
+    probabilities = next;
+    if (change < SETTLED) break;
+  }
+  return model;
+}
+
+/** The odds of each pair by itself. */
+export function oddsOf({ graph, aspects }: Compared, model: Omit<MatchModel, 'transitivity'>): Float64Array {
+  const bits = Float64Array.from(graph.left, () => model.priorBits);
+  for (const { aspect, bits: learned } of model.aspects) {
+    const similarities = aspects.find(({ name }) => name === aspect)?.similarities;
+    if (similarities)
+      for (let at = 0; at < bits.length; at++) bits[at]! += bitsAt(learned, similarities[at]!);
+  }
+  return bits.map((bit) => Math.exp(Math.min(MOST_LOG_ODDS, bit * Math.LN2)));
+}
+
+/** Odds as probabilities, each pair by itself or beside its rivals. */
+export function probabilitiesOf(graph: PairGraph, odds: Float64Array, exclusive: boolean): Float64Array {
+  return exclusive ? withRivals(graph, odds) : odds.map((odd) => odd / (1 + odd));
+}
+
+/**
+ * How much of an aspect the others don't say already: 1 divided by the sum of its correlations with all of them and itself.
+ * Fields that repeat each other would be counted twice otherwise.
+ */
+function independence({ similarities }: Compared['aspects'][0], aspects: Compared['aspects']): number {
+  return (
+    1 /
+    aspects.reduce((sum, other) => {
+      const same = other.similarities === similarities;
+      return sum + (same ? 1 : Math.max(0, correlation(similarities, other.similarities)));
+    }, 0)
+  );
+}
+
+/** Pearson's correlation over the pairs that have both; 0 where that says nothing. */
+function correlation(a: Float32Array, b: Float32Array): number {
+  let [count, sumA, sumB, squaresA, squaresB, products] = [0, 0, 0, 0, 0, 0];
+  for (let at = 0; at < a.length; at++) {
+    const [x, y] = [a[at]!, b[at]!];
+    if (Number.isNaN(x) || Number.isNaN(y)) continue;
+    count++;
+    sumA += x;
+    sumB += y;
+    squaresA += x * x;
+    squaresB += y * y;
+    products += x * y;
+  }
+  const spread = (squaresA - (sumA * sumA) / count) * (squaresB - (sumB * sumB) / count);
+  return count >= BELIEF && spread > 1e-9 ? (products - (sumA * sumB) / count) / Math.sqrt(spread) : 0;
+}
+
+/** The mean similarity of the pairs whose both records have no nearer one; 0 for all others. */
+function nearestPairs({ graph: { nodes, left, right }, aspects }: Compared): Float64Array {
+  const means = Float64Array.from(left, (_, at) => {
+    let [sum, weights] = [0, 0];
+    for (const { similarities, weight } of aspects) {
+      if (Number.isNaN(similarities[at]!)) continue;
+      sum += similarities[at]! * weight;
+      weights += weight;
+    }
+    return weights > 0 ? sum / weights : 0;
+  });
+  const best = new Float64Array(nodes);
+  for (const [at, mean] of means.entries())
+    for (const node of [left[at]!, right[at]!]) best[node] = Math.max(best[node]!, mean);
+  return means.map((mean, at) => (mean === best[left[at]!] && mean === best[right[at]!] ? mean : 0));
+}
+
+function sumsOf({ graph, aspects }: Compared, bits: Float64Array[], shares: number[]): Float64Array {
+  const sums = new Float64Array(graph.left.length);
+  for (const [index, { similarities }] of aspects.entries())
+    for (let at = 0; at < sums.length; at++)
+      sums[at]! += shares[index]! * bitsAt(bits[index]!, similarities[at]!);
+  return sums;
+}
+
+/**
+ * How bits per unit of the sum tell matches from others, taken as two bell curves of one width: the odds double every
+ * 1/`slope`, and are even in the `middle`.
+ */
+function separation(sums: Float64Array, probabilities: Float64Array, high: number, low: number) {
+  const spread = Math.max(1e-6, (high - low) / 4);
+  let [matches, others, sumMatches, sumOthers] = [BELIEF, BELIEF, BELIEF * high, BELIEF * low];
+  for (let at = 0; at < sums.length; at++) {
+    const probability = probabilities[at]!;
+    matches += probability;
+    others += 1 - probability;
+    sumMatches += probability * sums[at]!;
+    sumOthers += (1 - probability) * sums[at]!;
+  }
+  const meanMatches = sumMatches / matches;
+  const meanOthers = sumOthers / others;
+  let squares = BELIEF * (2 * spread * spread + (high - meanMatches) ** 2 + (low - meanOthers) ** 2);
+  for (let at = 0; at < sums.length; at++) {
+    const probability = probabilities[at]!;
+    squares +=
+      probability * (sums[at]! - meanMatches) ** 2 + (1 - probability) * (sums[at]! - meanOthers) ** 2;
+  }
+  const variance = squares / (matches + others);
+  return {
+    slope: Math.max(0, meanMatches - meanOthers) / variance / Math.LN2,
+    middle: (meanMatches + meanOthers) / 2,
+  };
+}
+
+/** The share of matches among the pairs. */
+const shareOf = (probabilities: Float64Array): number =>
+  (probabilities.reduce((sum, probability) => sum + probability, 0) + SHARE_BELIEF * BELIEVED.share) /
+  (probabilities.length + SHARE_BELIEF);
+
+/**
+ * Odds of any pair before it is looked at, for a share of matches. Where records match at most one other, a pair's odds stand
+ * beside those of its rivals, so that they have to be higher for the same share; where every record has as many pairs as any
+ * other, they are p(1-p) / ((1-mp)(1-np)) for m and n pairs a record.
+ */
+function oddsFor(share: number, { degrees }: Shape): number {
+  const bounded = Math.min(0.99, share);
+  if (!degrees) return bounded / (1 - bounded);
+  const [m, n] = degrees.map((degree) => Math.max(LEAST_UNMATCHED, 1 - degree * bounded)) as [number, number];
+  return (bounded * (1 - bounded)) / (m * n);
+}

@@ -1,0 +1,41 @@
+/** Characters of a value that are read; what is behind them cannot make a difference that anybody would see. */
+export const LONGEST_TEXT = 4_000;
+
+/** Letters that Unicode does not decompose, written as most people type them. */
+const SPELLED: Record<string, string> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+const SPELLED_LETTERS = new RegExp(`[${Object.keys(SPELLED).join('')}]`, 'g');
+
+/**
+ * A text as it is compared: compatibility forms made one, lower case, without the accents of Latin, Greek and Cyrillic
+ * letters (marks of other scripts are letters of their own and stay), `&` written out, apostrophes gone, white space
+ * single. At most LONGEST_TEXT characters are read.
+ */
+export function fold(text: string): string {
+  return text
+    .slice(0, LONGEST_TEXT)
+    .toWellFormed()
+    .normalize('NFKD')
+    .slice(0, LONGEST_TEXT)
+    .toWellFormed()
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .replace(SPELLED_LETTERS, (letter) => SPELLED[letter]!)
+    .replace(/(?<=\p{L})['’ʼ`´](?=\p{L})/gu, '')
+    .replace(/&/g, ' and ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Only the letters and digits of a folded text. */
+export const squeeze = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]+/gu, '');

@@ -1,0 +1,89 @@
+import { countOf, type Rows } from './numbers.ts';
+
+/**
+ * Texts as sparse vectors, row by row: the terms of row `r` are `terms[starts[r] .. starts[r + 1])`, rising, with their
+ * weights; each row has the length 1 or no terms at all.
+ */
+export interface Vectors {
+  starts: Uint32Array;
+  terms: Uint32Array;
+  weights: Float32Array;
+}
+
+/** Two lists in one space of terms, whose rare terms weigh more than its frequent ones. */
+export interface Space {
+  /** By term: the natural logarithm of (rows + 1) / (rows with it), both lists taken together. */
+  idf: Float64Array;
+  left: Vectors;
+  /** The same object as `left` where one list is compared with itself. */
+  right: Vectors;
+}
+
+/** Weighs terms, numbered from 0 to `terms`, by TF-IDF with the damped frequency 1 + ln(count). */
+export function spaceOf(terms: number, left: Rows, right: Rows | null): Space {
+  const counts = new Uint32Array(terms);
+  countRows(left, counts);
+  if (right) countRows(right, counts);
+  const rows = countOf(left) + (right ? countOf(right) : 0);
+  const idf = Float64Array.from(counts, (count) => Math.log((rows + 1) / Math.max(1, count)));
+  const leftVectors = vectorsOf(left, idf);
+  return { idf, left: leftVectors, right: right ? vectorsOf(right, idf) : leftVectors };
+}
+
+/** Adds 1 to each term for every row that holds it. */
+function countRows({ starts, items }: Rows, counts: Uint32Array): void {
+  const last = new Int32Array(counts.length).fill(-1);
+  for (let row = 0; row + 1 < starts.length; row++) {
+    for (let at = starts[row]!; at < starts[row + 1]!; at++) {
+      if (last[items[at]!] === row) continue;
+      last[items[at]!] = row;
+      counts[items[at]!]!++;
+    }
+  }
+}
+
+function vectorsOf({ starts, items }: Rows, idf: Float64Array): Vectors {
+  const ends = new Uint32Array(starts.length);
+  const terms = new Uint32Array(items.length);
+  const weights = new Float32Array(items.length);
+  let end = 0;
+  for (let row = 0; row + 1 < starts.length; row++) {
+    const sorted = items.slice(starts[row]!, starts[row + 1]!).sort();
+    const first = end;
+    let squares = 0;
+    for (let at = 0; at < sorted.length; ) {
+      const term = sorted[at]!;
+      let count = 0;
+      for (; sorted[at] === term; at++) count++;
+      const weight = (1 + Math.log(count)) * idf[term]!;
+      squares += weight * weight;
+      terms[end] = term;
+      weights[end++] = weight;
+    }
+    const length = Math.sqrt(squares) || 1;
+    for (let at = first; at < end; at++) weights[at]! /= length;
+    ends[row + 1] = end;
+  }
+  return { starts: ends, terms: terms.slice(0, end), weights: weights.slice(0, end) };
+}
+
+/** Whether a row has no terms. */
+export const isEmpty = ({ starts }: Vectors, row: number): boolean => starts[row] === starts[row + 1];
+
+/** The cosine of two rows: 0 without a common term, 1 for the same terms in the same measure. */
+export function cosine(left: Vectors, a: number, right: Vectors, b: number): number {
+  let sum = 0;
+  let i = left.starts[a]!;
+  let j = right.starts[b]!;
+  const endI = left.starts[a + 1]!;
+  const endJ = right.starts[b + 1]!;
+  while (i < endI && j < endJ) {
+    const term = left.terms[i]!;
+    const other = right.terms[j]!;
+    if (term === other) sum += left.weights[i++]! * right.weights[j++]!;
+    else if (term < other) i++;
+    else j++;
+  }
+  // the weights have four bytes: equal rows come to one but for their rounding
+  return sum > 0.999_999 ? 1 : sum;
+}
