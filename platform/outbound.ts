@@ -7,6 +7,11 @@ export class OutboundRefusal extends Error {
   override readonly name = 'OutboundRefusal';
 }
 
+/** An answer that is longer than the caller takes. */
+export class OutboundOverflow extends Error {
+  override readonly name = 'OutboundOverflow';
+}
+
 export interface OutboundRequest {
   method?: string;
   headers?: Record<string, string>;
@@ -221,7 +226,7 @@ async function readLimited(response: Response, maxBytes: number): Promise<Buffer
   if (!response.body) return Buffer.alloc(0);
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > maxBytes) throw new Error(`the answer is longer than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new OutboundOverflow(`the answer is longer than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

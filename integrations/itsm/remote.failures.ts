@@ -41,6 +41,8 @@ export interface RemoteFailure {
   status?: number;
   /** When to come again, where the remote says so; milliseconds from now. */
   retryAfterMs?: number;
+  /** The remote may still be at it. */
+  underWay?: true;
 }
 
 /** What came of a call. */
@@ -52,7 +54,7 @@ export function failed(
   code: FailureCode,
   where: string,
   what: string,
-  more: { status?: number; retryAfterMs?: number } = {},
+  more: Pick<RemoteFailure, 'status' | 'retryAfterMs' | 'underWay'> = {},
 ): { ok: false; failure: RemoteFailure } {
   return { ok: false, failure: { code, what, where, advice: advice[code], ...more } };
 }

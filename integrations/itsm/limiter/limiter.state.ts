@@ -39,7 +39,7 @@ export interface LimiterBounds {
 }
 
 export const usualBounds: LimiterBounds = {
-  startRate: 10,
+  startRate: 20,
   maxRate: 100,
   minRate: 0.2,
   outages: 5,

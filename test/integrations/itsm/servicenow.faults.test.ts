@@ -148,10 +148,14 @@ describe('what still fails says what, where and what to do', () => {
     instance.heal();
     const refused = connect(instance, {}, { outboundAllow: [] });
     expect((await failure(refused.readPage(request))).code).toBe('address_refused');
-    const nobody = connect(instance, { url: 'http://127.0.0.1:9' });
+    const blocked = connect(instance, { url: 'http://127.0.0.1:9' });
+    expect((await failure(blocked.create(table, { name: 'x' }, 'x'))).code).toBe('address_refused');
+    const closed = await startServiceNow({ clock: instance.clock });
+    await closed.close();
+    const nobody = connect(closed);
     expect((await failure(nobody.create(table, { name: 'x' }, 'x'))).code).toBe('unreachable');
     const elsewhere = connect(instance, {});
     expect((await failure(elsewhere.readPage({ ...request, table: 'nothing' }))).code).toBe('not_found');
-    for (const remote of [refused, nobody, elsewhere]) await remote.close();
+    for (const remote of [refused, blocked, nobody, elsewhere]) await remote.close();
   });
 });

@@ -26,6 +26,10 @@ const readCursor = (text: string | null): Cursor =>
   text === null ? { id: '' } : (JSON.parse(text) as Cursor);
 const writeCursor = (cursor: Cursor): string => JSON.stringify(cursor);
 
+/** Whether a reading that goes on from one place gets anywhere new. */
+const isBeyond = (to: Cursor, from: Cursor): boolean =>
+  to.at !== undefined && to.at !== from.at ? to.at > (from.at ?? '') : to.id > from.id;
+
 interface Stretch {
   table: string;
   conditions: string[];
@@ -72,7 +76,7 @@ export function createReading(transport: Transport): Reading {
     return done({ total, rows: Array.isArray(result) ? result : [] });
   };
 
-  /** One page of a stretch that lies beyond the cursor; @param isAfter whether a record does. */
+  /** One page of a stretch that lies beyond the cursor. */
   const page = async (
     request: ReadRequest,
     stretch: Stretch,
@@ -92,11 +96,9 @@ export function createReading(transport: Transport): Reading {
     const shown = Array.isArray(result) ? result.length : 0;
     const records = recordsOf(stretch.table, result, request.fields);
     const last = records.at(-1);
-    if (
-      last &&
-      writeCursor(step(last)) === writeCursor({ id: cursor.id, ...(cursor.at ? { at: cursor.at } : {}) })
-    ) {
-      return failed('paging_ignored', `table ${stretch.table}`, `Reading ${stretch.table} does not get on`);
+    if (last && !isBeyond(step(last), cursor)) {
+      const what = `Reading ${stretch.table} does not get on: its order is not heeded, or sys_updated_on is hidden`;
+      return failed('paging_ignored', `table ${stretch.table}`, what);
     }
     const onward = (more: Partial<Cursor>): string =>
       writeCursor({ ...(last ? step(last) : cursor), hidden: undefined, ...more });

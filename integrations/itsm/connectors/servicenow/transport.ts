@@ -1,11 +1,12 @@
 import { appVersion } from '../../../../domain/version.ts';
-import { type Outbound, type OutboundAnswer, OutboundRefusal } from '../../../../platform/outbound.ts';
-import { type Clock, DeadlinePassed } from '../../clock.ts';
+import type { Outbound, OutboundAnswer } from '../../../../platform/outbound.ts';
+import type { Clock } from '../../clock.ts';
 import type { RateHeaders } from '../../limiter/limiter.state.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import { readAnswer } from './answers.ts';
 import type { ServiceNowConfig } from './config.ts';
+import { lostBy } from './lost.ts';
 import type { Session } from './session.ts';
 
 export interface Call {
@@ -90,7 +91,6 @@ export function createTransport({
         maxBytes: MAX_BYTES,
       });
     } catch (error) {
-      signal?.throwIfAborted();
       return deadline.signal.aborted ? (deadline.signal.reason as Error) : (error as Error);
     } finally {
       deadline.clear();
@@ -107,6 +107,16 @@ export function createTransport({
   };
 
   const send = async (call: Call): Promise<Result<Answered>> => {
+    try {
+      return await tryOut(call);
+    } catch (error) {
+      // whoever waits for a turn or between two tries waits no longer
+      if (signal?.aborted) return failed('stopped', `${base}${call.path}`, `${call.doing} was stopped`);
+      throw error;
+    }
+  };
+
+  const tryOut = async (call: Call): Promise<Result<Answered>> => {
     const where = `${base}${call.path}`;
     const isRead = call.method === 'GET';
     let refusedHeader: string | undefined;
@@ -132,12 +142,13 @@ export function createTransport({
       const pageSize = call.pageSize === undefined ? 0 : await limiter.pageSize(call.pageSize);
       const answer = await once(call, header.value, pageSize);
       if (answer instanceof Error) {
-        const lost = lostBy(call, where, answer);
-        await limiter.learn(
-          lost.neverSent || !(answer instanceof DeadlinePassed) ? { kind: 'outage' } : { kind: 'too_slow' },
-        );
-        if (!lost.again) return lost.result;
-        last = lost.result;
+        // a write that had left may have been done
+        if (signal?.aborted && !isRead) return failed('answer_lost', where, `${call.doing} was stopped`);
+        signal?.throwIfAborted();
+        const lost = lostBy({ doing: call.doing, isRead, where }, answer);
+        await limiter.learn({ kind: lost.tooSlow ? 'too_slow' : 'outage' });
+        last = lost.failure;
+        if (!lost.again) return last;
         await pause(attempt);
         continue;
       }
@@ -195,38 +206,3 @@ const totalOf = ({ headers }: OutboundAnswer): number | undefined => {
   const total = headers['x-total-count'];
   return total === undefined || total === '' ? undefined : Number(total);
 };
-
-/** Connections that were never made: the request has not left. */
-const neverMade = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-const certificate = /CERT|SSL|TLS|SELF_SIGNED/;
-
-/** What a call without an answer means. */
-function lostBy(
-  call: Call,
-  where: string,
-  error: Error,
-): { result: Result<never>; again: boolean; neverSent: boolean } {
-  if (error instanceof OutboundRefusal) {
-    return { result: failed('address_refused', where, error.message), again: false, neverSent: true };
-  }
-  const code = String(
-    (error.cause as { code?: string } | undefined)?.code ?? (error as { code?: string }).code ?? '',
-  );
-  const neverSent = neverMade.has(code) || certificate.test(code);
-  const timedOut = error instanceof DeadlinePassed || error.name === 'TimeoutError';
-  const how = timedOut
-    ? `had ${error instanceof DeadlinePassed ? error.message : 'no answer in time'}`
-    : `lost its connection${code ? ` (${code})` : ''}`;
-  if (call.method !== 'GET' && !neverSent) {
-    return { result: failed('answer_lost', where, `${call.doing} ${how}`), again: false, neverSent };
-  }
-  const kind = timedOut ? 'timed_out' : 'unreachable';
-  return { result: failed(kind, where, `${call.doing} ${how}`), again: !certificate.test(code), neverSent };
-}

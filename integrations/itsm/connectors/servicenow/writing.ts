@@ -40,8 +40,9 @@ export function createWriting(
   });
 
   /** A write that timed out may still be under way over there: only later does a look tell. */
-  const settle = async ({ what }: RemoteFailure): Promise<void> => {
-    if (what.includes('no answer')) await clock.sleep(config.settleMs, signal);
+  const settle = async ({ underWay }: RemoteFailure): Promise<void> => {
+    // once stopped there is no time to wait; the look then fails for the same reason
+    if (underWay) await clock.sleep(config.settleMs, signal).catch(() => undefined);
   };
 
   /** Sends a write; when its answer is lost, looks whether it was done before it is sent again. */
@@ -59,7 +60,7 @@ export function createWriting(
       } else if (answer.failure.code !== 'answer_lost') return answer;
       else await settle(answer.failure);
       const found = await look();
-      if (!found.ok) return found;
+      if (!found.ok) return unknown(call, answer.ok ? undefined : answer.failure, found.failure);
       if (found.value !== null) return done({ value: found.value, recovered: true });
       if (write === WRITES) {
         return failed(
@@ -277,6 +278,23 @@ export function createWriting(
     },
     deleteRelation: (id) => remove(RELATIONS, id, 'Deleting a relation'),
   };
+}
+
+/** A write of which nobody knows whether it was done, since looking failed too; gone for good is known enough. */
+function unknown(
+  call: Call,
+  lost: RemoteFailure | undefined,
+  look: RemoteFailure,
+): { ok: false; failure: RemoteFailure } {
+  if (['not_found', 'ambiguous', 'refused'].includes(look.code)) return { ok: false, failure: look };
+  const what = `${lost?.what ?? call.doing}, and looking for it failed: ${look.what}`;
+  const { retryAfterMs } = look;
+  return failed(
+    'answer_lost',
+    lost?.where ?? look.where,
+    what,
+    retryAfterMs === undefined ? {} : { retryAfterMs },
+  );
 }
 
 function importedId(result: unknown, path: string, doing: string): Result<string> {
