@@ -4,7 +4,7 @@ import type { LineTable } from '../extraction.rows.ts';
 import type { OnRows } from '../extraction.types.ts';
 import { parquetSchema } from './parquet.columns.ts';
 import type { RowGroup } from './parquet.group.ts';
-import { type GroupLines, groupThreads } from './parquet.threads.ts';
+import { encodeGroup, type GroupLines, THREADS } from './parquet.threads.ts';
 import { pump } from './pump.ts';
 
 interface ParquetOptions {
@@ -13,7 +13,7 @@ interface ParquetOptions {
 }
 
 /** Rows of a row group: all of them are in memory at once. */
-const GROUP = 10_000;
+const GROUP = 5_000;
 
 /** What the library has written since it was last taken. */
 class Written extends ByteWriter {
@@ -57,7 +57,6 @@ async function* parquetChunks(table: LineTable, options: ParquetOptions): AsyncG
     createdBy: 'estate',
   });
   yield written.take();
-  const threads = groupThreads(table.columns);
   const making: Promise<RowGroup>[] = [];
   const next = async (): Promise<Uint8Array> => {
     const { bytes, facts } = await making.shift()!;
@@ -66,20 +65,16 @@ async function* parquetChunks(table: LineTable, options: ParquetOptions): AsyncG
     written.offset += bytes.length;
     return bytes;
   };
-  try {
-    for await (const group of gather(table, options)) {
-      const made = threads.encode(group);
-      // a failure is met in its turn
-      made.catch(() => undefined);
-      making.push(made);
-      if (making.length > threads.size) yield await next();
-    }
-    while (making.length > 0) yield await next();
-    parquet.finish();
-    yield written.take();
-  } finally {
-    await threads.end();
+  for await (const group of gather(table, options)) {
+    const made = encodeGroup(table.columns, group);
+    // a failure is met in its turn
+    made.catch(() => undefined);
+    making.push(made);
+    if (making.length > THREADS) yield await next();
   }
+  while (making.length > 0) yield await next();
+  parquet.finish();
+  yield written.take();
 }
 
 /** What is told of a row group whose bytes stand at an offset of the file. */

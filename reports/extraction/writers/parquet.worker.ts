@@ -1,11 +1,20 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
+import type { Answered } from '../../../platform/threads.ts';
 import type { Column } from '../extraction.types.ts';
-import { rowGroups } from './parquet.group.ts';
+import { type RowGroup, rowGroups } from './parquet.group.ts';
 import type { GroupLines } from './parquet.threads.ts';
 
-const rowGroup = rowGroups(workerData as Column[]);
+let known = '';
+let rowGroup: ReturnType<typeof rowGroups>;
 
-parentPort!.on('message', ({ lines, rows }: GroupLines) => {
-  const group = rowGroup(lines, rows);
-  parentPort!.postMessage(group, [group.bytes.buffer]);
+parentPort!.on('message', ({ columns, lines, rows }: GroupLines & { columns: Column[] }) => {
+  try {
+    const key = JSON.stringify(columns);
+    if (key !== known) rowGroup = rowGroups(columns);
+    known = key;
+    const answer = rowGroup(lines, rows);
+    parentPort!.postMessage({ answer } satisfies Answered<RowGroup>, [answer.bytes.buffer]);
+  } catch (error) {
+    parentPort!.postMessage({ error: String(error) } satisfies Answered<RowGroup>);
+  }
 });

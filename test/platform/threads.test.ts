@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Ask, threads } from '../../platform/threads.ts';
+
+type Question = { add: [number, number] } | { fail: string } | { end: true };
+
+let ask: Ask<Question, { sum: number; thread: number }>;
+beforeAll(() => {
+  ask = threads({ module: new URL('./fixtures/adding.worker.ts', import.meta.url), size: 2, idleMs: 200 });
+});
+afterAll(async () => {
+  // they end by themselves
+  await new Promise((resolve) => setTimeout(resolve, 250));
+});
+
+it('answers every question, by as many threads as there may be', async () => {
+  const sums = await Promise.all(Array.from({ length: 20 }, (_, n) => ask({ question: { add: [n, 1] } })));
+  expect(sums.map(({ sum }) => sum)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  expect(new Set(sums.map(({ thread }) => thread)).size).toBe(2);
+});
+
+it('tells what a thread has met, and goes on with it', async () => {
+  await expect(ask({ question: { fail: 'no such number' } })).rejects.toThrow('no such number');
+  expect((await ask({ question: { add: [1, 2] } })).sum).toBe(3);
+});
+
+it('fails what a thread that ends was to answer, and starts another', async () => {
+  const asked = [ask({ question: { end: true } }), ask({ question: { end: true } })];
+  for (const each of asked) await expect(each).rejects.toThrow('a thread has ended');
+  expect((await ask({ question: { add: [2, 2] } })).sum).toBe(4);
+});
