@@ -6,7 +6,6 @@ import {
   LineChart,
   PieChart,
   ScatterChart,
-  TreemapChart,
 } from 'echarts/charts';
 import {
   GraphicComponent,
@@ -45,7 +44,6 @@ use([
   ScatterChart,
   SVGRenderer,
   TitleComponent,
-  TreemapChart,
   VisualMapComponent,
 ]);
 

@@ -1,13 +1,20 @@
 import { groupNames, heading, withNote } from './charts.parts.ts';
 import { type Shades, shadeScale } from './charts.shades.ts';
-import { axisTitle, formatCount, formatValue, Labels, plain, textWidth } from './charts.text.ts';
+import { type Area, divideArea } from './charts.squares.ts';
+import { axisTitle, formatCount, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, INK, inkOn, MARGIN, OTHERS, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, TreemapChart } from './charts.types.ts';
 
 const MOST_TILES = 300;
 const MOST_GROUPS = 40;
-/** Square pixels that a tile needs to be named, and to tell its value: part of a number would mislead. */
-const ROOM = { name: 1_200, value: 9_000 };
+/** Between groups, and between tiles, in pixels. */
+const GAP = { groups: 4, tiles: 1 };
+/** Height of the name of a group, and of a line in a tile. */
+const LINE = { group: 22, tile: 16 };
+/** Room that a tile leaves beside its texts. */
+const PADDING = 4;
+/** Letters that a cut name needs to tell anything. */
+const LEAST_LETTERS = 4;
 /** Behind the tiles of a group and its name. */
 const GROUND = '#e5e7eb';
 
@@ -53,61 +60,115 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
     WIDTH,
   );
   const height = Math.min(1_600, Math.max(420, drawn * (chart.even ? 9 : 6)) + head.bottom);
-  const total = tiles.flat().reduce((sum, { value }) => sum + value, 0);
-  const area = (WIDTH - 2 * MARGIN) * (height - head.bottom);
-  const nodes = tiles.map((of, index) => ({
-    name: `${labels.fit(groups.all[index] || 'Without a group', 400, FONT_SIZE)}`,
-    itemStyle: { color: GROUND, borderColor: GROUND },
-    children: of.map((tile) => leaf(tile, (area * tile.value) / total, chart, workspace)),
-  }));
+  const space = {
+    x: MARGIN,
+    y: head.bottom,
+    width: WIDTH - 2 * MARGIN,
+    height: height - head.bottom,
+  };
+  const elements: object[] = [];
+  const draw = (of: Tile[], area: Area) => {
+    for (const [at, piece] of divideArea(
+      of.map(({ value }) => value),
+      area,
+    ).entries()) {
+      const tile = of[at]!;
+      const inner = shrink(piece, GAP.tiles / 2);
+      elements.push(rect(inner, tile.color), ...tileTexts(tile, inner, labels, chart, workspace));
+    }
+  };
+  const shown = tiles.map((of) => of.filter(({ value }) => value > 0));
+  if (grouped) {
+    const named = shown
+      .map((of, index) => ({ of, name: groups.all[index] || 'Without a group' }))
+      .filter(({ of }) => of.length > 0)
+      .map((group) => ({ ...group, value: group.of.reduce((sum, { value }) => sum + value, 0) }))
+      .sort((a, b) => (chart.even ? 0 : b.value - a.value));
+    for (const [at, piece] of divideArea(
+      named.map(({ value }) => value),
+      space,
+    ).entries()) {
+      const { name, of } = named[at]!;
+      const ground = shrink(piece, GAP.groups / 2);
+      elements.push(rect(ground, GROUND));
+      draw(of, groupSpace(ground, name, labels, elements));
+    }
+  } else {
+    draw(shown.flat(), space);
+  }
+  const { graphic } = head.option as { graphic?: { elements: object[] } };
   return {
     width: WIDTH,
     height: height + MARGIN,
     shortened: labels.shortened,
     description: `Areas of ${chart.valueAxis} for ${formatCount(chart.items.length)} items`,
-    option: {
-      ...head.option,
-      series: [
-        {
-          type: 'treemap',
-          left: MARGIN,
-          right: MARGIN,
-          top: head.bottom,
-          bottom: MARGIN,
-          roam: false,
-          nodeClick: false,
-          breadcrumb: { show: false },
-          sort: chart.even ? false : 'desc',
-          visibleMin: 0,
-          label: {
-            show: true,
-            overflow: 'truncate',
-            ellipsis: '…',
-            fontFamily: 'sans-serif',
-            fontSize: FONT_SIZE,
-            lineHeight: 16,
-            padding: [3, 4],
-          },
-          upperLabel: {
-            show: grouped,
-            height: 22,
-            color: INK,
-            fontFamily: 'sans-serif',
-            fontSize: FONT_SIZE,
-            fontWeight: 'bold',
-            overflow: 'truncate',
-            ellipsis: '…',
-            padding: [0, 4],
-          },
-          levels: [
-            { itemStyle: { gapWidth: grouped ? 4 : 1, borderWidth: 0 }, upperLabel: { show: false } },
-            { itemStyle: { gapWidth: 1, borderWidth: grouped ? 2 : 0 } },
-          ],
-          data: grouped ? nodes : (nodes[0]?.children ?? []),
-        },
-      ],
-    },
+    option: { ...head.option, graphic: { elements: [...(graphic?.elements ?? []), ...elements] } },
   };
+}
+
+const shrink = ({ x, y, width, height }: Area, by: number): Area => ({
+  x: x + by,
+  y: y + by,
+  width: Math.max(0, width - 2 * by),
+  height: Math.max(0, height - 2 * by),
+});
+
+const rect = ({ x, y, width, height }: Area, fill: string): object => ({
+  type: 'rect',
+  silent: true,
+  shape: { x: round(x), y: round(y), width: round(width), height: round(height) },
+  style: { fill },
+});
+
+/** To tenths of a pixel, so that a picture is not twice as long for places that nobody sees. */
+const round = (pixels: number): number => Math.round(pixels * 10) / 10;
+
+const text = (x: number, y: number, words: string, fill: string, style: object): object => ({
+  type: 'text',
+  silent: true,
+  x: round(x),
+  y: round(y),
+  style: { text: words, fill, font: `${FONT_SIZE}px sans-serif`, textVerticalAlign: 'middle', ...style },
+});
+
+/** A name that fits, with enough of it to be understood; undefined where there is no room for that. */
+function fitted(name: string, width: number, labels: Labels): string | undefined {
+  const whole = plain(name);
+  const short = shorten(whole, width, FONT_SIZE);
+  if (short === '' || (short !== whole && short.length <= LEAST_LETTERS)) return undefined;
+  return labels.fit(name, width, FONT_SIZE);
+}
+
+/** Writes the name of a group where it has room. @returns what is left for its tiles. */
+function groupSpace(ground: Area, name: string, labels: Labels, elements: object[]): Area {
+  const inner = shrink(ground, 1);
+  const short = inner.height >= 2 * LINE.group ? fitted(name, inner.width - 2 * PADDING, labels) : undefined;
+  if (short === undefined) return inner;
+  elements.push(text(inner.x + PADDING, inner.y + LINE.group / 2, short, INK, { fontWeight: 'bold' }));
+  return { ...inner, y: inner.y + LINE.group, height: inner.height - LINE.group };
+}
+
+/** The name of a tile and, below it, its value: whole, since a part of a number would mislead. */
+function tileTexts(
+  { name, value, color }: Tile,
+  { x, y, width, height }: Area,
+  labels: Labels,
+  chart: TreemapChart,
+  workspace: ChartWorkspace,
+): object[] {
+  if (height < LINE.tile) return [];
+  const room = width - 2 * PADDING;
+  const short = fitted(name, room, labels);
+  if (short === undefined) return [];
+  const ink = inkOn(color);
+  const figure = chart.even ? '' : formatValue(value, chart.unit, workspace);
+  const centre = { x: x + width / 2, y: y + height / 2 };
+  const both = figure !== '' && height >= 2 * LINE.tile + PADDING && textWidth(figure, FONT_SIZE) <= room;
+  const up = both ? LINE.tile / 2 : 0;
+  return [
+    text(centre.x, centre.y - up, short, ink, { textAlign: 'center' }),
+    ...(both ? [text(centre.x, centre.y + up, figure, ink, { textAlign: 'center' })] : []),
+  ];
 }
 
 /** The largest as tiles of their own, the rest as one; in an even map those that come first. */
@@ -121,29 +182,6 @@ function tilesOf(chart: TreemapChart, items: Item[], most: number, colourOf: (it
     tiles.push({ name: `${formatCount(rest.length)} others`, value, color: OTHERS });
   }
   return tiles;
-}
-
-function leaf(
-  tile: Tile,
-  area: number,
-  chart: TreemapChart,
-  workspace: ChartWorkspace,
-): Record<string, unknown> {
-  const value = chart.even ? 1 : tile.value;
-  const name = plain(tile.name);
-  const text =
-    chart.even || area < ROOM.value ? name : `${name}\n${formatValue(tile.value, chart.unit, workspace)}`;
-  return {
-    name,
-    value,
-    itemStyle: { color: tile.color },
-    label: {
-      show: area >= ROOM.name,
-      color: inkOn(tile.color),
-      formatter: () => text,
-      minMargin: textWidth('…', FONT_SIZE),
-    },
-  };
 }
 
 /** Five steps from the least to the most, each with its bounds told. */
