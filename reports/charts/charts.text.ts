@@ -37,6 +37,23 @@ export function shorten(text: string, width: number, size: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** A text on up to `most` lines that fit, parted at spaces; the last is cut where that does not suffice. */
+export function wrap(text: string, width: number, size: number, most: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (lines.length < most - 1 && textWidth(rest, size) > width) {
+    let cut = -1;
+    for (let at = rest.indexOf(' '); at > 0; at = rest.indexOf(' ', at + 1)) {
+      if (textWidth(rest.slice(0, at), size) > width) break;
+      cut = at;
+    }
+    if (cut < 0) break;
+    lines.push(rest.slice(0, cut));
+    rest = rest.slice(cut + 1).trimStart();
+  }
+  return [...lines, shorten(rest, width, size)];
+}
+
 /** Labels cut to a width; remembers what was cut. */
 export class Labels {
   readonly shortened = new Map<string, string[]>();
@@ -45,12 +62,15 @@ export class Labels {
   fit(text: string, width: number, size: number): string {
     const whole = plain(text);
     const short = shorten(whole, width, size);
-    if (short !== whole) {
-      const known = this.shortened.get(short);
-      if (known) known.push(whole);
-      else this.shortened.set(short, [whole]);
-    }
+    if (short !== whole) this.remember(short, whole);
     return short;
+  }
+
+  /** Notes the whole of a text whose last line was cut to `short`. */
+  remember(short: string, whole: string): void {
+    const known = this.shortened.get(short);
+    if (known) known.push(whole);
+    else this.shortened.set(short, [whole]);
   }
 }
 

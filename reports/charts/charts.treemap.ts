@@ -1,7 +1,7 @@
 import { groupNames, heading, withNote } from './charts.parts.ts';
 import { type Shades, shadeScale } from './charts.shades.ts';
 import { type Area, divideArea } from './charts.squares.ts';
-import { axisTitle, formatCount, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
+import { axisTitle, formatCount, formatValue, Labels, plain, textWidth, wrap } from './charts.text.ts';
 import { colour, FONT_SIZE, INK, inkOn, MARGIN, OTHERS, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, TreemapChart } from './charts.types.ts';
 
@@ -15,6 +15,8 @@ const LINE = { group: 22, tile: 16 };
 const PADDING = 4;
 /** Letters that a cut name needs to tell anything. */
 const LEAST_LETTERS = 4;
+/** Lines of the name in a tile. */
+const MOST_LINES = 3;
 /** Behind the tiles of a group and its name. */
 const GROUND = '#e5e7eb';
 
@@ -131,18 +133,25 @@ const text = (x: number, y: number, words: string, fill: string, style: object):
   style: { text: words, fill, font: `${FONT_SIZE}px sans-serif`, textVerticalAlign: 'middle', ...style },
 });
 
-/** A name that fits, with enough of it to be understood; undefined where there is no room for that. */
-function fitted(name: string, width: number, labels: Labels): string | undefined {
+/** A name on as many lines as fit, with enough of it to be understood; none where there is no room for that. */
+function fitted(name: string, width: number, most: number, labels: Labels): string[] {
   const whole = plain(name);
-  const short = shorten(whole, width, FONT_SIZE);
-  if (short === '' || (short !== whole && short.length <= LEAST_LETTERS)) return undefined;
-  return labels.fit(name, width, FONT_SIZE);
+  for (let count = most; count > 0; count -= 1) {
+    const lines = wrap(whole, width, FONT_SIZE, count);
+    const last = lines.at(-1)!;
+    const isCut = !whole.endsWith(last);
+    if (last === '' || (isCut && last.length <= LEAST_LETTERS)) continue;
+    if (isCut) labels.remember(last, whole);
+    return lines;
+  }
+  return [];
 }
 
 /** Writes the name of a group where it has room. @returns what is left for its tiles. */
 function groupSpace(ground: Area, name: string, labels: Labels, elements: object[]): Area {
   const inner = shrink(ground, 1);
-  const short = inner.height >= 2 * LINE.group ? fitted(name, inner.width - 2 * PADDING, labels) : undefined;
+  const most = inner.height >= 2 * LINE.group ? 1 : 0;
+  const [short] = fitted(name, inner.width - 2 * PADDING, most, labels);
   if (short === undefined) return inner;
   elements.push(text(inner.x + PADDING, inner.y + LINE.group / 2, short, INK, { fontWeight: 'bold' }));
   return { ...inner, y: inner.y + LINE.group, height: inner.height - LINE.group };
@@ -156,19 +165,18 @@ function tileTexts(
   chart: TreemapChart,
   workspace: ChartWorkspace,
 ): object[] {
-  if (height < LINE.tile) return [];
   const room = width - 2 * PADDING;
-  const short = fitted(name, room, labels);
-  if (short === undefined) return [];
-  const ink = inkOn(color);
+  const fit = Math.floor(height / LINE.tile);
   const figure = chart.even ? '' : formatValue(value, chart.unit, workspace);
-  const centre = { x: x + width / 2, y: y + height / 2 };
-  const both = figure !== '' && height >= 2 * LINE.tile + PADDING && textWidth(figure, FONT_SIZE) <= room;
-  const up = both ? LINE.tile / 2 : 0;
-  return [
-    text(centre.x, centre.y - up, short, ink, { textAlign: 'center' }),
-    ...(both ? [text(centre.x, centre.y + up, figure, ink, { textAlign: 'center' })] : []),
-  ];
+  const hasFigure = figure !== '' && fit > 1 && textWidth(figure, FONT_SIZE) <= room;
+  const lines = fitted(name, room, Math.min(MOST_LINES, hasFigure ? fit - 1 : fit), labels);
+  if (lines.length === 0) return [];
+  if (hasFigure) lines.push(figure);
+  const top = y + height / 2 - ((lines.length - 1) * LINE.tile) / 2;
+  const ink = inkOn(color);
+  return lines.map((line, at) =>
+    text(x + width / 2, top + at * LINE.tile, line, ink, { textAlign: 'center' }),
+  );
 }
 
 /** The largest as tiles of their own, the rest as one; in an even map those that come first. */

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../../reports/charts/charts.draw.ts';
-import { formatDate, formatValue, plain, shorten, textWidth } from '../../../reports/charts/charts.text.ts';
+import { divideArea } from '../../../reports/charts/charts.squares.ts';
+import {
+  formatDate,
+  formatValue,
+  plain,
+  shorten,
+  textWidth,
+  wrap,
+} from '../../../reports/charts/charts.text.ts';
 import {
   contrast,
   INK,
@@ -71,6 +79,29 @@ describe('pictures', () => {
     const cut = texts.filter(({ text }) => text.endsWith('…'));
     expect(cut.map(({ title }) => title)).toContain(`${plain(hostile[1]!)} 2`);
     for (const { text, title } of cut) expect(title?.startsWith(text.slice(0, -1))).toBe(true);
+  });
+
+  it('divide areas by value without gaps, and write values whole or not at all', () => {
+    const area = { x: 10, y: 20, width: 300, height: 200 };
+    const values = [50, 20, 10, 10, 5, 3, 1, 1];
+    const pieces = divideArea(values, area);
+    for (const [at, { x, y, width, height }] of pieces.entries()) {
+      expect(width * height).toBeCloseTo((values[at]! / 100) * 60_000, 6);
+      expect([x >= 10, y >= 20, x + width <= 310.001, y + height <= 220.001]).toEqual(Array(4).fill(true));
+      for (const other of pieces.slice(at + 1)) {
+        const across = Math.min(x + width, other.x + other.width) - Math.max(x, other.x);
+        const down = Math.min(y + height, other.y + other.height) - Math.max(y, other.y);
+        expect(across < 0.001 || down < 0.001).toBe(true);
+      }
+    }
+    expect(divideArea([], area)).toEqual([]);
+    const { texts } = readPicture(drawChart(samples(200).treemap, workspace));
+    for (const { text, title } of texts) {
+      if (text.startsWith('€')) expect(text).toMatch(/^€[\d.]+[KM]?$/);
+      if (text.endsWith('…')) expect(title).toContain(text.slice(0, -1));
+    }
+    expect(wrap('one two three four', textWidth('one two', 12), 12, 3)).toEqual(['one two', 'three', 'four']);
+    expect(wrap('one two three four', textWidth('one two', 12), 12, 1)).toEqual(['one t…']);
   });
 
   it('say what they leave out, and never draw without bound', () => {
