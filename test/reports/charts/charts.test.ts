@@ -101,7 +101,7 @@ describe('pictures', () => {
       if (text.endsWith('…')) expect(title).toContain(text.slice(0, -1));
     }
     expect(wrap('one two three four', textWidth('one two', 12), 12, 3)).toEqual(['one two', 'three', 'four']);
-    expect(wrap('one two three four', textWidth('one two', 12), 12, 1)).toEqual(['one t…']);
+    expect(wrap('one two three four', textWidth('one t…', 12), 12, 1)).toEqual(['one t…']);
   });
 
   it('say what they leave out, and never draw without bound', () => {
