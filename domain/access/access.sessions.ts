@@ -77,20 +77,20 @@ interface Answer {
 /** A database that is slower than this counts as away. */
 const LIMIT_MS = 7_000;
 
-const TOPICS = `
-  g.sum,
-  case when g.sum = ?::bigint then null
-       else (select json_object_agg(topic, version) from topic_versions) end as topics`;
+const TOPICS = `'sum', g.sum, 'topics',
+    case when g.sum = ?::bigint then null else (select json_object_agg(topic, version) from topic_versions) end`;
 const USERS = `
   select json_object_agg(u.id, json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
       'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
-      'is_archived', r.is_archived)::text)::text
+      'is_archived', r.is_archived)::text)
   from users u join roles r on r.key = u.role where u.is_active`;
-const REVOKED = '(select json_agg(jti) from revoked_tokens where jti = any(?::uuid[])) as revoked';
+const REVOKED = `'revoked', (select json_agg(jti) from revoked_tokens where jti = any(?::uuid[]))`;
 const SUM = '(select coalesce(sum(version), 0)::bigint as sum from topic_versions) g';
 
 /** Bindings: the sum of versions that is known already, user ids, token ids. */
-const SESSIONS = `select ${TOPICS}, (${USERS} and u.id = any(?::uuid[])) as users, ${REVOKED} from ${SUM}`;
+const SESSIONS = `
+  select json_build_object(${TOPICS}, 'users', (${USERS} and u.id = any(?::uuid[])), ${REVOKED})::text as answer
+  from ${SUM}`;
 
 /**
  * The same where API tokens or impersonated roles are among what was shown: hashes (to note the use), the known sum,
@@ -106,13 +106,25 @@ const SESSIONS_AND_TOKENS = `
       where t.last_used_at is null or t.last_used_at < now() - interval '1 minute'
       for update of t skip locked)
   )
-  select ${TOPICS},
-    (${USERS} and u.id in (select unnest(?::uuid[]) union all select user_id from shown)) as users,
+  select json_build_object(${TOPICS},
+    'users', (${USERS} and u.id in (select unnest(?::uuid[]) union all select user_id from shown)),
     ${REVOKED},
-    (select json_object_agg(hash, json_build_object('id', id, 'user_id', user_id, 'hash', hash, 'scopes', scopes,
-        'expires_at', expires_at)::text)::text from shown) as tokens,
-    (select json_object_agg(key, permissions) from roles where key = any(?::text[]) and not is_archived) as roles
+    'tokens', (select json_object_agg(hash, json_build_object('id', id, 'user_id', user_id, 'hash', hash,
+        'scopes', scopes, 'expires_at', expires_at)::text) from shown),
+    'roles', (select json_object_agg(key, permissions) from roles where key = any(?::text[]) and not is_archived)
+  )::text as answer
   from ${SUM}`;
+
+/** The answer of either statement; users and tokens are texts of JSON. */
+interface Read {
+  sum: number;
+  /** Null where the sum is known. */
+  topics: Record<string, number> | null;
+  users: Record<string, string> | null;
+  revoked: string[] | null;
+  tokens?: Record<string, string> | null;
+  roles?: Record<string, Record<string, boolean>> | null;
+}
 
 /** All topics' versions as they were when their sum was that. */
 interface KnownTopics {
@@ -131,6 +143,8 @@ const isApiToken = (credential: Credential): credential is ApiTokenKey => 'hash'
  */
 export function createSessionReader(db: Db): SessionReader {
   let known: KnownTopics | undefined;
+  /** Most reads say what the one before said. */
+  let last: { text: string; answer: Answer } | undefined;
   const usersOf = rememberParsed((row: SessionRow) => ({ row, permissions: permissionSet(row.permissions) }));
   const tokensOf = rememberParsed((row: ApiTokenRow) => row);
   const callers = new WeakMap<Credential, KnownCaller>();
@@ -153,24 +167,27 @@ export function createSessionReader(db: Db): SessionReader {
     ).catch((error: unknown) => {
       // the database that comes back may be a restored one
       known = undefined;
+      last = undefined;
       throw error;
     });
-    return answerOf(rows[0]);
+    return answerOf(rows[0].answer);
   });
 
-  function answerOf(row: Record<string, unknown>): Answer {
-    const sum = row.sum as number;
-    if (known?.sum !== sum) {
-      known = { sum, topics: new Map(Object.entries((row.topics as Record<string, number>) ?? {})) };
-    }
-    const roles = (row.roles ?? {}) as Record<string, Record<string, boolean>>;
-    return {
+  function answerOf(text: string): Answer {
+    if (text === last?.text) return last.answer;
+    const { sum, topics, users, revoked, tokens, roles }: Read = JSON.parse(text);
+    if (known?.sum !== sum) known = { sum, topics: new Map(Object.entries(topics ?? {})) };
+    const answer = {
       topics: known.topics,
-      users: usersOf(row.users as string | null),
-      revoked: row.revoked ? new Set(row.revoked as string[]) : none,
-      tokens: tokensOf((row.tokens ?? null) as string | null),
-      roles: new Map(Object.entries(roles).map(([key, permissions]) => [key, permissionSet(permissions)])),
+      users: usersOf(users ?? {}),
+      revoked: new Set(revoked),
+      tokens: tokensOf(tokens ?? {}),
+      roles: new Map(
+        Object.entries(roles ?? {}).map(([key, permissions]) => [key, permissionSet(permissions)]),
+      ),
     };
+    last = { text, answer };
+    return answer;
   }
 
   function callerOf(answer: Answer, credential: Credential): Caller | undefined {
@@ -207,21 +224,19 @@ interface KnownCaller {
   caller: Caller | undefined;
 }
 
-const none: ReadonlySet<string> = new Set();
-
 /** Objects whose text is remembered. */
 const REMEMBERED = 1_000;
 
 /**
  * Reads an object of JSON texts by key. A text that has not changed yields the very same value again, and is not parsed.
  */
-function rememberParsed<Row, T>(make: (row: Row) => T): (texts: string | null) => ReadonlyMap<string, T> {
+function rememberParsed<Row, T>(
+  make: (row: Row) => T,
+): (texts: Record<string, string>) => ReadonlyMap<string, T> {
   const parsed = new Map<string, { text: string; value: T }>();
-  let last: { texts: string | null; values: ReadonlyMap<string, T> } = { texts: null, values: new Map() };
   return (texts) => {
-    if (texts === last.texts) return last.values;
     const values = new Map<string, T>();
-    for (const [key, text] of Object.entries(JSON.parse(texts ?? '{}') as Record<string, string>)) {
+    for (const [key, text] of Object.entries(texts)) {
       let entry = parsed.get(key);
       if (entry?.text !== text) {
         entry = { text, value: make(JSON.parse(text) as Row) };
@@ -231,7 +246,6 @@ function rememberParsed<Row, T>(make: (row: Row) => T): (texts: string | null) =
       }
       values.set(key, entry.value);
     }
-    last = { texts, values };
     return values;
   };
 }
