@@ -20,6 +20,7 @@ import { exportXlsx } from './scenarios/export-xlsx.ts';
 import { extracts } from './scenarios/extracts.ts';
 import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
+import { itsmLimits } from './scenarios/itsm-limits.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { landscapeReports } from './scenarios/landscape-reports.ts';
 import { list } from './scenarios/list.ts';
@@ -55,6 +56,7 @@ const scenarios: Scenario[] = [
   past,
   reportGraphs,
   eol,
+  itsmLimits,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);
