@@ -9,6 +9,7 @@ import { makeRequests } from '../random/start.ts';
 import { createPlace, type Place, processesIn } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 import { type Send, sendTo } from './caller.ts';
+import { liveHistories } from './histories.ts';
 import { createHistory, type History } from './history.ts';
 import { type Crew, startCrew } from './processes.ts';
 import { followChanges, followStream } from './readers.ts';
@@ -195,6 +196,7 @@ async function soak(minutes: number, seed: number): Promise<boolean> {
 
 const { values } = parseArgs({
   options: {
+    histories: { type: 'string' },
     minutes: { type: 'string', default: '2' },
     requests: { type: 'string' },
     seed: { type: 'string' },
@@ -202,11 +204,20 @@ const { values } = parseArgs({
 });
 const minutes = Number(values.minutes);
 const requests = Number(values.requests ?? 1);
+const histories = Number(values.histories ?? 1);
+const whole = (count: number) => Number.isSafeInteger(count) && count > 0;
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
-if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(Number.isSafeInteger(requests) && requests > 0)) {
+if (!(minutes > 0) || !Number.isSafeInteger(seed) || !whole(requests) || !whole(histories)) {
   console.error('npm run soak -- --minutes N --seed S: N is a number above 0, S a whole number.');
   console.error('npm run soak -- --requests N --seed S: as many requests at random; N is a whole number.');
+  console.error(
+    'npm run soak -- --histories N --seed S: as many histories of synchronisation; N is a whole number.',
+  );
   process.exit(2);
 }
-const done = values.requests === undefined ? soak(minutes, seed) : makeRequests(requests, seed);
-process.exitCode = (await done) ? 0 : 1;
+async function begun(): Promise<boolean> {
+  if (values.requests !== undefined) return await makeRequests(requests, seed);
+  if (values.histories !== undefined) return await liveHistories(histories, seed);
+  return await soak(minutes, seed);
+}
+process.exitCode = (await begun()) ? 0 : 1;

@@ -25,21 +25,21 @@ export function bookChanges(mapping: Mapping, row: PlanRow, written: Written): B
   if (link) return [{ op: row.action === 'relate' ? 'link' : 'unlink', link: baseLink(row, link) }, ...drops];
   const base = held(mapping, row, written);
   const { remoteId, cardId } = written;
-  if (row.action === 'create' || row.action === 'link') {
-    if (remoteId === null || cardId === null || row.origin === null) return drops;
-    const pair = {
-      remoteId,
-      cardId,
-      origin: row.origin,
-      state: { kind: 'linked' } as const,
-      base,
-      absences: 0,
-    };
-    return [...drops, { op: 'pair', pair }];
+  const makes = row.action === 'create' || row.action === 'link' || row.action === 'restore';
+  if (makes && row.origin !== null) {
+    if (remoteId === null || cardId === null) return drops;
+    const state = row.state ?? ({ kind: 'linked' } as const);
+    return [
+      ...drops,
+      { op: 'pair', pair: { remoteId, cardId, origin: row.origin, state, base, absences: 0 } },
+    ];
   }
   if (remoteId === null) return drops;
+  const forgotten = row.forgets.map((path) => [path, null] as const);
   const changes: BookChange[] = [];
-  if (Object.keys(base).length > 0) changes.push({ op: 'base', remoteId, base });
+  if (Object.keys(base).length + forgotten.length > 0) {
+    changes.push({ op: 'base', remoteId, base: { ...base, ...Object.fromEntries(forgotten) } });
+  }
   if (row.state) changes.push({ op: 'state', remoteId, state: row.state });
   return [...changes, ...drops];
 }

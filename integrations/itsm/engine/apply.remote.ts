@@ -1,7 +1,7 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { bookChanges } from './apply.changes.ts';
 import { localObjection, remoteObjection } from './apply.check.ts';
-import type { EnginePort, Outcome, RemoteWrite } from './apply.types.ts';
+import type { EnginePort, LocalState, Outcome, RemoteState, RemoteWrite } from './apply.types.ts';
 import type { BookChange } from './book.types.ts';
 import type { Mapping } from './mapping.types.ts';
 import { remoteFields } from './normalise.ts';
@@ -40,6 +40,7 @@ export async function applyRemote(
     await port.finish(row, outcome, changes);
     return outcome;
   };
+  const check = row.expects.record ? (state: RemoteState) => remoteObjection(mapping, row, state) : null;
   let sent = begun;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (sent) {
@@ -52,17 +53,13 @@ export async function applyRemote(
         if (found.kind === 'partly') return await end('stale', found.message, found.changes);
       }
     }
-    const objection =
-      localObjection(mapping, row, await port.stateOf(row)) ??
-      (row.expects.record && row.remoteId !== null
-        ? remoteObjection(mapping, row, await port.readRemote(mapping.table, row.remoteId))
-        : null);
+    const objects = (state: LocalState) => localObjection(mapping, row, state);
+    const objection = sent ? objects(await port.stateOf(row)) : await port.begin(row, objects);
     if (objection !== null) return await end('stale', objection);
-    if (!sent) await port.begin(row);
     sent = true;
-    const answer = await port.writeRemote(write, mark);
+    const answer = await port.writeRemote(write, mark, check);
     if (answer.kind === 'done') return await done(answer.record, true);
-    if (answer.kind === 'refused') return await end('refused', answer.message);
+    if (answer.kind !== 'lost') return await end(answer.kind, answer.message);
   }
   return 'lost';
 }

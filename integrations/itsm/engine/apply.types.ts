@@ -43,6 +43,8 @@ export type LocalAnswer = { kind: 'done'; card: LocalCard | null } | { kind: 're
 export type RemoteAnswer =
   | { kind: 'done'; record: RemoteRecord | null }
   | { kind: 'refused'; message: string }
+  /** The check objected, and nothing was written. */
+  | { kind: 'stale'; message: string }
   | { kind: 'lost' };
 
 /**
@@ -87,10 +89,21 @@ export interface EnginePort {
     changes: (card: LocalCard | null) => BookChange[],
   ): Promise<Outcome>;
   readRemote(table: string, id: string): Promise<RemoteState>;
-  /** Notes that the write is about to be sent. Must be stored when it returns. */
-  begin(row: PlanRow): Promise<void>;
-  /** Sends a write with a mark by which it is found again. */
-  writeRemote(write: RemoteWrite, correlation: string): Promise<RemoteAnswer>;
+  /**
+   * One transaction: asks `check` with the state as it is, and notes that the write is about to be sent unless it
+   * objects. From then until the row ends nobody may take its pair apart.
+   * @returns the objection, or null when the row is begun.
+   */
+  begin(row: PlanRow, check: (state: LocalState) => string | null): Promise<string | null>;
+  /**
+   * Sends a write with a mark by which it is found again. Before it asks `check`, if there is one, with the record as
+   * it is: in one step where the remote can write conditionally, else as shortly before as can be.
+   */
+  writeRemote(
+    write: RemoteWrite,
+    correlation: string,
+    check: ((state: RemoteState) => string | null) | null,
+  ): Promise<RemoteAnswer>;
   trace(write: RemoteWrite, correlation: string): Promise<Trace>;
   /** One transaction: the outcome, and what it changes in the book. */
   finish(row: PlanRow, outcome: Outcome, changes: BookChange[]): Promise<void>;

@@ -91,3 +91,10 @@ function speaksBefore(pair: Pair, other: Pair, card: string): boolean {
   const [mine, theirs] = [rank(pair), rank(other)];
   return mine === theirs ? pair.remoteId < other.remoteId : mine < theirs;
 }
+
+/** Cards that a person took out of the synchronisation, by the pairs that were taken apart. */
+export function unmappedCards(book: Book): Set<string> {
+  const cards = new Set<string>();
+  for (const { cardId, state } of book.pairs.values()) if (state.kind === 'unmapped') cards.add(cardId);
+  return cards;
+}

@@ -1,4 +1,3 @@
-import type { Book } from './book.types.ts';
 import type { Mapping, Path } from './mapping.types.ts';
 import { identityKey } from './normalise.ts';
 import type { Decision } from './observation.types.ts';
@@ -132,11 +131,4 @@ function matchByScore(scored: readonly Scored[], matches: Map<string, Match>): v
       why,
     });
   }
-}
-
-/** Cards that a person took out of the synchronisation, by the pairs that were taken apart. */
-export function unmappedCards(book: Book): Set<string> {
-  const cards = new Set<string>();
-  for (const { cardId, state } of book.pairs.values()) if (state.kind === 'unmapped') cards.add(cardId);
-  return cards;
 }

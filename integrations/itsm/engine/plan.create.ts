@@ -1,5 +1,5 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import type { Agreed, Pair } from './book.types.ts';
+import type { Agreed } from './book.types.ts';
 import { toRemote } from './mapping.transforms.ts';
 import type { Path } from './mapping.types.ts';
 import { type LocalView, localFields, remoteFields } from './normalise.ts';
@@ -50,8 +50,8 @@ export function planCreateLocal(
 const defined = (values: Record<Path, Value>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 
-/** Plans a record for a card that has none. @param old pairs of the card that end with it. */
-export function planCreateRemote(planning: Planning, card: LocalCard, reason: string, old: Pair[]): void {
+/** Plans a record for a card that has none. */
+export function planCreateRemote(planning: Planning, card: LocalCard, reason: string): void {
   const { mapping, around } = planning;
   const values: Record<Path, Value> = {};
   const agreed: Record<Path, Agreed> = {};
@@ -75,7 +75,6 @@ export function planCreateRemote(planning: Planning, card: LocalCard, reason: st
     diff: asNew(values),
     expects: { unbound: true, card: { there: true, fields: locals } },
     agreed,
-    drops: old.map(({ remoteId }) => remoteId),
     origin: 'pushed',
   });
 }

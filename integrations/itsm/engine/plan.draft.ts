@@ -1,4 +1,4 @@
-import { type Identities, identities, redirected } from './book.ts';
+import { type Identities, identities, redirected, unmappedCards } from './book.ts';
 import type { Agreed, Book, Pair } from './book.types.ts';
 import { indexReading, type ReadingIndex } from './fate.ts';
 import type { Surroundings } from './mapping.transforms.ts';
@@ -15,6 +15,8 @@ export interface Planning {
   identities: Identities;
   /** All pairs, live or not, by the card they are about today. */
   pairsOf: ReadonlyMap<string, Pair[]>;
+  /** Cards that a person took out of the synchronisation. */
+  apart: ReadonlySet<string>;
   around: Surroundings;
   rows: PlanRow[];
   /** Records to read again next time. */
@@ -38,6 +40,7 @@ export function beginPlanning(
     index: indexReading(seen.remote),
     identities: known,
     pairsOf: Map.groupBy(book.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
+    apart: unmappedCards(book),
     around: { cardOf: known.cardOf, recordOf: known.recordOf, evaluate },
     rows: [],
     again: new Set(),
@@ -48,29 +51,31 @@ export function beginPlanning(
 /** A row with what it needs; the rest is empty. */
 export type Draft = Pick<PlanRow, 'action' | 'reason'> & Partial<Omit<PlanRow, 'no'>>;
 
+/** A row that says and does nothing. */
+export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
+  side: null,
+  remoteId: null,
+  cardId: null,
+  diff: {},
+  expects: {},
+  needs: null,
+  agreed: {},
+  forgets: [],
+  before: {},
+  state: null,
+  drops: [],
+  origin: null,
+  candidates: [],
+  link: null,
+  baseLink: null,
+  cards: null,
+  path: null,
+  settled: [],
+};
+
 /** Adds a row. @returns it, so that others can need it. */
 export function addRow(planning: Planning, draft: Draft): PlanRow {
-  const row: PlanRow = {
-    no: planning.rows.length,
-    side: null,
-    remoteId: null,
-    cardId: null,
-    diff: {},
-    expects: {},
-    needs: null,
-    agreed: {},
-    before: {},
-    state: null,
-    drops: [],
-    origin: null,
-    candidates: [],
-    link: null,
-    baseLink: null,
-    cards: null,
-    path: null,
-    settled: [],
-    ...draft,
-  };
+  const row: PlanRow = { ...emptyRow, ...draft, no: planning.rows.length };
   planning.rows.push(row);
   return row;
 }

@@ -136,12 +136,12 @@ function planWrite(planning: Planning, pair: Compared, fields: Field[], side: Si
   });
 }
 
-/** The fields of a pair in which one side has moved since both agreed; in words. */
-export function movedOn(planning: Planning, pair: Compared, side: Side): string[] {
-  return compareFields(planning, pair).flatMap(({ field: { path }, local, remote }) => {
-    const now = side === 'local' ? local : remote;
-    const base = pair.base[path];
-    const before = base ? base[side] : null;
+/** What one side holds that both have not agreed on, field by field; in words. What was not read has not moved. */
+export function movedOn({ mapping }: Planning, { card, record, base }: Compared, side: Side): string[] {
+  if (side === 'remote' && !record) return [];
+  const values = side === 'local' ? localFields(mapping, card) : remoteFields(mapping, record!);
+  return Object.entries(values).flatMap(([path, now]) => {
+    const before = base[path]?.[side] ?? null;
     return same(now, before) ? [] : [`'${path}' from ${told(before)} to ${told(now)}`];
   });
 }

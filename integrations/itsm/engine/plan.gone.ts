@@ -2,9 +2,8 @@ import { isLive } from './book.ts';
 import type { Pair } from './book.types.ts';
 import { type Fate, recordIn } from './fate.ts';
 import type { Side } from './mapping.types.ts';
-import { localFields, localView, remoteFields } from './normalise.ts';
+import { localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
-import { planCreateLocal, planCreateRemote } from './plan.create.ts';
 import { addRow, baseOf, type Draft, named, type Planning } from './plan.draft.ts';
 import { type Compared, chosen, movedOn } from './plan.fields.ts';
 
@@ -25,23 +24,12 @@ export function planGone(
     return;
   }
   const gone: Side = card ? 'remote' : 'local';
-  const ids = named(pair, cardId);
-  const what = gone === 'local' ? 'card' : 'record';
-  const kept = keeps(planning, pair, cardId, gone);
-  if (kept) {
-    addRow(planning, {
-      ...ids,
-      action: 'unlink',
-      reason: `The ${what} is gone; ${kept.reason}`,
-      expects: { pair: 'linked' },
-      ...(kept.drop ? { drops: [pair.remoteId] } : { state: { kind: 'ended', gone } }),
-    });
-    return;
-  }
+  if (planKept(planning, pair, cardId, gone)) return;
   if (planMoved(planning, pair, cardId, card, fate, gone)) return;
   const evidence = fate.kind === 'gone' ? fate.evidence : 'inventory';
+  const what = gone === 'local' ? 'card' : 'record';
   addRow(planning, {
-    ...ids,
+    ...named(pair, cardId),
     action: 'quarantine',
     reason: `The ${what} is gone (${proofs[evidence]}); its counterpart waits to be removed`,
     expects: { pair: 'linked' },
@@ -81,14 +69,12 @@ export function planQuarantined(
     planning.again.add(pair.remoteId);
     return;
   }
-  if (planMoved(planning, pair, cardId, card, fate, gone)) return;
+  if (planKept(planning, pair, cardId, gone)) return;
   planning.again.add(pair.remoteId);
+  if (planMoved(planning, pair, cardId, card, fate, gone)) return;
   const until = Date.parse(since) + planning.mapping.deletion.quarantineMs;
-  const kept = keeps(planning, pair, cardId, gone);
-  if (kept || Date.parse(planning.seen.now) < until) {
-    const reason = kept
-      ? `Nothing is removed: ${kept.reason}`
-      : `Waits to be removed until ${new Date(until).toISOString()}`;
+  if (Date.parse(planning.seen.now) < until) {
+    const reason = `Waits to be removed until ${new Date(until).toISOString()}`;
     addRow(planning, { ...ids, action: 'skip', reason });
     return;
   }
@@ -128,6 +114,20 @@ function removal(
   };
 }
 
+/** Ends a pair whose other side stays. */
+function planKept(planning: Planning, pair: Pair, cardId: string, gone: Side): boolean {
+  const kept = keeps(planning, pair, cardId, gone);
+  if (!kept) return false;
+  addRow(planning, {
+    ...named(pair, cardId),
+    action: 'unlink',
+    reason: `The ${gone === 'local' ? 'card' : 'record'} is gone; ${kept.reason}`,
+    expects: { pair: pair.state.kind },
+    ...(kept.drop ? { drops: [pair.remoteId] } : { state: { kind: 'ended', gone } }),
+  });
+  return true;
+}
+
 /** Why the side that is left stays, if it does. */
 function keeps(
   { mapping, pairsOf }: Planning,
@@ -148,7 +148,9 @@ function keeps(
     };
   }
   if (mode === 'additive') return { reason: 'the mapping removes nothing', drop: false };
-  const made = left === 'local' ? pair.origin === 'pulled' : pair.origin === 'pushed';
+  // a card that a merge has led to was there before
+  const own = pair.origin === 'pulled' && pair.cardId === cardId;
+  const made = left === 'local' ? own : pair.origin === 'pushed';
   if (mode === 'conservative' && !made) {
     return { reason: 'the mapping only removes what it has made itself', drop: false };
   }
@@ -176,7 +178,7 @@ function planMoved(
   };
   const winner = chosen(planning, pair.remoteId, null, seen.local, seen.remote);
   if (winner === gone) return false;
-  if (winner === left) revive(planning, pair, cardId, card, fate);
+  if (winner === left) revive(planning, pair, cardId, card);
   else {
     addRow(planning, {
       ...named(pair, cardId),
@@ -196,36 +198,32 @@ function archivedOrNone({ seen, mapping }: Planning, cardId: string, pair: Pair)
   return { ...none, fields };
 }
 
-/** Makes what is gone again from what is left. */
-function revive(
-  planning: Planning,
-  pair: Pair,
-  cardId: string,
-  card: LocalCard | undefined,
-  fate: Fate,
-): void {
-  if (card) {
-    planCreateRemote(planning, card, 'A person wants the card to have a record again', [pair]);
-    return;
-  }
-  if (fate.kind !== 'there') {
-    planning.again.add(pair.remoteId);
-    return;
-  }
-  if (planning.seen.local.cards.has(cardId)) {
+/**
+ * Follows a person's word that what is left shall have a counterpart again. An archived card is restored. Else the pair
+ * ends, and what is left is new: the next run finds the counterpart that it may have got meanwhile, or makes one.
+ */
+function revive(planning: Planning, pair: Pair, cardId: string, card: LocalCard | undefined): void {
+  const ids = named(pair, cardId);
+  planning.again.add(pair.remoteId);
+  if (!card && planning.seen.local.cards.has(cardId)) {
     addRow(planning, {
-      ...named(pair, cardId),
+      ...ids,
       action: 'restore',
       side: 'local',
       reason: 'A person wants the record to have its card again',
       expects: { pair: pair.state.kind, card: { there: false, fields: {} } },
       state: { kind: 'linked' },
     });
-    planning.again.add(pair.remoteId);
     return;
   }
-  const view = localView(planning.mapping, fate.record, planning.around);
-  planCreateLocal(planning, fate.record, view, 'A person wants the record to have a card again');
+  const [left, lost] = card ? ['card', 'record'] : ['record', 'card'];
+  addRow(planning, {
+    ...ids,
+    action: 'unlink',
+    reason: `A person wants the ${left} to have a ${lost} again`,
+    expects: { pair: pair.state.kind },
+    drops: [pair.remoteId],
+  });
 }
 
 /** The remote has merged the record into another one: the pair goes on with that, unless it has a card of its own. */
@@ -250,7 +248,7 @@ function planSuccessor(planning: Planning, pair: Pair, card: LocalCard, successo
     expects: { pair: 'none', card: { there: true, fields: {} } },
     agreed: pair.base,
     drops: [pair.remoteId],
-    origin: pair.origin,
+    origin: pair.origin === 'pushed' ? 'linked' : pair.origin,
   });
   planning.again.add(successor);
   return true;

@@ -20,6 +20,7 @@ function planPair(planning: Planning, pair: Pair): void {
   const recordGone = fate.kind === 'gone' || (goneBefore(pair) === 'remote' && fate.kind === 'unread');
   const { kind } = pair.state;
   if (recordGone && !card) planBothGone(planning, pair, cardId);
+  else if (kind !== 'unmapped' && planning.apart.has(cardId)) planApart(planning, pair, cardId);
   else if (kind === 'ended') planEnded(planning, pair, card, fate);
   else if (kind === 'unmapped') return;
   else if (fate.kind === 'missing') planMissing(planning, pair, cardId, fate.reason);
@@ -34,8 +35,11 @@ function goneBefore({ state }: Pair): Side | undefined {
   return state.kind === 'quarantined' || state.kind === 'ended' ? state.gone : undefined;
 }
 
+/** Keeps count of the readings without a record, as long as anything hangs on it. */
 function countAbsences(planning: Planning, pair: Pair, fate: Fate): void {
-  const absences = fate.kind === 'missing' ? fate.absences : fate.kind === 'unread' ? pair.absences : 0;
+  if (!isLive(pair)) return;
+  const shown = fate.kind === 'there' || fate.kind === 'outside';
+  const absences = fate.kind === 'missing' ? fate.absences : shown ? 0 : pair.absences;
   if (absences !== pair.absences) planning.absences[pair.remoteId] = absences;
 }
 
@@ -62,6 +66,17 @@ function planEnded(planning: Planning, pair: Pair, card: LocalCard | undefined, 
     state: { kind: 'linked' },
   });
   planning.again.add(pair.remoteId);
+}
+
+/** A merge brought the pair to a card that a person took out; it shares that card's lot. */
+function planApart(planning: Planning, pair: Pair, cardId: string): void {
+  addRow(planning, {
+    ...named(pair, cardId),
+    action: 'unlink',
+    reason: 'A merge brought the record to a card that was taken out of the synchronisation',
+    expects: { pair: pair.state.kind },
+    state: { kind: 'unmapped' },
+  });
 }
 
 function planMissing(planning: Planning, pair: Pair, cardId: string, why: string): void {

@@ -64,6 +64,8 @@ export interface PlanRow {
   needs: number | null;
   /** What both sides have agreed on once the row is applied. */
   agreed: Record<Path, Agreed>;
+  /** Paths on which nothing is agreed any more. */
+  forgets: Path[];
   /** What they had agreed on before, for taking the row back. */
   before: Record<Path, Agreed | null>;
   /** The pair's new state; null leaves it. */

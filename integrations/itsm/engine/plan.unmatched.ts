@@ -1,7 +1,7 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { redirected } from './book.ts';
 import type { Pair } from './book.types.ts';
-import { type Match, matchRecords, type Scorer, type Thing, unmappedCards } from './match.ts';
+import { type Match, matchRecords, type Scorer, type Thing } from './match.ts';
 import { identityKey, type LocalView, localFields, localView } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
 import { planCreateLocal, planCreateRemote } from './plan.create.ts';
@@ -20,10 +20,7 @@ export function planUnmatched(planning: Planning, score: Scorer): void {
     {
       records: records.map(({ id }) => ({ id, fields: views.get(id)!.fields })),
       cards: cards.map((card) => thing(planning, card)),
-      bound: [...planning.identities.primary.keys()].flatMap((id) => {
-        const card = cardOfPair(planning, id);
-        return card ? [thing(planning, card)] : [];
-      }),
+      bound: boundThings(planning),
     },
     planning.seen.decisions,
     score,
@@ -35,15 +32,29 @@ export function planUnmatched(planning: Planning, score: Scorer): void {
   planCards(planning, cards, held);
 }
 
+/** What is paired already, as its card is now and as both sides last agreed; a move of an identity field is under way. */
+function boundThings(planning: Planning): Thing[] {
+  return [...planning.identities.primary].flatMap(([id, { base }]) => {
+    const card = cardOfPair(planning, id);
+    if (!card) return [];
+    const now = thing(planning, card);
+    const agreed = Object.entries(base).map(([path, { local }]) => [path, local] as const);
+    const before = { id, fields: { ...now.fields, ...Object.fromEntries(agreed) } };
+    const { fields } = planning.mapping;
+    return identityKey(fields, now.fields) === identityKey(fields, before.fields) ? [now] : [now, before];
+  });
+}
+
 const thing = ({ mapping }: Planning, card: LocalCard): Thing => ({
   id: card.id,
   fields: localFields(mapping, card),
 });
 
 /** Records without a pair, and those whose card is gone for good: these may be linked, but not made again. */
-function openRecords({ book, index, seen }: Planning): RemoteRecord[] {
+function openRecords({ book, index, seen, rows }: Planning): RemoteRecord[] {
+  const claimed = new Set(rows.filter(({ action }) => action === 'link').map(({ remoteId }) => remoteId));
   return [...index.records.values()].filter((record) => {
-    if (record.deleted || index.tombstones.has(record.id)) return false;
+    if (record.deleted || index.tombstones.has(record.id) || claimed.has(record.id)) return false;
     const pair = book.pairs.get(record.id);
     if (!pair) return true;
     if (pair.state.kind !== 'ended' || pair.state.gone !== 'local') return false;
@@ -52,8 +63,7 @@ function openRecords({ book, index, seen }: Planning): RemoteRecord[] {
   });
 }
 
-function openCards({ mapping, book, seen, identities }: Planning): LocalCard[] {
-  const apart = unmappedCards(book);
+function openCards({ mapping, seen, identities, apart }: Planning): LocalCard[] {
   return [...seen.local.cards.values()].filter(
     (card) =>
       card.type === mapping.cardType &&
@@ -116,26 +126,28 @@ function planLink(planning: Planning, record: RemoteRecord, card: LocalCard, why
 }
 
 function planCards(planning: Planning, cards: readonly LocalCard[], held: ReadonlySet<string>): void {
-  const { mapping, seen, identities } = planning;
+  const { mapping, seen } = planning;
   if (mapping.direction === 'pull') return;
   // a record that is there but was not read would get a double
   if (mapping.direction === 'push' && seen.remote.kind === 'delta') return;
-  const keyOf = (card: LocalCard) => identityKey(mapping.fields, localFields(mapping, card));
+  const keyOf = ({ fields }: Thing) => identityKey(mapping.fields, fields);
   const taken = new Map<string | null, string>();
-  for (const id of identities.primary.keys()) {
-    const card = cardOfPair(planning, id);
-    if (card) taken.set(keyOf(card), id);
+  for (const one of boundThings(planning)) taken.set(keyOf(one), `card ${one.id}`);
+  for (const record of planning.index.records.values()) {
+    if (record.deleted || planning.index.tombstones.has(record.id)) continue;
+    const { fields } = localView(mapping, record, planning.around);
+    taken.set(keyOf({ id: record.id, fields }), `record ${record.id}`);
   }
   for (const card of cards) {
     if (held.has(card.id) || endedPairs(planning, card.id).length > 0) continue;
-    const key = keyOf(card);
+    const key = keyOf(thing(planning, card));
     const double = key === null ? undefined : taken.get(key);
     if (double === undefined) {
-      planCreateRemote(planning, card, 'The card has no record', []);
-      taken.set(key, card.id);
+      planCreateRemote(planning, card, 'The card has no record');
+      taken.set(key, `card ${card.id}`);
       continue;
     }
-    const reason = `Card ${double} has the same identity fields; they may be one`;
+    const reason = `The same identity fields are those of ${double}; they may be one`;
     addRow(planning, { action: 'stage', cardId: card.id, reason });
   }
 }

@@ -1,0 +1,147 @@
+import type { Outcome } from './apply.types.ts';
+import type { Book } from './book.types.ts';
+import type { Path, Side } from './mapping.types.ts';
+import { emptyRow } from './plan.draft.ts';
+import type { Plan, PlanRow } from './plan.types.ts';
+import { canonical, type Value } from './values.ts';
+
+/**
+ * Makes the plan that takes an applied one back, row by row from its end. It is applied like any other: a row only
+ * while what it takes back is still as it was left, so that nobody's later change goes with it. The base goes back too;
+ * the next run finds what this one found, and proposes it again.
+ */
+export function undoPlan(
+  id: string,
+  plan: Plan,
+  outcomes: ReadonlyMap<number, Outcome>,
+  book: Book,
+  now: string,
+): Plan {
+  const rows: PlanRow[] = [];
+  for (const row of plan.rows.toReversed()) {
+    const outcome = outcomes.get(row.no);
+    if (outcome?.progress !== 'applied') continue;
+    const inverse = inverseOf(row, outcome, book);
+    rows.push({ ...emptyRow, ...inverse, no: rows.length });
+  }
+  const closing = { watermark: book.watermark, again: [...book.again].sort(), absences: {} };
+  return { id, mappingId: plan.mappingId, madeAt: now, rows, stopped: null, closing };
+}
+
+type Inverse = Pick<PlanRow, 'action' | 'reason'> & Partial<PlanRow>;
+
+function inverseOf(row: PlanRow, outcome: Outcome, book: Book): Inverse {
+  const remoteId = row.remoteId ?? (row.side === 'remote' ? (outcome.madeId ?? null) : null);
+  const cardId = row.cardId ?? (row.side === 'local' ? (outcome.madeId ?? null) : null);
+  const ids = { remoteId, cardId };
+  const reason = `Takes back row ${row.no} (${row.action})`;
+  switch (row.action) {
+    case 'update':
+    case 'agree':
+      return { ...ids, ...takenBack(row, remoteId, book), reason };
+    case 'create':
+      return { ...ids, ...unmade(row, remoteId, book), reason };
+    case 'delete':
+      return { ...ids, ...madeAgain(row), reason };
+    case 'link':
+      return {
+        ...ids,
+        action: 'unlink',
+        reason,
+        expects: { pair: 'linked' },
+        drops: remoteId ? [remoteId] : [],
+      };
+    case 'quarantine':
+      return {
+        ...ids,
+        action: 'release',
+        reason,
+        expects: { pair: 'quarantined' },
+        state: { kind: 'linked' },
+      };
+    case 'relate':
+    case 'unrelate': {
+      const { side, link, baseLink, cards } = row;
+      const action = row.action === 'relate' ? 'unrelate' : 'relate';
+      return { ...ids, action, side, link, baseLink, cards, reason };
+    }
+    case 'unlink':
+      if (row.state?.kind === 'ended') {
+        const state = { kind: 'linked' } as const;
+        return { ...ids, action: 'release', reason, expects: { pair: 'ended' }, state };
+      }
+      break;
+  }
+  return {
+    ...ids,
+    action: 'skip',
+    reason: `Row ${row.no} (${row.action}) changed nothing that could be taken back`,
+  };
+}
+
+/** What a side holds of the fields now, as far as the book knows: that may be another form than what was sent. */
+function heldNow(row: PlanRow, remoteId: string | null, book: Book, side: Side): Record<Path, Value> {
+  const base = (remoteId === null ? undefined : book.pairs.get(remoteId))?.base ?? {};
+  return Object.fromEntries(
+    Object.entries(row.agreed).map(([path, agreed]) => [path, (base[path] ?? agreed)[side]]),
+  );
+}
+
+function takenBack(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse, 'reason'> {
+  const { side } = row;
+  const base = (remoteId === null ? undefined : book.pairs.get(remoteId))?.base ?? {};
+  const paths = Object.keys(row.agreed);
+  const held = side ? heldNow(row, remoteId, book, side) : {};
+  const known = paths.filter((path) => row.before[path]);
+  return {
+    action: row.action,
+    side,
+    diff: Object.fromEntries(
+      Object.entries(row.diff).map(([path, { old }]) => [path, { old: held[path] ?? null, new: old }]),
+    ),
+    expects: {
+      pair: 'linked',
+      ...(side === 'local' && { card: { there: true, fields: held } }),
+      ...(side === 'remote' && { record: { there: true, fields: held } }),
+    },
+    agreed: Object.fromEntries(known.map((path) => [path, row.before[path]!])),
+    forgets: paths.filter((path) => !row.before[path]),
+    before: Object.fromEntries(paths.map((path) => [path, base[path] ?? null])),
+  };
+}
+
+/** Removes what was made, as long as it is as it was made. */
+function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse, 'reason'> {
+  const side = row.side ?? 'local';
+  const held = heldNow(row, remoteId, book, side);
+  return {
+    action: 'delete',
+    side,
+    diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
+    expects: {
+      pair: 'linked',
+      ...(side === 'local'
+        ? { card: { there: true, fields: held } }
+        : { record: { there: true, fields: held } }),
+    },
+    drops: remoteId === null ? [] : [remoteId],
+  };
+}
+
+/** An archived card is restored; a record is made anew, under a new key, and its card stays gone. */
+function madeAgain(row: PlanRow): Omit<Inverse, 'reason'> {
+  const agreed = Object.fromEntries(
+    Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
+  );
+  const common = { agreed, origin: row.origin, side: row.side };
+  if (row.side === 'local') {
+    const expects = { pair: 'none', card: { there: false, fields: {} } } as const;
+    return { ...common, action: 'restore', expects, state: { kind: 'ended', gone: 'remote' } };
+  }
+  const diff = Object.fromEntries(
+    Object.entries(row.diff).flatMap(([path, { old }]) =>
+      canonical(old) === null ? [] : [[path, { old: null, new: old }] as const],
+    ),
+  );
+  return { ...common, action: 'create', remoteId: null, diff, state: { kind: 'ended', gone: 'local' } };
+}

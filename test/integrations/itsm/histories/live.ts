@@ -1,0 +1,259 @@
+import type { Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
+import { acts, type Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
+import { KEY, type Landscape, PATHS, type Shown, spelled, tokenOf } from './landscape.ts';
+import { createLineage, type Lineage } from './lineage.ts';
+import type { History, PersonAct, RunStep } from './steps.ts';
+
+/** Runs in a row after which everything must have come to rest. */
+const PATIENCE = 40;
+
+/** What a history does to a landscape, and what is remembered of it to judge the end by. */
+export interface Life {
+  landscape: Landscape;
+  /** What the history began with. */
+  setting: History['setting'];
+  lineage: Lineage;
+  /** Objects that a person has made, changed the last word of, or removed, by id. */
+  madeByPeople: Set<string>;
+  removedByPeople: Set<string>;
+  /** Keys of things of which a person has removed a side or merged it into another. */
+  touchedKeys: Set<string>;
+  /** Cards and records that were taken apart, with the values they must keep. */
+  frozen: Map<string, Record<Path, string | null>>;
+  faults: string[];
+  /** What happened, for the reader of a failure. */
+  log: string[];
+}
+
+/**
+ * Lives a history through: people's acts and runs with their troubles, then runs without trouble until nothing is
+ * left to be done, where every open conflict is decided.
+ * @returns what was found wrong; nothing when all is well.
+ */
+export async function live(
+  { steps, setting }: History,
+  landscape: Landscape,
+  finish: (life: Life) => Promise<void>,
+): Promise<Life> {
+  const life: Life = {
+    landscape,
+    setting,
+    lineage: createLineage(),
+    madeByPeople: new Set(),
+    removedByPeople: new Set(),
+    touchedKeys: new Set(),
+    frozen: new Map(),
+    faults: [],
+    log: [],
+  };
+  const people = createPeople(life);
+  for (const step of steps) {
+    if (step.do === 'run') await watchedRun(life, step, people);
+    else await people(step, false);
+  }
+  await settle(life, people);
+  if (life.faults.length === 0) await finish(life);
+  return life;
+}
+
+async function settle(life: Life, people: People): Promise<void> {
+  const { landscape } = life;
+  for (let round = 0; round < PATIENCE; round += 1) {
+    const complete = round % 3 !== 2;
+    const plan = await watchedRun(life, { do: 'run', complete, between: null, trouble: [] }, people);
+    if (!plan || plan.rows.some(acts) || Object.keys(plan.closing.absences).length > 0) continue;
+    const conflicts = await landscape.conflicts();
+    if (conflicts.length === 0) {
+      const waiting = (await landscape.pairs()).some(({ state }) => state.kind === 'quarantined');
+      // a pair waits for its time, or the last delta was without what a complete reading shows
+      if (!waiting && complete) return;
+      continue;
+    }
+    for (let at = 0; at < conflicts.length; at += 1) {
+      await people({ do: 'decide', at, winner: (round + at) % 2 === 0 ? 'local' : 'remote' }, false);
+    }
+  }
+  life.faults.push(`after ${PATIENCE} runs there is still something to be done`);
+}
+
+type People = (act: PersonAct, inRun: boolean) => Promise<void>;
+
+const pick = <T>(items: readonly T[], at: number): T | undefined =>
+  items.length === 0 ? undefined : items[at % items.length];
+
+function createPeople(life: Life): People {
+  const { landscape, lineage } = life;
+  let serial = 0;
+  const newFields = (side: Side): Record<Path, string> => {
+    const fields: Record<Path, string> = {};
+    for (const path of PATHS) {
+      serial += 1;
+      fields[path] = String(spelled(side, path, serial));
+      lineage.write(tokenOf(path, fields[path])!, null);
+    }
+    return fields;
+  };
+  const excuse = ({ fields }: Shown) => {
+    for (const path of PATHS) lineage.excuse(tokenOf(path, fields[path] ?? null) ?? '');
+  };
+  /** A thing that is only on the other side, and never was here. */
+  const lonely = async (side: Side, at: number): Promise<string | undefined> => {
+    if (await landscape.pending()) return undefined;
+    const other = side === 'local' ? 'remote' : 'local';
+    const paired = new Set((await landscape.pairs()).flatMap(({ cardId, remoteId }) => [cardId, remoteId]));
+    const all = (await landscape.shown(other)).filter(({ id }) => !paired.has(id));
+    const here = new Set((await landscape.shown(side)).map(({ fields }) => fields[KEY]));
+    const key = pick(
+      all.filter(({ fields }) => !here.has(fields[KEY] ?? null)),
+      at,
+    )?.fields[KEY];
+    return key === undefined || life.touchedKeys.has(String(key)) ? undefined : String(key);
+  };
+  return async (act, inRun) => {
+    if (act.do === 'create') {
+      const twin = act.twin && !inRun ? await lonely(act.side, serial) : undefined;
+      const fields = { ...newFields(act.side), [KEY]: twin ?? `k${serial}` };
+      const id = await landscape.create(act.side, fields);
+      life.madeByPeople.add(id);
+      life.log.push(`${act.side} create ${id} ${JSON.stringify(fields)}`);
+      return;
+    }
+    if (act.do === 'unmap') {
+      const pair = pick(
+        (await landscape.pairs()).filter(({ state }) => state.kind === 'linked'),
+        act.at,
+      );
+      const card = (await landscape.shown('local')).find(({ id }) => id === pair?.cardId);
+      if (!pair || !card) return;
+      if (!(await landscape.unmap(card.id))) return;
+      life.log.push(`unmap ${card.id} ${pair.remoteId}`);
+      const apart = (await landscape.pairs()).filter(({ state }) => state.kind === 'unmapped');
+      for (const side of ['local', 'remote'] as const) {
+        for (const shown of await landscape.shown(side)) {
+          if (apart.some(({ cardId, remoteId }) => cardId === shown.id || remoteId === shown.id)) {
+            life.frozen.set(shown.id, tokens(shown));
+          }
+        }
+      }
+      return;
+    }
+    if (act.do === 'decide') {
+      const row = pick(await landscape.conflicts(), act.at);
+      if (!row) return;
+      await landscape.decide(row, act.winner);
+      life.log.push(`decide ${row.remoteId} ${row.path} for ${act.winner}: ${row.reason}`);
+      if (row.path !== null) {
+        const { old, new: other } = row.diff[row.path]!;
+        lineage.excuse(tokenOf(row.path, act.winner === 'local' ? other : old) ?? '');
+        return;
+      }
+      for (const side of ['local', 'remote'] as const) {
+        const id = side === 'local' ? row.cardId : row.remoteId;
+        const shown = (await landscape.shown(side)).find((one) => one.id === id);
+        if (shown && side !== act.winner) excuse(shown);
+      }
+      return;
+    }
+    const all = await landscape.shown(act.side);
+    const one = pick(all, act.at);
+    if (!one) return;
+    if (act.do === 'edit') {
+      const path = PATHS[act.field]!;
+      serial += 1;
+      const value = spelled(act.side, path, serial);
+      lineage.write(tokenOf(path, value)!, tokenOf(path, one.fields[path] ?? null));
+      await landscape.edit(act.side, one.id, path, value);
+      const frozen = life.frozen.get(one.id);
+      if (frozen) frozen[path] = tokenOf(path, value);
+      life.log.push(`${act.side} edit ${one.id} ${path} ${one.fields[path]} -> ${value}`);
+      return;
+    }
+    const into = act.do === 'merge' ? pick(all, act.into) : undefined;
+    if (act.do === 'merge' && (!into || into.id === one.id)) return;
+    life.removedByPeople.add(one.id);
+    life.touchedKeys.add(String(one.fields[KEY]));
+    life.frozen.delete(one.id);
+    if (!into) {
+      excuse(one);
+      await landscape.remove(act.side, one.id, act.at % 2 === 0);
+      life.log.push(`${act.side} delete ${one.id}`);
+      return;
+    }
+    excuse(one);
+    life.touchedKeys.add(String(into.fields[KEY]));
+    await landscape.merge(act.side, one.id, into.id);
+    life.log.push(`${act.side} merge ${one.id} into ${into.id}`);
+  };
+}
+
+const tokens = ({ fields }: Shown): Record<Path, string | null> =>
+  Object.fromEntries(PATHS.map((path) => [path, tokenOf(path, fields[path] ?? null)]));
+
+/** A run, with a look at both sides before and after it: what the engine did must be right at once, not only in the end. */
+async function watchedRun(life: Life, step: RunStep, people: People): Promise<Plan | null> {
+  const { landscape, faults } = life;
+  const before = { local: await landscape.shown('local'), remote: await landscape.shown('remote') };
+  life.log.push(`run ${step.complete ? 'complete' : 'delta'} ${JSON.stringify(step.trouble)}`);
+  const plan = await landscape.run(step, async (act) => await people(act, true));
+  for (const row of plan?.rows ?? []) {
+    life.log.push(
+      `  ${row.no} ${row.action} ${row.side ?? ''} ${row.cardId} ${row.remoteId} ${JSON.stringify(row.diff)} ${row.reason}`,
+    );
+  }
+  if (plan) judgePlan(life, plan);
+  for (const side of ['local', 'remote'] as const) {
+    const after = await landscape.shown(side);
+    const known = new Set(before[side].map(({ id }) => id));
+    for (const made of after) {
+      if (known.has(made.id) || life.madeByPeople.has(made.id)) continue;
+      const double = after.find(({ id, fields }) => id !== made.id && fields[KEY] === made.fields[KEY]);
+      if (double && !life.frozen.has(double.id)) {
+        faults.push(`${made.id} was made beside ${double.id} of the same key`);
+      }
+    }
+    const there = new Map(after.map((one) => [one.id, one]));
+    for (const one of before[side]) {
+      if (!there.has(one.id) && !life.removedByPeople.has(one.id)) judgeRemoval(life, one);
+    }
+    for (const one of after) {
+      const frozen = life.frozen.get(one.id);
+      if (frozen && JSON.stringify(frozen) !== JSON.stringify(tokens(one))) {
+        faults.push(`${one.id} was taken apart and is written nevertheless`);
+      }
+    }
+  }
+  return plan;
+}
+
+function judgeRemoval(life: Life, one: Shown): void {
+  const { mode } = life.landscape.mapping.deletion;
+  if (!life.touchedKeys.has(String(one.fields[KEY]))) {
+    life.faults.push(`${one.id} was removed though nobody removed its counterpart`);
+  }
+  if (mode === 'additive') life.faults.push(`${one.id} was removed by a mapping that removes nothing`);
+  if (mode === 'conservative' && life.madeByPeople.has(one.id)) {
+    life.faults.push(`${one.id} was removed by a mapping that only removes what it has made`);
+  }
+  if (life.frozen.has(one.id)) life.faults.push(`${one.id} was taken apart and is removed nevertheless`);
+}
+
+/** Two values are only in conflict when neither was written knowing the other. */
+function judgePlan({ lineage, faults, landscape, setting }: Life, plan: Plan): void {
+  for (const row of plan.rows) {
+    const paths = row.action === 'conflict' ? (row.path === null ? [] : [row.path]) : row.settled;
+    for (const path of paths) {
+      if (path === KEY) continue;
+      const { old, new: other } = row.diff[path]!;
+      const [left, right] = [tokenOf(path, old), tokenOf(path, other)];
+      if (left === null || right === null) continue;
+      // without marks nobody can tell whether a write of which the answer was lost was seen by who wrote next
+      if (setting.marks && (lineage.isBefore(left, right) || lineage.isBefore(right, left))) {
+        faults.push(
+          `${row.cardId}: a conflict of '${left}' and '${right}', of which one came from the other`,
+        );
+      }
+      if (row.action !== 'conflict') lineage.excuse(left);
+    }
+  }
+  if (landscape.mapping.id !== plan.mappingId) faults.push('the plan is of another mapping');
+}

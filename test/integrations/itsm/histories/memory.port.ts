@@ -1,0 +1,179 @@
+import type {
+  EnginePort,
+  LocalState,
+  Outcome,
+  Progress,
+  RemoteAnswer,
+  RemoteState,
+  RemoteWrite,
+} from '../../../../integrations/itsm/engine/apply.types.ts';
+import { identities, isLive } from '../../../../integrations/itsm/engine/book.ts';
+import type { Book, BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
+import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
+import type { LocalCard } from '../../../../integrations/itsm/engine/observation.types.ts';
+import type { PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
+import type { Value } from '../../../../integrations/itsm/engine/values.ts';
+import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
+import type { Shown } from './landscape.ts';
+import type { PersonAct, Setting, Trouble } from './steps.ts';
+
+/** Ways to break the engine, by which the checks are checked. */
+export type Mutant = 'no base' | 'no journal' | 'no check';
+
+/** The process has come to its end. */
+export class Killed extends Error {}
+
+/** How far each row has come. */
+export type Journal = Map<number, Progress>;
+
+/** The inventory and the database outside. */
+export interface Sides {
+  cards: Map<string, LocalCard>;
+  redirects: Map<string, string>;
+  records: Map<string, RemoteRecord>;
+  tombstones: RemoteTombstone[];
+  now(): string;
+  /** Lets some time pass. @returns the new moment. */
+  tick(): string;
+  newId(side: Side): string;
+  writeRecord(id: string, values: Record<string, Value>): RemoteRecord;
+  writeCard(id: string, values: Record<Path, Value>): LocalCard;
+  dropRecord(id: string): void;
+  create(side: Side, fields: Record<Path, Value>): string;
+  edit(side: Side, id: string, path: Path, value: Value): void;
+  remove(side: Side, id: string, forGood: boolean): void;
+  merge(side: Side, from: string, into: string): void;
+  shown(side: Side): Shown[];
+}
+
+export interface MemoryPortOptions {
+  sides: Sides;
+  book: Book;
+  commit: (changes: readonly BookChange[]) => void;
+  setting: Setting;
+  mutant: Mutant | undefined;
+  mapping: Mapping;
+  /** Shared by all ports of a run; what has befallen is taken out. */
+  troubles: Trouble[];
+  act: (act: PersonAct) => Promise<void>;
+}
+
+type RemoteCheck = Parameters<EnginePort['writeRemote']>[2];
+
+/** Marks of writes that have arrived, by side: kept with the remote, so that no kill loses them. */
+const marks = new WeakMap<Sides, Map<string, string>>();
+
+/** A port onto the sides in memory, with troubles at the calls that a history names. */
+export function memoryPort(options: MemoryPortOptions, journal: Journal): EnginePort {
+  const { sides, book, commit, setting, mutant, troubles, act } = options;
+  const arrived = marks.get(sides) ?? new Map<string, string>();
+  marks.set(sides, arrived);
+  let calls = 0;
+
+  /** One call: what befalls it, before and after its effect. */
+  const call = async <T>(effect: () => T): Promise<T> => {
+    const at = calls;
+    calls += 1;
+    for (const trouble of troubles.splice(0)) {
+      if (trouble.call !== at || trouble.kind === 'lost') troubles.push(trouble);
+      else if (trouble.kind === 'meanwhile') await act(trouble.act);
+      else {
+        if (trouble.after) effect();
+        throw new Killed();
+      }
+    }
+    return effect();
+  };
+  const lostAt = (at: number) =>
+    troubles.find((one): one is Extract<Trouble, { kind: 'lost' }> => one.kind === 'lost' && one.call === at);
+
+  const stateOf = (row: PlanRow): LocalState => {
+    const card = row.cardId === null ? undefined : sides.cards.get(row.cardId);
+    const speaker =
+      row.cardId === null ? undefined : identities(book, sides.redirects).primary.get(row.cardId);
+    const apart = [...book.pairs.values()].find(
+      (pair) => !isLive(pair) && pair.state.kind === 'unmapped' && pair.cardId === row.cardId,
+    );
+    const other = [speaker, apart].find((pair) => pair && !row.drops.includes(pair.remoteId));
+    return {
+      card: card ? structuredClone(card) : null,
+      pair: row.remoteId === null ? undefined : structuredClone(book.pairs.get(row.remoteId)),
+      other,
+    };
+  };
+  const end = (row: PlanRow, outcome: Outcome, changes: BookChange[]) => {
+    commit(changes);
+    journal.set(row.no, outcome.progress);
+    return outcome;
+  };
+  const read = (id: string): RemoteState => {
+    const record = sides.records.get(id);
+    return record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' };
+  };
+  const doRemote = (write: RemoteWrite, mark: string, check: RemoteCheck): RemoteAnswer => {
+    const message = check && 'id' in write && mutant !== 'no check' ? check(read(write.id)) : null;
+    if (message !== null) return { kind: 'stale', message };
+    if (write.kind === 'create') {
+      const record = sides.writeRecord(sides.newId('remote'), write.values);
+      arrived.set(mark, record.id);
+      return { kind: 'done', record };
+    }
+    if (write.kind === 'relate' || write.kind === 'unrelate') return { kind: 'done', record: null };
+    if (!sides.records.has(write.id)) return { kind: 'refused', message: 'There is no such record.' };
+    arrived.set(mark, write.id);
+    if (write.kind === 'update') return { kind: 'done', record: sides.writeRecord(write.id, write.values) };
+    sides.dropRecord(write.id);
+    return { kind: 'done', record: null };
+  };
+
+  return {
+    progressOf: async (row) => {
+      const progress = journal.get(row.no) ?? 'pending';
+      return mutant === 'no journal' && progress === 'begun' ? 'pending' : progress;
+    },
+    stateOf: async (row) => await call(() => stateOf(row)),
+    writeLocal: async (row, write, check, changes) =>
+      await call(() => {
+        const state = stateOf(row);
+        const objection = check(state);
+        if (objection !== null && mutant !== 'no check') {
+          return end(row, { progress: 'stale', message: objection }, []);
+        }
+        let card = state.card;
+        if (write.kind === 'create') card = sides.writeCard(sides.newId('local'), write.values);
+        else if (write.kind === 'update') card = sides.writeCard(write.cardId, write.values);
+        else if (write.kind === 'archive' || write.kind === 'restore') {
+          const held = sides.cards.get(write.cardId);
+          if (held) held.archived = write.kind === 'archive';
+        }
+        return end(row, { progress: 'applied', message: null, madeId: card?.id }, changes(card));
+      }),
+    readRemote: async (_table, id) => await call(() => read(id)),
+    begin: async (row, check) =>
+      await call(() => {
+        const objection = check(stateOf(row));
+        if (objection !== null && mutant !== 'no check') return objection;
+        journal.set(row.no, 'begun');
+        return null;
+      }),
+    writeRemote: async (write, mark, check) => {
+      const lost = lostAt(calls);
+      if (!lost) return await call(() => doRemote(write, mark, check));
+      troubles.splice(troubles.indexOf(lost), 1);
+      await call(() => (lost.done ? doRemote(write, mark, check) : null));
+      return { kind: 'lost' };
+    },
+    trace: async (write, mark) =>
+      await call(() => {
+        if (write.kind !== 'create' && !setting.marks) return { kind: 'unmarked' };
+        const id = arrived.get(mark);
+        if (id === undefined) return { kind: 'absent' };
+        const record = sides.records.get(id);
+        // a record that somebody has deleted since is found no more, not even by its mark
+        if (!record && write.kind !== 'delete') return { kind: 'absent' };
+        return { kind: 'arrived', record: record ? structuredClone(record) : null };
+      }),
+    finish: async (row, outcome, changes) => await call(() => void end(row, outcome, changes)),
+    close: async (changes) => await call(() => commit(changes)),
+  };
+}

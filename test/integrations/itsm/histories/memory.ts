@@ -1,0 +1,129 @@
+import { applyPlan } from '../../../../integrations/itsm/engine/apply.ts';
+import { emptyBook, writeBook } from '../../../../integrations/itsm/engine/book.ts';
+import type { BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
+import { wantedLooks } from '../../../../integrations/itsm/engine/fate.ts';
+import type {
+  Look,
+  RemoteReading,
+  Resolution,
+} from '../../../../integrations/itsm/engine/observation.types.ts';
+import { makePlan } from '../../../../integrations/itsm/engine/plan.ts';
+import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
+import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
+import { evaluate, type Landscape, mappingOf, type Shown } from './landscape.ts';
+import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './memory.port.ts';
+import { createSides } from './memory.sides.ts';
+import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
+
+/** Both sides, the book and the journal in memory. */
+export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
+  const mapping = mappingOf(setting);
+  const sides: Sides = createSides(mapping, setting);
+  const book = emptyBook();
+  const resolutions: Resolution[] = [];
+  let pending: { plan: Plan; journal: Journal } | null = null;
+  let newest: Plan | null = null;
+  let plans = 0;
+
+  const commit = (changes: readonly BookChange[]) => {
+    writeBook(book, structuredClone(changes));
+    if (mutant === 'no base') for (const pair of book.pairs.values()) pair.base = {};
+  };
+
+  const readRemote = (complete: boolean): RemoteReading => {
+    const watermark = sides.now();
+    const since = book.watermark ?? '';
+    const kind = complete || book.watermark === null ? 'complete' : 'delta';
+    const all = [...sides.records.values()];
+    const records = all.filter(
+      ({ id, updatedAt }) => kind === 'complete' || updatedAt >= since || book.again.has(id),
+    );
+    const tombstones = setting.tombstones ? sides.tombstones.filter(({ at }) => at >= since) : [];
+    const looks = new Map<string, Look>();
+    const reading: RemoteReading = { kind, records: structuredClone(records), tombstones, looks, watermark };
+    if (!setting.looks) return reading;
+    for (const id of [...wantedLooks(book, reading), ...book.again]) {
+      const record = sides.records.get(id);
+      if (record && records.includes(record)) continue;
+      looks.set(id, record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' });
+    }
+    return reading;
+  };
+
+  const plan = async (step: RunStep, act: (act: PersonAct) => Promise<void>): Promise<Plan> => {
+    const remote = readRemote(step.complete);
+    if (step.between) await act(step.between);
+    plans += 1;
+    const seen = {
+      remote,
+      local: { cards: structuredClone(sides.cards), redirects: new Map(sides.redirects) },
+      resolutions,
+      decisions: [],
+      now: sides.now(),
+      remoteAheadMs: 0,
+    };
+    return makePlan(`plan${plans}`, mapping, book, seen, { score: () => [], evaluate });
+  };
+
+  const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {
+    if (!pending) return true;
+    const port = memoryPort(
+      { sides, book, commit, setting, mutant, mapping, troubles, act },
+      pending.journal,
+    );
+    try {
+      const applied = await applyPlan(mapping, pending.plan, port);
+      if (applied.status === 'lost') return false;
+      if (applied.status === 'stopped') throw new Error(`stopped: ${applied.message}`);
+    } catch (error) {
+      if (error instanceof Killed) return false;
+      throw error;
+    }
+    pending = null;
+    return true;
+  };
+
+  return {
+    mapping,
+    shown: async (side): Promise<Shown[]> => sides.shown(side),
+    create: async (side, fields) => sides.create(side, fields),
+    edit: async (side, id, path, value) => sides.edit(side, id, path, value),
+    remove: async (side, id, forGood) => sides.remove(side, id, forGood),
+    merge: async (side, from, into) => sides.merge(side, from, into),
+    unmap: async (cardId) => {
+      const begun = pending?.plan.rows.some(
+        (row) => row.cardId === cardId && pending?.journal.get(row.no) === 'begun',
+      );
+      if (begun) return false;
+      commit(unmap(book, cardId, sides.redirects));
+      return true;
+    },
+    decide: async (row, winner) => {
+      const [[key, { old, new: other }] = ['', { old: null, new: null }]] = Object.entries(row.diff);
+      const path = key === '' ? null : key;
+      resolutions.push({ remoteId: row.remoteId!, path, winner, seen: { local: old, remote: other } });
+    },
+    conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
+    pairs: async () => structuredClone([...book.pairs.values()]),
+    redirects: async () => new Map(sides.redirects),
+    staged: async (id) =>
+      newest?.rows.some(
+        ({ action, cardId, remoteId, candidates }) =>
+          action === 'stage' &&
+          (cardId === id || remoteId === id || candidates.some((one) => one.cardId === id)),
+      ) ?? false,
+    pending: async () => pending !== null,
+    run: async (step, act) => {
+      const troubles = setting.normalising
+        ? step.trouble.filter(({ kind }) => kind === 'meanwhile')
+        : [...step.trouble];
+      sides.tick();
+      if (!(await apply(troubles, act))) return null;
+      const made = await plan(step, act);
+      newest = made;
+      pending = { plan: made, journal: new Map() };
+      await apply(troubles, act);
+      return made;
+    },
+  };
+}

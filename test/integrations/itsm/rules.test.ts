@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
+import type { Book, Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/echo.ts';
+import { wantedLooks } from '../../../integrations/itsm/engine/fate.ts';
+import { checkMapping } from '../../../integrations/itsm/engine/mapping.check.ts';
+import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
+import type { LocalCard, Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
+import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
+import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import { mapAgain, unmap } from '../../../integrations/itsm/engine/unmap.ts';
+import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
+import { evaluate, mappingOf } from './histories/landscape.ts';
+import type { Setting } from './histories/steps.ts';
+
+const setting: Setting = {
+  rules: ['manual', 'manual', 'manual'],
+  deletion: 'strict',
+  tombstones: true,
+  looks: true,
+  marks: true,
+  normalising: false,
+  quarantine: 60,
+};
+const mapping = (over: Partial<Mapping> = {}): Mapping => ({ ...mappingOf(setting), ...over });
+const NOW = '2026-06-01T12:00:00.000Z';
+
+const card = (id: string, name: string, key: string | null = null): LocalCard => ({
+  id,
+  type: 'Application',
+  archived: false,
+  fields: { name, 'attributes.key': key },
+  inFilter: true,
+  updatedAt: NOW,
+});
+const record = (id: string, name: string, key: string | null = null): RemoteRecord => ({
+  table: 'cmdb_ci_appl',
+  id,
+  fields: { name: { value: name }, u_key: { value: key ?? '' } },
+  updatedAt: NOW,
+});
+const pair = (remoteId: string, cardId: string, name: string, over: Partial<Pair> = {}): Pair => ({
+  remoteId,
+  cardId,
+  origin: 'linked',
+  state: { kind: 'linked' },
+  base: {
+    name: { local: name, remote: name },
+    'attributes.end': { local: null, remote: null },
+    'attributes.note': { local: null, remote: null },
+    'attributes.key': { local: null, remote: null },
+  },
+  absences: 0,
+  ...over,
+});
+const bookOf = (...pairs: Pair[]): Book => {
+  const book = emptyBook();
+  writeBook(
+    book,
+    pairs.map((one) => ({ op: 'pair', pair: one })),
+  );
+  return book;
+};
+
+interface Given {
+  cards?: LocalCard[];
+  records?: RemoteRecord[];
+  kind?: 'complete' | 'delta';
+  tombstones?: string[];
+  looks?: [string, Look][];
+  redirects?: [string, string][];
+  over?: Partial<Observation>;
+}
+const seen = (given: Given): Observation => ({
+  remote: {
+    kind: given.kind ?? 'complete',
+    records: given.records ?? [],
+    tombstones: (given.tombstones ?? []).map((id) => ({ table: 'cmdb_ci_appl', id, at: NOW })),
+    looks: new Map(given.looks),
+    watermark: NOW,
+  },
+  local: {
+    cards: new Map((given.cards ?? []).map((one) => [one.id, one])),
+    redirects: new Map(given.redirects),
+  },
+  resolutions: [],
+  decisions: [],
+  now: NOW,
+  remoteAheadMs: 0,
+  ...given.over,
+});
+const planned = (book: Book, given: Given, of = mapping(), score: Scorer = () => []): Plan =>
+  makePlan('p', of, book, seen(given), { score, evaluate });
+const told = ({ rows }: Plan) =>
+  rows.map(({ action, side, cardId, remoteId }) =>
+    [action, side, cardId, remoteId].filter(Boolean).join(' '),
+  );
+
+describe('what is gone', () => {
+  const cards = [card('c1', 'a')];
+  const book = bookOf(pair('r1', 'c1', 'a'));
+
+  it('is gone by a tombstone, by a look, or after several complete readings', () => {
+    const quarantine = ['quarantine c1 r1'];
+    expect(told(planned(book, { cards, kind: 'delta', tombstones: ['r1'] }))).toEqual(quarantine);
+    expect(told(planned(book, { cards, looks: [['r1', { kind: 'gone' }]] }))).toEqual(quarantine);
+    const counting = mapping({ deletion: { ...mapping().deletion, completeReads: 3 } });
+    const read = (absences: number) =>
+      planned(bookOf(pair('r1', 'c1', 'a', { absences })), { cards }, counting);
+    expect(told(read(0))).toEqual(['skip c1 r1']);
+    expect(read(0).closing.absences).toEqual({ r1: 1 });
+    expect(told(read(1))).toEqual(['skip c1 r1']);
+    expect(told(read(2))).toEqual(quarantine);
+  });
+
+  it('is not gone because a delta, a filter or a refused look did not show it', () => {
+    const counting = mapping({ filtered: true, deletion: { ...mapping().deletion, completeReads: 1 } });
+    expect(told(planned(book, { cards, kind: 'delta' }))).toEqual([]);
+    expect(told(planned(book, { cards }, counting))).toEqual(['skip c1 r1']);
+    expect(told(planned(book, { cards, looks: [['r1', { kind: 'unknown' }]] }))).toEqual(['skip c1 r1']);
+    const there: Look = { kind: 'there', record: record('r1', 'changed') };
+    expect(told(planned(book, { cards, looks: [['r1', there]] }, counting))).toEqual(['skip c1 r1']);
+    expect(told(planned(book, { cards, looks: [['r1', there]] }))).toEqual(['update local c1 r1']);
+  });
+
+  it('is not gone while it is both shown and called deleted; a look decides', () => {
+    const records = [record('r1', 'a')];
+    expect(told(planned(book, { cards, records, tombstones: ['r1'] }))).toEqual(['skip c1 r1']);
+    expect(wantedLooks(book, seen({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
+    expect(wantedLooks(book, seen({}).remote)).toEqual(['r1']);
+    expect(wantedLooks(book, seen({ kind: 'delta' }).remote)).toEqual([]);
+  });
+
+  it('waits in quarantine, is released when it is back, and removed when its time has come', () => {
+    const waiting = (since: string) =>
+      bookOf(
+        pair('r1', 'c1', 'a', {
+          state: { kind: 'quarantined', gone: 'remote', evidence: 'look', since },
+        }),
+      );
+    const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
+    expect(told(planned(waiting('2026-06-01T11:59:30.000Z'), { cards, looks }))).toEqual(['skip c1 r1']);
+    const late = planned(waiting('2026-06-01T11:58:00.000Z'), { cards, looks });
+    expect(told(late)).toEqual(['delete local c1 r1']);
+    expect(late.rows[0]?.expects.record).toEqual({ there: false, fields: {} });
+    expect(told(planned(waiting(NOW), { cards, records: [record('r1', 'a')] }))).toEqual(['release c1 r1']);
+    const moved = [card('c1', 'b')];
+    expect(told(planned(waiting('2026-06-01T11:58:00.000Z'), { cards: moved, looks }))).toEqual([
+      'conflict c1 r1',
+    ]);
+  });
+
+  it('takes its counterpart along only as the policy says', () => {
+    const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
+    const by = (
+      mode: Mapping['deletion']['mode'],
+      origin: Pair['origin'],
+      direction?: Mapping['direction'],
+    ) =>
+      told(
+        planned(
+          bookOf(pair('r1', 'c1', 'a', { origin })),
+          { cards, looks },
+          mapping({ deletion: { ...mapping().deletion, mode }, direction: direction ?? 'bidirectional' }),
+        ),
+      );
+    expect(by('additive', 'pulled')).toEqual(['unlink c1 r1']);
+    expect(by('conservative', 'linked')).toEqual(['unlink c1 r1']);
+    expect(by('conservative', 'pushed')).toEqual(['unlink c1 r1']);
+    expect(by('conservative', 'pulled')).toEqual(['quarantine c1 r1']);
+    expect(by('strict', 'pushed')).toEqual(['quarantine c1 r1']);
+    expect(by('strict', 'pulled', 'push')).toEqual(['unlink c1 r1']);
+  });
+
+  it('is not made again where it was kept', () => {
+    const kept = bookOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'remote' } }));
+    expect(told(planned(kept, { cards }))).toEqual([]);
+    expect(told(planned(kept, { cards, records: [record('r1', 'a')] }))).toEqual(['release c1 r1']);
+    const other = bookOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'local' } }));
+    expect(told(planned(other, { records: [record('r1', 'a')] }))).toEqual([]);
+  });
+
+  it('trips the breaker when it is too much at once', () => {
+    const many = Array.from({ length: 10 }, (_, at) => at);
+    const all = bookOf(...many.map((at) => pair(`r${at}`, `c${at}`, 'a')));
+    const given = (count: number): Given => ({
+      cards: many.map((at) => card(`c${at}`, 'a')),
+      records: many.slice(count).map((at) => record(`r${at}`, 'a')),
+      looks: many.slice(0, count).map((at) => [`r${at}`, { kind: 'gone' }]),
+    });
+    const limits = (maxCount: number, maxRatio: number) =>
+      mapping({ deletion: { ...mapping().deletion, maxCount, maxRatio } });
+    expect(planned(all, given(5), limits(100, 0.5)).stopped).toBeNull();
+    expect(planned(all, given(6), limits(100, 0.5)).stopped).toMatch('6 removals among 10 pairs');
+    expect(planned(all, given(3), limits(2, 1)).stopped).toMatch('more than the 2');
+  });
+});
+
+describe('which record is which card', () => {
+  it('is told by the identity fields, and staged when they fit more than one', () => {
+    const given = { cards: [card('c1', 'x', 'K1')], records: [record('r1', 'x', ' k1 ')] };
+    expect(told(planned(emptyBook(), given))[0]).toBe('link c1 r1');
+    const twice = { ...given, cards: [card('c1', 'x', 'K1'), card('c2', 'y', 'K1')] };
+    expect(told(planned(emptyBook(), twice))).toEqual(['stage r1']);
+    const two = { ...given, records: [record('r1', 'x', 'K1'), record('r2', 'y', 'K1')] };
+    expect(told(planned(emptyBook(), two))).toEqual(['stage r1', 'stage r2']);
+    const bound = bookOf(pair('r9', 'c1', 'x'));
+    expect(told(planned(bound, { ...given, kind: 'delta' }))).toContain('stage r1');
+  });
+
+  it('is told by likeness only when it is sure and mutual', () => {
+    const given = {
+      cards: [card('c1', 'x'), card('c2', 'y')],
+      records: [record('r1', 'x'), record('r2', 'y')],
+    };
+    const scored = (...pairs: [string, string, 'match' | 'possible'][]): Scorer => {
+      const all = pairs.map(([remoteId, cardId, verdict]) => ({
+        remoteId,
+        cardId,
+        verdict,
+        score: 0.9,
+        why: 'the names are alike',
+      }));
+      return () => all;
+    };
+    const by = (score: Scorer) =>
+      told(planned(emptyBook(), given, mapping(), score)).filter((one) => /^(link|stage|create)/.test(one));
+    expect(by(scored(['r1', 'c1', 'match'], ['r2', 'c2', 'match']))).toEqual(['link c1 r1', 'link c2 r2']);
+    const unsure = ['stage r1', 'create local r2', 'create remote c2'];
+    expect(by(scored(['r1', 'c1', 'possible']))).toEqual(unsure);
+    const claimed = by(scored(['r1', 'c1', 'match'], ['r2', 'c1', 'match']));
+    expect(claimed).toEqual(['stage r1', 'stage r2', 'create remote c2']);
+  });
+
+  it('is what a person decided', () => {
+    const given = { cards: [card('c1', 'x')], records: [record('r1', 'y')] };
+    const decisions = [{ remoteId: 'r1', cardId: 'c1' }];
+    expect(told(planned(emptyBook(), { ...given, over: { decisions } }))[0]).toBe('link c1 r1');
+  });
+
+  it('follows merges of cards, and writes nothing to the record that came along', () => {
+    const redirects: [string, string][] = [['c1', 'c2']];
+    const cards = [card('c2', 'b')];
+    const records = [record('r1', 'a'), record('r2', 'b')];
+    const moved = bookOf(pair('r1', 'c1', 'a'));
+    expect(told(planned(moved, { cards, records: [record('r1', 'a')], redirects }))).toEqual([
+      'update remote c2 r1',
+    ]);
+    const both = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
+    expect(told(planned(both, { cards, records, redirects }))).toEqual(['skip c2 r1']);
+    expect(
+      told(planned(both, { cards, records: [record('r1', 'a')], redirects, tombstones: ['r2'] })),
+    ).toEqual(['skip c2 r1', 'unlink c2 r2']);
+  });
+
+  it('ends where a person takes a card out, until it is mapped again', () => {
+    const book = bookOf(pair('r1', 'c1', 'a'));
+    const given = { cards: [card('c1', 'b')], records: [record('r1', 'a')] };
+    writeBook(book, unmap(book, 'c1', new Map()));
+    expect(told(planned(book, given))).toEqual([]);
+    writeBook(book, mapAgain(book, 'r1'));
+    expect(told(planned(book, given))).toEqual(['update remote c1 r1']);
+  });
+});
+
+describe('own writes', () => {
+  it('are as both sides last agreed, and say nothing new', () => {
+    const agreed = pair('r1', 'c1', 'a');
+    expect(isRemoteEcho(mapping(), agreed, record('r1', 'a'))).toBe(true);
+    expect(isRemoteEcho(mapping(), agreed, record('r1', 'b'))).toBe(false);
+    expect(isLocalEcho(mapping(), agreed, card('c1', 'a'))).toBe(true);
+    expect(isLocalEcho(mapping(), agreed, card('c1', 'b'))).toBe(false);
+  });
+});
+
+describe('relations', () => {
+  const of = mapping({ relations: [{ relationType: 'uses', remoteType: 'Depends on', reversed: false }] });
+  const link = { relationType: 'uses', source: 'r1', target: 'r2' };
+  const cards = [card('c1', 'a'), card('c2', 'b')];
+  const local = [{ relationType: 'uses', source: 'c1', target: 'c2' }];
+  const plan = (
+    base: boolean,
+    links: Observation['links'],
+    direction: Mapping['direction'] = 'bidirectional',
+  ) => {
+    const book = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
+    if (base) writeBook(book, [{ op: 'link', link }]);
+    return told(planned(book, { cards, kind: 'delta', over: { links } }, { ...of, direction }));
+  };
+
+  it('go where they are missing, and go away where the other side has removed them', () => {
+    expect(plan(false, { complete: true, local, remote: [] })).toEqual(['relate remote']);
+    expect(plan(false, { complete: true, local: [], remote: [link] })).toEqual(['relate local']);
+    expect(plan(true, { complete: true, local, remote: [] })).toEqual(['unrelate local']);
+    expect(plan(true, { complete: true, local: [], remote: [link] })).toEqual(['unrelate remote']);
+    expect(plan(false, { complete: true, local, remote: [link] })).toEqual(['relate']);
+    expect(plan(true, { complete: true, local: [], remote: [] })).toEqual(['unrelate']);
+    expect(plan(true, { complete: true, local, remote: [link] })).toEqual([]);
+  });
+
+  it('stay when a part was read, or the mapping goes the other way', () => {
+    expect(plan(true, { complete: false, local, remote: [] })).toEqual([]);
+    expect(plan(false, { complete: false, local, remote: [] })).toEqual([]);
+    expect(plan(false, { complete: true, local, remote: [] }, 'pull')).toEqual([]);
+  });
+});
+
+describe('a mapping', () => {
+  it('is told what cannot work', () => {
+    expect(checkMapping(mapping())).toEqual([]);
+    const [name, end, note] = mapping().fields;
+    const fields = [end!, end!, { ...note!, transform: { kind: 'expression' as const, toLocal: 'x' } }];
+    const deletion = { ...mapping().deletion, maxRatio: 2, maxCount: -1 };
+    expect(checkMapping(mapping({ fields, deletion })).map(({ field }) => field)).toEqual([
+      'fields.1.path',
+      'fields.1.remote',
+      'fields.2.transform',
+      'fields',
+      'deletion.maxRatio',
+      'deletion.maxCount',
+    ]);
+    const boolean = { ...name!, transform: { kind: 'boolean' as const, yes: ['1'], no: ['1'] } };
+    expect(checkMapping(mapping({ fields: [boolean] })).map(({ field }) => field)).toEqual([
+      'fields.0.transform',
+    ]);
+  });
+});
