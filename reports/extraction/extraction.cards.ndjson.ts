@@ -2,7 +2,7 @@ import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { parentJoin, pathJoin, stakeholdersJoin, tagsJoin } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
-import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
+import { type JsonMembers, jsonArrays, jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
 import type { LineTable } from './extraction.rows.ts';
 import { jsonTimestamp } from './extraction.sql.ts';
 import type { Column } from './extraction.types.ts';
@@ -39,6 +39,17 @@ const listed = {
   all: "'[' || string_agg(to_json(k.text)::text, ',' order by k.place) || ']'",
 };
 
+function jsonMembers(selection: CardSelection, columns: Column[]): JsonMembers {
+  const few = selection.changes !== undefined;
+  const joins = [
+    { for: ['parent_external_id', 'parent_name'], sql: parentJoin },
+    { for: ['parent_path'], sql: pathJoin },
+    { for: ['tags'], sql: tagsJoin(listed, few) },
+    { for: ['stakeholders'], sql: stakeholdersJoin(listed, few) },
+  ].filter((join) => columns.some(({ header }) => join.for.includes(header)));
+  return { members, joins: joins.map(({ sql }) => sql) };
+}
+
 /** The cards of a selection as lines of JSON, from the snapshot, oldest first. */
 export async function cardNdjson(
   snapshot: Snapshot,
@@ -47,18 +58,16 @@ export async function cardNdjson(
   columns: Column[],
   whole: boolean,
 ): Promise<LineTable> {
-  const few = selection.changes !== undefined;
-  const joins = [
-    { for: ['parent_external_id', 'parent_name'], sql: parentJoin },
-    { for: ['parent_path'], sql: pathJoin },
-    { for: ['tags'], sql: tagsJoin(listed, few) },
-    { for: ['stakeholders'], sql: stakeholdersJoin(listed, few) },
-  ].filter((join) => columns.some(({ header }) => join.for.includes(header)));
-  return await jsonTable(
-    snapshot,
-    cardSource(ctx, selection),
-    { members, joins: joins.map(({ sql }) => sql) },
-    columns,
-    whole,
-  );
+  const cells = jsonMembers(selection, columns);
+  return await jsonTable(snapshot, cardSource(ctx, selection), cells, columns, whole);
+}
+
+/** The same as arrays. */
+export async function cardArrays(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  selection: CardSelection,
+  columns: Column[],
+): Promise<LineTable> {
+  return await jsonArrays(snapshot, cardSource(ctx, selection), jsonMembers(selection, columns), columns);
 }

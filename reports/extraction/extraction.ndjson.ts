@@ -1,6 +1,7 @@
 import { literal } from '../../platform/literals.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type Join, type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
+import { arrayColumns } from './extraction.shape.ts';
 import type { Column } from './extraction.types.ts';
 
 /** The JSON text of a text. */
@@ -43,6 +44,43 @@ const goneMembers: [string, string][] = [
 
 const NESTED = ['lifecycle', 'attributes'];
 
+const jsonArray = (items: readonly (string | undefined)[]): string =>
+  `'[' || ${listed(items.map((item) => (item === undefined ? "'null'" : `coalesce(${item}, 'null')`)))} || ']'`;
+
+/** A source whose attributes stand as `o.attributes`, cut once. */
+function withAttributes(source: RowSource): RowSource {
+  const { attributes, from } = source;
+  const cut = attributes.bindings.length > 0;
+  const object = `cross join lateral (select ${attributes.sql} as attributes${cut ? ' offset 0' : ''}) o`;
+  return {
+    ...source,
+    from: { sql: `${from.sql} ${object}`, bindings: [...from.bindings, ...attributes.bindings] },
+  };
+}
+
+/**
+ * The objects of a source as lines that are JSON arrays, from the snapshot, oldest first: the values of
+ * {@link arrayColumns}, and the attributes as one object. Without the names they take a third less to read.
+ */
+export async function jsonArrays(
+  snapshot: Snapshot,
+  source: RowSource,
+  { members, joins }: JsonMembers,
+  columns: Column[],
+): Promise<LineTable> {
+  const own: Record<string, string> = source.gone
+    ? { ...members, position: jsonKey('x.position'), deleted: 'null', removed: 'null' }
+    : members;
+  const gone = new Map(goneMembers);
+  const placed = arrayColumns(columns);
+  const items = placed.map(({ header }) => own[header]);
+  return await lineTable(snapshot, 'json', withAttributes(source), columns, {
+    cells: { sql: jsonArray([...items, "nullif(o.attributes, '{}')::text"]), bindings: [] },
+    joins,
+    goneCells: jsonArray([...placed.map(({ header }) => gone.get(header)), undefined]),
+  });
+}
+
 /**
  * The objects of a source as lines of JSON, from the snapshot, oldest first: `lifecycle` and `attributes` nested, empty
  * values left out.
@@ -55,7 +93,6 @@ export async function jsonTable(
   columns: Column[],
   whole: boolean,
 ): Promise<LineTable> {
-  const { attributes } = source;
   const top: [string, string][] = [];
   const nested = new Map<string, [string, string][]>();
   for (const { header } of columns) {
@@ -82,13 +119,7 @@ export async function jsonTable(
     if (name === 'attributes' && whole) return [name, "nullif(o.attributes, '{}')::text"];
     return [name, `nullif(${jsonObject(nested.get(name)!)}, '{}')`];
   });
-  const cut = attributes.bindings.length > 0;
-  const object = `cross join lateral (select ${attributes.sql} as attributes${cut ? ' offset 0' : ''}) o`;
-  const from = {
-    sql: `${source.from.sql} ${object}`,
-    bindings: [...source.from.bindings, ...attributes.bindings],
-  };
-  return await lineTable(snapshot, 'json', { ...source, from }, columns, {
+  return await lineTable(snapshot, 'json', withAttributes(source), columns, {
     cells: { sql: jsonObject(all), bindings: [] },
     joins,
     goneCells: jsonObject(goneMembers),

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { csvTable } from './extraction.csv.ts';
-import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
+import { jsonArrays, jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
 import { type RelationSelection, relationSource } from './extraction.relations.source.ts';
 import type { LineTable } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
@@ -54,4 +54,14 @@ export async function relationNdjson(
 ): Promise<LineTable> {
   const source = relationSource(ctx, selection);
   return await jsonTable(snapshot, source, { members, joins: [] }, columns, whole);
+}
+
+/** The same as arrays. */
+export async function relationArrays(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  selection: RelationSelection,
+  columns: Column[],
+): Promise<LineTable> {
+  return await jsonArrays(snapshot, relationSource(ctx, selection), { members, joins: [] }, columns);
 }

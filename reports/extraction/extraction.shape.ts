@@ -99,3 +99,9 @@ export function epochWriter(): (seconds: unknown) => string {
     return `${date}${two[Math.floor(minutes / 60)]}:${two[minutes % 60]}:${two[Math.floor(thousandths / 1000)]}.${fraction}Z`;
   };
 }
+
+const ATTRIBUTES = 'attributes.';
+
+/** The columns that have a place of their own in an array; what the object has of the others is its last item. */
+export const arrayColumns = (columns: readonly Column[]): Column[] =>
+  columns.filter(({ header }) => !header.startsWith(ATTRIBUTES));

@@ -2,12 +2,12 @@ import type { Writable } from 'node:stream';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardCsv } from './extraction.cards.csv.ts';
-import { cardNdjson } from './extraction.cards.ndjson.ts';
+import { cardArrays, cardNdjson } from './extraction.cards.ndjson.ts';
 import { cardTable } from './extraction.cards.ts';
 import { relationColumns } from './extraction.columns.ts';
 import { hierarchyTable } from './extraction.hierarchy.ts';
 import { type ExtractionPlan, seesSomeCosts } from './extraction.plan.ts';
-import { relationCsv, relationNdjson } from './extraction.relations.lines.ts';
+import { relationArrays, relationCsv, relationNdjson } from './extraction.relations.lines.ts';
 import { relationTable } from './extraction.relations.ts';
 import type { LineTable } from './extraction.rows.ts';
 import type { Column, OnRows, Table } from './extraction.types.ts';
@@ -40,7 +40,7 @@ export async function prepareExtraction(
     return { tables: [table], write: (out, options) => writeNdjson(table, out, { ...options, end }) };
   }
   if (format === 'parquet') {
-    const table = await jsonLines(snapshot, ctx, plan);
+    const table = await arrayLines(snapshot, ctx, plan);
     return { tables: [table], write: (out, options) => writeParquet(table, out, options) };
   }
   const tables = await readTables(snapshot, ctx, plan);
@@ -61,6 +61,13 @@ async function jsonLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Pr
   return request.kind === 'relations'
     ? await relationNdjson(snapshot, ctx, relations, columns, whole)
     : await cardNdjson(snapshot, ctx, cards, columns, whole);
+}
+
+async function arrayLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {
+  const { request, cards, relations, columns } = plan;
+  return request.kind === 'relations'
+    ? await relationArrays(snapshot, ctx, relations, columns)
+    : await cardArrays(snapshot, ctx, cards, columns);
 }
 
 /** The tables of a plan, read from the snapshot. */

@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { rowShaper } from '../extraction.shape.ts';
+import { arrayColumns, rowShaper, type Source } from '../extraction.shape.ts';
 import type { Cell, Column } from '../extraction.types.ts';
 import { parquetSchema, parquetValues } from './parquet.columns.ts';
 
@@ -11,18 +11,19 @@ export interface RowGroup {
   facts: Groups[number];
 }
 
-/** Members of a line that hold the members which columns name after a dot. */
-const NESTED = ['lifecycle', 'attributes'];
-
 /** Whether readers may pass over row groups by the bounds of a column: for the others they take more time than they save. */
 const ordered = ({ header, type }: Column): boolean =>
   header === 'id' || type === 'datetime' || type === 'date';
 
-/** Where a column's value stands in a line: in the object itself, or in one that it holds. */
-function sourceOf({ header }: Column): { place: number; member: string } {
-  const dot = header.indexOf('.');
-  const nested = NESTED.indexOf(header.slice(0, dot));
-  return nested < 0 ? { place: 0, member: header } : { place: 1 + nested, member: header.slice(dot + 1) };
+/** Where the value of each column stands in a line. */
+function sources(columns: Column[]): (column: Column) => Source {
+  const placed = new Map(arrayColumns(columns).map(({ header }, place) => [header, place]));
+  return ({ header }) => {
+    const place = placed.get(header);
+    return place === undefined
+      ? { place: placed.size, member: header.slice(header.indexOf('.') + 1) }
+      : { place };
+  };
 }
 
 /** What the library has written. */
@@ -37,22 +38,19 @@ class Written extends ByteWriter {
   }
 }
 
-/** Makes row groups of lines of JSON. */
+/** Makes row groups of lines that are JSON arrays, as `jsonArrays` has them. */
 export function rowGroups(columns: Column[]): (lines: readonly Uint8Array[], rows: number) => RowGroup {
   const schema = parquetSchema(columns);
   const values = columns.map(({ type }) => parquetValues(type));
-  const shape = rowShaper(columns, sourceOf);
-  const row: unknown[] = [];
+  const shape = rowShaper(columns, sources(columns));
   const cells = new Array<Cell>(columns.length);
   return (lines, rows) => {
     const data = columns.map(() => new Array<unknown>(rows).fill(null));
     let at = 0;
     for (const bytes of lines) {
-      // lines of JSON hold no line feed, so that these are the items of one array
+      // JSON holds no line feed, so that the lines are the items of one array
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength - 1).toString();
-      for (const object of JSON.parse(`[${text.replaceAll('\n', ',')}]`) as Record<string, unknown>[]) {
-        row[0] = object;
-        for (let n = 0; n < NESTED.length; n += 1) row[n + 1] = object[NESTED[n]!];
+      for (const row of JSON.parse(`[${text.replaceAll('\n', ',')}]`) as unknown[][]) {
         shape(row, cells);
         for (let n = 0; n < cells.length; n += 1) {
           const cell = cells[n];

@@ -27,7 +27,7 @@ class Written extends ByteWriter {
 }
 
 /**
- * Writes a table, whose lines are JSON, as Parquet with the types of its columns. Row groups are made by threads, so
+ * Writes a table, whose lines are JSON arrays, as Parquet with the types of its columns. Row groups are made by threads, so
  * that nothing else waits for them. Ends the stream; destroys it on failure.
  * @throws the signal's reason when aborted.
  */

@@ -14,7 +14,7 @@ export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch
   };
 }
 
-/** The same rows as lines of JSON, in chunks of a size; nothing is told of what a cell lacks. */
+/** The same rows as lines that are JSON arrays, in chunks of a size. */
 export function linesOf(columns: Column[], rows: Iterable<Cell[]>, chunk = 100): LineTable {
   return { name: 'Cards', columns, expected: 0, lines: jsonLines(columns, rows, chunk) };
 }
@@ -28,14 +28,13 @@ async function* jsonLines(columns: Column[], rows: Iterable<Cell[]>, chunk: numb
     return taken;
   };
   for (const row of rows) {
-    const object: Record<string, unknown> = {};
+    const own: unknown[] = [];
+    const attributes: Record<string, unknown> = {};
     for (const [n, { header }] of columns.entries()) {
-      if (row[n] === null) continue;
-      const [group, key] = header.split('.');
-      if (key === undefined) object[header] = row[n];
-      else object[group!] = { ...(object[group!] as object | undefined), [key]: row[n] };
+      if (header.startsWith('attributes.')) attributes[header.slice('attributes.'.length)] = row[n];
+      else own.push(row[n]);
     }
-    lines.push(`${JSON.stringify(object)}\n`);
+    lines.push(`${JSON.stringify([...own, attributes])}\n`);
     if (lines.length === chunk) yield take();
   }
   if (lines.length > 0) yield take();
