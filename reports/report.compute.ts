@@ -5,6 +5,7 @@ import type { Sql } from '../platform/database.ts';
 import { atMoment } from './past/past.ts';
 import { activeCards } from './report.cards.ts';
 import { readLines } from './report.lines.ts';
+import { pastScope } from './report.past.ts';
 import type { ReportQuestion } from './report.question.ts';
 import type { ReportText } from './report.ts';
 
@@ -12,11 +13,8 @@ import type { ReportText } from './report.ts';
 const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001';
 
 /** Computes an answer from one snapshot, of now or of the moment asked for, and adds the position that it saw. */
-export async function computeAnswer(
-  ctx: Ctx,
-  { report, params, cards, filtered, asOf, forPicture }: ReportQuestion,
-  cache: Cache,
-): Promise<Buffer> {
+export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: Cache): Promise<Buffer> {
+  const { report, params, cards, filtered, asOf, forPicture } = question;
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
     await sql.raw(PARALLEL);
     const { newest } = await feedEnds(sql);
@@ -35,7 +33,7 @@ export async function computeAnswer(
     });
     return withPosition(text, newest);
   };
-  if (asOf) return await atMoment(ctx.db, asOf, onSnapshot);
+  if (asOf) return await atMoment(ctx.db, asOf, onSnapshot, pastScope(ctx, question));
   return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
 }
 

@@ -75,28 +75,29 @@ export function joined(texts: string[]): string {
 }
 
 /**
- * The ids of what cards are related to, as the common table `linked (card_id, by_type, org_ids)` of JSON texts:
- * `by_type` an object of arrays by type, `org_ids` the array of organizations.
- * @param cards the cards of the type that are asked for, over the alias `c`.
+ * The ids of what cards of a type are related to, `(card_id, by_type, org_ids)` as JSON texts: `by_type` an object of
+ * arrays by type, `org_ids` the array of organizations. A card that is related to nothing is not among them.
  * @param visible from the report's input.
  */
-export function linkedTable(ctx: Ctx, type: string, cards: Fragment, visible: Fragment): Fragment {
+export function linkedIds(ctx: Ctx, type: string, visible: Fragment): Fragment {
+  // each type on its own, so that the database's workers share them; then side by side
   const kinds = [...waysFrom(ctx, type)].map(([other, ways], n) => ({
     other,
-    alias: `k${n}`,
+    n,
     ids: idsOfType(other, ways, visible),
+    list: `any_value(k.ids) filter (where k.n = ${n})`,
   }));
-  const joins = kinds.map(({ alias, ids }) => `left join (${ids.sql}) ${alias} on ${alias}.card_id = c.id`);
   const members = kinds.map(
-    ({ other, alias }) => `${literal(`${JSON.stringify(other)}:["`)} || ${alias}.ids || '"]'`,
+    ({ other, list }) => `${literal(`${JSON.stringify(other)}:["`)} || ${list} || '"]'`,
   );
   const orgs = kinds.find(({ other }) => other === 'Organization');
+  const each = kinds.map(({ ids, n }) => `select ${n} as n, x.card_id, x.ids from (${ids.sql}) x`);
+  const none = 'select 0 as n, null::uuid as card_id, null::text as ids where false';
   return {
-    sql: `linked as materialized (
-      select c.id as card_id, '{' || ${joined(members)} || '}' as by_type,
-        ${orgs ? `coalesce('["' || ${orgs.alias}.ids || '"]', '[]')` : "'[]'"} as org_ids
-      from cards c ${joins.join(' ')} where c.type = ? and ${cards.sql})`,
-    bindings: [...kinds.flatMap(({ ids }) => ids.bindings), type, ...cards.bindings],
+    sql: `select k.card_id, '{' || ${joined(members)} || '}' as by_type,
+        ${orgs ? `coalesce('["' || ${orgs.list} || '"]', '[]')` : `'[]'`} as org_ids
+      from (${each.join(' union all ') || none}) k group by k.card_id`,
+    bindings: kinds.flatMap(({ ids }) => ids.bindings),
   };
 }
 

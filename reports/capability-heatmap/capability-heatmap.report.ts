@@ -7,7 +7,7 @@ import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';
 import { itemsById } from '../report.lines.ts';
 import { typeOf } from '../report.params.ts';
-import { linkedTable, readText, relatedCards, tagGroupsOf, tagIds } from '../report.related.ts';
+import { linkedIds, readText, relatedCards, tagGroupsOf, tagIds } from '../report.related.ts';
 import { jsonText, type Lifecycle, numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
 import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
@@ -50,9 +50,9 @@ function appsOf({ ctx, cards, visible }: ReportInput<Params>): Fragment {
 
 /** The applications as they stand under each of their capabilities, by id. */
 async function readApps(input: ReportInput<Params>): Promise<Map<string, Buffer>> {
-  const { ctx, lines, cards, visible } = input;
+  const { ctx, lines, visible } = input;
   const apps = appsOf(input);
-  const linked = linkedTable(ctx, APP, cards, visible);
+  const linked = linkedIds(ctx, APP, visible);
   const entry = jsonText(
     {
       id: { id: 'c.id' },
@@ -64,12 +64,11 @@ async function readApps(input: ReportInput<Params>): Promise<Map<string, Buffer>
     '',
   );
   const read = await lines({
-    sql: `with ${linked.sql}
-      select i.entry || ',"org_ids":' || l.org_ids || ',"related_by_type":' || l.by_type
+    sql: `select i.entry || ',"org_ids":' || coalesce(l.org_ids, '[]') || ',"related_by_type":' || coalesce(l.by_type, '{}')
         || ',"tag_ids":[' || coalesce(t.tag_ids, '') || ']},'
       from (select c.id, ${entry} as entry from cards c where ${apps.sql} offset 0) i
-      join linked l on l.card_id = i.id left join (${tagIds}) t on t.card_id = i.id`,
-    bindings: [...linked.bindings, ...apps.bindings],
+      left join (${linked.sql}) l on l.card_id = i.id left join (${tagIds}) t on t.card_id = i.id`,
+    bindings: [...apps.bindings, ...linked.bindings],
   });
   return itemsById(read);
 }

@@ -15,6 +15,12 @@ export interface TouchedTable {
   fields: ReadonlySet<string>;
 }
 
+/** Of which types cards and relations are shown as they were; absent: of all. Those of others are not to be read. */
+export interface PastScope {
+  cardTypes?: string[];
+  relationTypes?: string[];
+}
+
 /** The number of `card_tags`; the others have their place in the list. */
 const CARD_TAGS = pastTables.length;
 
@@ -48,17 +54,23 @@ const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,
  * at the position (`existed`), whether it did and is no more (`gone`), the first change of each field since, and
  * what the deletion told beside the changes. So work grows with what was written since and not with the inventory.
  */
-export async function collectTouched(sql: Knex.Transaction, position: number): Promise<TouchedTable[]> {
+export async function collectTouched(
+  sql: Knex.Transaction,
+  position: number,
+  { cardTypes, relationTypes }: PastScope = {},
+): Promise<TouchedTable[]> {
+  const within = (kind: string, column: string, types: string[] | undefined) =>
+    types ? `and (not starts_with(e.event_type, '${kind}.') or e.${column} = any(?::text[]))` : '';
   // the aggregates see the events newest first, as the inner query orders them: there is nothing between them that would
   // change the order, and sorting the groups' events once more would take longer than all the rest
   await sql.raw(
     `create temporary table past_rows on commit drop as
-     select number, id, tag_id, existed, existed and deleted as gone, changes, told
+     select number, case when tag_id is null then id else md5(concat(id, tag_id))::uuid end as id, id as card_id, tag_id,
+       existed, existed and deleted as gone, changes, told
      from (
        select e.number, e.id, e.tag_id,
-         coalesce(min(e.position) < min(e.position) filter (where e.created), true) as existed,
-         coalesce(max(e.position) filter (where e.deleted) > coalesce(max(e.position) filter (where e.created), 0), false)
-           as deleted,
+         min(e.position * 2 + e.created::int) % 2 = 0 as existed,
+         coalesce(max(case when e.created or e.deleted then e.position * 2 + e.deleted::int end) % 2 = 1, false) as deleted,
          first_changes(e.changes) as changes, first_changes(e.told) as told
        from (
          select e.position, ${tableNumber()}::smallint as number,
@@ -69,19 +81,27 @@ export async function collectTouched(sql: Knex.Transaction, position: number): P
            e.data -> 'changes' as changes,
            case when e.event_type in (${deletedTypes}) then e.data - 'changes' end as told
          from events e where e.position > ? and e.event_type in (${allTypes})
+           ${within('card', 'card_type', cardTypes)} ${within('relation', 'relation_type', relationTypes)}
          order by e.position desc
        ) e
        where e.number is not null
        group by e.number, e.id, e.tag_id
      ) written`,
-    [position],
+    [position, ...[cardTypes, relationTypes].filter((types) => types !== undefined)],
   );
-  await sql.raw('analyze past_rows (number, id, tag_id, existed, gone)');
+  // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
+  // not tell that
+  await sql.raw(`create unique index on past_rows (number, id);
+    set local default_statistics_target = 10;
+    analyze past_rows (number, id, existed, gone);
+    set local default_statistics_target to default`);
   const { rows } = await sql.raw(
-    `select number, bool_or(gone) as gone, bool_or(not existed) as made,
-            array(select distinct f.field from past_rows k, jsonb_object_keys(k.changes) f(field)
-                  where k.number = p.number and k.existed) as fields
-     from past_rows p group by number`,
+    `select p.number, p.gone, p.made, coalesce(f.fields, '{}') as fields
+     from (select number, bool_or(gone) as gone, bool_or(not existed) as made from past_rows group by number) p
+     left join (
+       select number, array_agg(field) as fields
+       from (select distinct number, jsonb_object_keys(changes) as field from past_rows where existed) found group by number
+     ) f using (number)`,
   );
   const touched = rows.map(
     (row: { number: number; gone: boolean; made: boolean; fields: string[] }): TouchedTable => ({
@@ -90,10 +110,5 @@ export async function collectTouched(sql: Knex.Transaction, position: number): P
       table: pastTables[row.number] ?? 'card_tags',
     }),
   );
-  for (const { number, table } of touched as TouchedTable[]) {
-    // unique, so that the join falls away where a query reads no column that has changed
-    if (table !== 'card_tags')
-      await sql.raw(`create unique index on past_rows (id) where number = ${number}`);
-  }
   return touched;
 }

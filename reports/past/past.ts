@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { feedEnds } from '../../domain/events/changes.ts';
 import type { Db } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import { collectTouched } from './past.touched.ts';
+import { collectTouched, type PastScope } from './past.touched.ts';
 import { shadowTables } from './past.views.ts';
 
 /** Longer than a transaction may hold the feed's lock. */
@@ -14,6 +14,7 @@ const SETTLED_MS = 5 * 60_000;
  * are today's. Everything must be read through `sql`; nothing can be written, and nothing that is kept under present
  * versions may be used. A table is a view there: grouping by a primary key does not cover its other columns.
  *
+ * @param scope what is read besides the other tables; the less, the less there is to gather.
  * An event belongs to the moment when its time, as answers show it (in milliseconds), is not later.
  * @throws EstateError `as_of_expired` for a moment before the oldest event kept, `validation_failed` for one to come.
  */
@@ -21,6 +22,7 @@ export async function atMoment<T>(
   db: Db,
   asOf: Date,
   read: (sql: Knex.Transaction) => Promise<T>,
+  scope?: PastScope,
 ): Promise<T> {
   if (Date.now() - asOf.getTime() < SETTLED_MS) {
     // events get their time under the feed's lock: whoever got one up to the moment has committed after this
@@ -30,7 +32,7 @@ export async function atMoment<T>(
   try {
     const position = await positionAt(sql, asOf);
     await sql.raw("set local work_mem = '64MB'");
-    const touched = await collectTouched(sql, position);
+    const touched = await collectTouched(sql, position, scope);
     await shadowTables(sql, touched, position, asOf);
     await sql.raw('set transaction read only');
     return await read(sql);

@@ -159,7 +159,7 @@ function stamp(table: string, { name, type }: Column, position: number, row: 't'
 function tagLinks({ number, gone }: TouchedTable): string {
   const present = `select t.* from public.card_tags t
     where not exists (select from past_rows k
-      where k.number = ${number} and k.id = t.card_id and k.tag_id = t.tag_id and not k.existed)`;
-  const absent = `select k.id, k.tag_id from past_rows k where k.number = ${number} and k.gone`;
+      where k.number = ${number} and k.card_id = t.card_id and k.tag_id = t.tag_id and not k.existed)`;
+  const absent = `select k.card_id, k.tag_id from past_rows k where k.number = ${number} and k.gone`;
   return `create temporary view card_tags as ${gone ? `${present} union all ${absent}` : present}`;
 }

@@ -1,0 +1,18 @@
+import type { Ctx } from '../domain/context.ts';
+import type { PastScope } from './past/past.touched.ts';
+import type { ReportQuestion } from './report.question.ts';
+
+/** Cards and relations that a report reads, as it tells by the topics that it depends on. */
+export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQuestion): PastScope {
+  // a filter that looks beyond the card itself may look anywhere
+  if (report.uncached || (filtered && /\bfrom\b/i.test(cards.sql))) return {};
+  const { cardTypes, relationTypes } = ctx.metamodel;
+  const read = (topic: string, keys: Iterable<string>) =>
+    [...keys].filter((key) => report.dependsOn(`${topic}:${key}`, params));
+  const cardKeys = read('cards', cardTypes.keys());
+  const relationKeys = read('relations', relationTypes.keys());
+  return {
+    ...(cardKeys.length < cardTypes.size ? { cardTypes: cardKeys } : {}),
+    ...(relationKeys.length < relationTypes.size ? { relationTypes: relationKeys } : {}),
+  };
+}
