@@ -33,8 +33,12 @@ const MOST_LOG_ODDS = 40;
 /**
  * Learns from the records alone what each aspect says, by expectation and maximisation: beginning with the pairs that are each
  * other's nearest, it counts how similar matches and others are, weighs the pairs by that, and so on until nothing changes.
+ * Yields the share of its steps that are done.
  */
-export function learn(compared: Compared, shape: Shape): Omit<MatchModel, 'transitivity'> {
+export function* learn(
+  compared: Compared,
+  shape: Shape,
+): Generator<number, Omit<MatchModel, 'transitivity'>> {
   const { graph, aspects } = compared;
   const shares = aspects.map((aspect) => aspect.weight * independence(aspect, aspects));
   let probabilities = nearestPairs(compared);
@@ -44,6 +48,7 @@ export function learn(compared: Compared, shape: Shape): Omit<MatchModel, 'trans
     exclusive: shape.exclusive,
   };
   for (let step = 0; step < MOST_STEPS; step++) {
+    yield step / MOST_STEPS;
     const bits = aspects.map(({ similarities }) => bitsOf(similarities, probabilities));
     const at = (similarity: number) =>
       bits.reduce((sum, one, index) => sum + shares[index]! * bitsAt(one, similarity), 0);

@@ -82,7 +82,7 @@ function* run(
   });
   yield 0.4;
   const compared = yield* compare(aspects, candidates, left.length, right?.length ?? null);
-  const model = options.model ?? learnModel(compared, left.length, right?.length ?? null);
+  const model = options.model ?? (yield* learnModel(compared, left.length, right?.length ?? null));
   yield 0.9;
   const odds = oddsOf(compared, model);
   const scores = probabilitiesOf(compared.graph, odds, model.exclusive);
@@ -113,19 +113,31 @@ function* compare(
  * Learns from the pairs. In one list, pairs are first taken as parts of groups; where two records that match a third seldom
  * match each other, what was learned is not identity but likeness, and it is learned again from each record's nearest alone.
  */
-function learnModel(compared: Compared, lefts: number, rights: number | null): MatchModel {
+function* learnModel(
+  compared: Compared,
+  lefts: number,
+  rights: number | null,
+): Generator<Progress, MatchModel> {
   const pairs = compared.graph.left.length;
   if (rights !== null) {
     const shape: Shape = { exclusive: true, degrees: [pairs / lefts, pairs / rights] };
-    return { ...learn(compared, shape), transitivity: 1 };
+    return { ...(yield* within(0.7, 0.9, learn(compared, shape))), transitivity: 1 };
   }
-  const groups = learn(compared, { exclusive: false, degrees: null });
+  const groups = yield* within(0.7, 0.8, learn(compared, { exclusive: false, degrees: null }));
   const transitivity = transitivityOf(
     compared.graph,
     probabilitiesOf(compared.graph, oddsOf(compared, groups), false),
   );
   if (transitivity >= LEAST_TRANSITIVITY) return { ...groups, transitivity };
-  return { ...learn(compared, { exclusive: true, degrees: null }), transitivity };
+  const pairwise = yield* within(0.8, 0.9, learn(compared, { exclusive: true, degrees: null }));
+  return { ...pairwise, transitivity };
+}
+
+/** Runs a part of the work, whose progress takes the whole's from one share to another. */
+function* within<T>(from: Progress, to: Progress, part: Generator<Progress, T>): Generator<Progress, T> {
+  let step = part.next();
+  for (; !step.done; step = part.next()) yield from + (to - from) * step.value;
+  return step.value;
 }
 
 function pairsOf(

@@ -26,27 +26,22 @@ export function graphOf(candidates: Candidates, lefts: number, rights: number | 
  * here.
  */
 export function withRivals({ nodes, left, right }: PairGraph, odds: Float64Array): Float64Array {
-  let fromLeft = new Float64Array(odds.length).fill(1);
-  let fromRight = new Float64Array(odds.length).fill(1);
+  const fromLeft = new Float64Array(odds.length).fill(1);
+  const fromRight = new Float64Array(odds.length).fill(1);
+  const taken = new Float64Array(nodes);
   for (let round = 0; round < ROUNDS; round++) {
-    const taken = new Float64Array(nodes);
+    taken.fill(0);
     for (let at = 0; at < odds.length; at++) {
       taken[left[at]!]! += odds[at]! * fromRight[at]!;
       taken[right[at]!]! += odds[at]! * fromLeft[at]!;
     }
-    const nextLeft = new Float64Array(odds.length);
-    const nextRight = new Float64Array(odds.length);
     for (let at = 0; at < odds.length; at++) {
+      const byLeft = Math.max(0, taken[left[at]!]! - odds[at]! * fromRight[at]!);
+      const byRight = Math.max(0, taken[right[at]!]! - odds[at]! * fromLeft[at]!);
       // half way on a scale of ratios: whole steps would swing between too much and too little
-      nextLeft[at] = Math.sqrt(
-        fromLeft[at]! / (1 + Math.max(0, taken[left[at]!]! - odds[at]! * fromRight[at]!)),
-      );
-      nextRight[at] = Math.sqrt(
-        fromRight[at]! / (1 + Math.max(0, taken[right[at]!]! - odds[at]! * fromLeft[at]!)),
-      );
+      fromLeft[at] = Math.sqrt(fromLeft[at]! / (1 + byLeft));
+      fromRight[at] = Math.sqrt(fromRight[at]! / (1 + byRight));
     }
-    fromLeft = nextLeft;
-    fromRight = nextRight;
   }
   return odds.map((odd, at) => {
     const weight = odd * fromLeft[at]! * fromRight[at]!;

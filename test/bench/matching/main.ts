@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { clustersOf } from '../../../integrations/matching/clusters.ts';
 import { findDuplicates, matchLists } from '../../../integrations/matching/match.ts';
 import type { MatchResult } from '../../../integrations/matching/matching.types.ts';
 import { baselinePairs } from './baseline.ts';
@@ -31,6 +32,7 @@ function report(judged: Judged, errors: number): void {
   line('match', judge(found, truth));
   line('score from 0.9', judge(keys(0.9), truth));
   line('match or possible', judge(keys(0), truth));
+  if (!right) line('clusters', judge(inClusters(result), truth));
   const all = right ? left.length * right.length : (left.length * (left.length - 1)) / 2;
   console.log(
     `  ${result.compared} pairs compared (${((100 * result.compared) / all).toFixed(2)} %), transitivity ${result.model.transitivity.toFixed(2)}, ${ms.toFixed(0)} ms`,
@@ -44,6 +46,14 @@ function run({ left, right, fields }: Judged): { result: MatchResult; ms: number
   const result = right ? matchLists(left, right, { fields }) : findDuplicates(left, { fields });
   return { result, ms: performance.now() - start };
 }
+
+/** All pairs of records that are in one cluster. */
+const inClusters = ({ pairs }: MatchResult): Set<string> =>
+  new Set(
+    clustersOf(pairs).flatMap(({ ids }) =>
+      ids.flatMap((id, at) => ids.slice(at + 1).map((other) => pairKey(id, other))),
+    ),
+  );
 
 function judge(found: Set<string>, truth: Set<string>) {
   const right = [...found].filter((pair) => truth.has(pair)).length;
