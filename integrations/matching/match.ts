@@ -15,7 +15,7 @@ const NEIGHBOURS = 12;
 /** Entries of the index that are read for a record at most, in each space. */
 const POSTINGS = 4_000;
 /** Of two records that match a third, the share that must match each other for matches to be taken as groups. */
-const LEAST_TRANSITIVITY = 0.8;
+const LEAST_TRANSITIVITY = 0.9;
 /** Pairs compared between two yields. */
 const PAIRS_PER_YIELD = 50_000;
 
