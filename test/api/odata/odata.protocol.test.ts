@@ -281,6 +281,52 @@ describe('pages', () => {
     await t.services.db('cards').where('name', 'like', 'Late %').delete();
   });
 
+  it('show each row that does not change once in any order, while others move in it', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `Still ${n}`);
+    const attributes = (n: number) => ({ numberOfUsers: n % 3, ...(n % 4 ? { timeModel: 'invest' } : {}) });
+    const cards = names.map((name, n) => ({ type: 'Application', name, attributes: attributes(n) }));
+    for (const body of cards) await admin.post('/api/v1/cards', body);
+    const movers: string[] = [];
+    for (const name of ['Mover 1', 'Mover 2']) {
+      movers.push((await admin.post('/api/v1/cards', { type: 'Application', name })).body.id);
+    }
+    for (const options of [
+      { $orderby: 'numberOfUsers' },
+      { $orderby: 'timeModel desc,numberOfUsers desc' },
+      { $orderby: 'name', $filter: 'numberOfUsers ne 1' },
+      { $filter: 'numberOfUsers lt 2' },
+    ] as Record<string, string>[]) {
+      let n = 0;
+      const shown = await walk({ $select: 'name', ...options }, async () => {
+        n += 1;
+        // from one end of the order to the other, in front of the page and behind it; one comes, and one goes
+        await t.services
+          .db('cards')
+          .insert({ type: 'Application', name: `Passing ${n}`, attributes: { numberOfUsers: n % 5 } });
+        await t.services
+          .db('cards')
+          .where({ name: `Passing ${n - 1}` })
+          .delete();
+        for (const [at, id] of movers.entries()) {
+          const body = {
+            name: `${(n + at) % 2 ? 'A' : 'z'} mover ${at} ${n}`,
+            attributes: { numberOfUsers: (n + at) % 2 ? -1 : 9 },
+          };
+          expect((await admin.patch(`/api/v1/cards/${id}`, body)).status).toBe(200);
+        }
+        if (n > 30) throw new Error('no end');
+      });
+      await t.services.db('cards').where('name', 'like', 'Passing %').delete();
+      const still = shown.filter((name) => name.startsWith('Still')).sort();
+      const asked = cards.filter((card) => {
+        if (options.$filter === 'numberOfUsers lt 2') return card.attributes.numberOfUsers < 2;
+        return options.$filter === undefined || card.attributes.numberOfUsers !== 1;
+      });
+      expect(still, JSON.stringify(options)).toEqual(asked.map(({ name }) => name).sort());
+    }
+    await t.services.db('cards').whereIn('id', movers).orWhere('name', 'like', 'Still %').delete();
+  });
+
   it('are bound to their query', async () => {
     const first = await ask(admin, '/Application', {}, { prefer: 'maxpagesize=2' });
     const token = new URL(first.body['@odata.nextLink']).searchParams.get('$skiptoken')!;
