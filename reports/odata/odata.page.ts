@@ -194,19 +194,21 @@ function pageStatement(writing: Writing, question: PageQuestion, size: number): 
   const position = track && !token ? raw(POSITION) : raw('null::bigint');
   const there = via ? isThere(writing, via.set, via.key) : raw('null::boolean');
   const table = raw(set.kind === 'card' ? 'cards' : 'relations');
-  const rows = joins.reduce((all, join) => sql`${all} ${join}`, sql`page join ${table} c on c.id = page.id`);
+  // in their order before they are looked up, so that none waits for the others to be sorted with all that it holds
+  const shown = sql`(select id, n from page where n <= ${size}::int order by n offset 0) page`;
+  const rows = joins.reduce(
+    (all, join) => sql`${all} ${join}`,
+    sql`${shown} join ${table} c on c.id = page.id`,
+  );
   return sql`with page as materialized (
       select found.id, found.keys, row_number() over () as n
       from (select c.id, ${values} as keys from ${looked}
             order by ${order} limit ${size === 0 ? 0 : size + 1} offset ${token ? 0 : options.skip}) found)
-    select line from (
-      select 0 as n, json_build_object('total', ${total}, 'position', ${position}, 'there', ${there},
-        'found', (select count(*) from page),
-        'last', (select json_build_object('id', id, 'keys', coalesce(keys, '{}')) from page where n <= ${size}::int
-                 order by n desc limit 1))::text || ',' as line
-      union all
-      select page.n, ${item} || ',' from ${rows} where page.n <= ${size}::int) lines
-    order by n`;
+    select json_build_object('total', ${total}, 'position', ${position}, 'there', ${there},
+      'found', (select count(*) from page),
+      'last', (select json_build_object('id', id, 'keys', coalesce(keys, '{}')) from page where n <= ${size}::int
+               order by n desc limit 1))::text || ','
+    union all (select ${item} || ',' from ${rows} order by page.n)`;
 }
 
 /** How many entities the question's filter lets through. */
