@@ -65,9 +65,11 @@ export interface RateHeaders {
 /** Of what the remote is known to let through, so much is used: the rest is for clocks that do not agree. */
 const SHARE = 0.97;
 /** After a refusal, so much of what passed is tried on, and for how long before more is tried again. */
-const AFTER_REFUSAL = 0.94;
-const HOLD_MS = 20_000;
+const AFTER_REFUSAL = 0.955;
+const HOLD_MS = 45_000;
 const STEP = 1.04;
+/** A turn that nobody was in time for is made good, if it is no older. */
+const CREDIT_MS = 50;
 /** A refusal so soon after a cut was already under way then. */
 const SETTLE_MS = 1_000;
 const SMALLEST_PAGE = 1 / 32;
@@ -97,7 +99,7 @@ export function reserve(state: LimiterState, now: number): { state: LimiterState
     at,
     state: {
       ...state,
-      nextAt: at + 1000 / state.rate,
+      nextAt: Math.max(state.nextAt, at - CREDIT_MS) + 1000 / state.rate,
       pressedAt: at > now ? now : state.pressedAt,
     },
   };

@@ -68,6 +68,15 @@ describe('a complete reading', () => {
     expect(withheld).toBe(true);
   });
 
+  test('takes no row that comes twice for the one that is kept back', async () => {
+    const all = ids('cmdb_ci_server');
+    instance.accounts.get('estate')!.hidesRow = (row) => row.values.sys_id === all[4];
+    instance.faults.arm({ fault: 'duplicate_ids' });
+    const { records, withheld } = await readAll(remote, 'cmdb_ci_server', 10);
+    expect(records.map(({ id }) => id)).toEqual(all.filter((id) => id !== all[4]));
+    expect(withheld).toBe(true);
+  });
+
   test('of an empty table ends at once', async () => {
     expect(await readAll(remote, 'cmdb_ci_service', 10)).toEqual({ records: [], withheld: false, pages: 1 });
   });

@@ -93,8 +93,9 @@ export function createReading(transport: Transport): Reading {
     });
     if (!answer.ok) return answer;
     const { pageSize, result } = answer.value;
-    const shown = Array.isArray(result) ? result.length : 0;
     const records = recordsOf(stretch.table, result, request.fields);
+    // a row that comes twice may stand where another one is kept back
+    const shown = records.length;
     const last = records.at(-1);
     if (last && !isBeyond(step(last), cursor)) {
       const what = `Reading ${stretch.table} does not get on: its order is not heeded, or sys_updated_on is hidden`;
