@@ -31,7 +31,8 @@ export async function atMoment<T>(
   const sql = await db.transaction({ isolationLevel: 'repeatable read' });
   try {
     const position = await positionAt(sql, asOf);
-    await sql.raw("set local work_mem = '64MB'");
+    // merging would read the old rows through their index, page by page; they are in no order and their cache is small
+    await sql.raw("set local work_mem = '64MB'; set local enable_mergejoin = off");
     const touched = await collectTouched(sql, position, scope);
     await shadowTables(sql, touched, position, asOf);
     await sql.raw('set transaction read only');
