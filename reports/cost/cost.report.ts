@@ -31,21 +31,23 @@ export const costReport = defineReport<Params, Answer>({
   },
   dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
   variant: () => '',
-  async compute({ sql, lines, ctx, params, cards }) {
+  async compute({ lines, ctx, params, cards }) {
     const { costKeys } = typeOf(ctx, 'type', params.type);
     const cost = costKeys.map((key) => numberIn('c.attributes', key)).join(' + ') || '0';
-    const priced = `(select c.id, c.name, ${cost} as cost from cards c where c.type = ? and ${cards.sql} offset 0) priced`;
-    const bindings = [params.type, ...cards.bindings];
-    const item = jsonLine({ id: { id: 'id' }, name: { text: 'name' }, cost: { json: 'cost' } });
-    const { rows } = await sql.raw(
-      `select coalesce(sum(cost), 0)::text as total from ${priced}`,
-      bindings as never,
-    );
-    return [
-      '{"items":[\n',
-      await lines({ sql: `select ${item} from ${priced} where cost <> 0 order by cost desc, id`, bindings }),
-      `\n],"total":${rows[0].total}}`,
-    ];
+    const item = jsonLine({ id: { id: 'p.id' }, name: { text: 'p.name' }, cost: { json: 'p.cost' } });
+    // the items on a line each, and the total on the last
+    const read = await lines({
+      sql: `with priced as materialized (
+          select c.id, c.name, ${cost} as cost from cards c where c.type = ? and ${cards.sql})
+        select l.line from (
+          select 1 as part, p.cost, p.id, ${item} as line from priced p where p.cost <> 0
+          union all select 2, null, null, '{"total":' || coalesce(sum(p.cost), 0) || '},' from priced p) l
+        order by l.part, l.cost desc, l.id`,
+      bindings: [params.type, ...cards.bindings],
+    });
+    const end = read.lastIndexOf('\n');
+    const items = read.subarray(0, Math.max(0, end - 1));
+    return ['{"items":[\n', items, `\n],${read.toString('utf8', end + 2)}`];
   },
   long: 'items',
   tables: ({ items }) => [
