@@ -52,11 +52,12 @@ export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate 
   }
   if (record && !tombstone) return { kind: 'there', record };
   const { absences } = pair;
-  if (record) {
+  const present = reading.present?.has(pair.remoteId);
+  if (tombstone && (record || present)) {
     return { kind: 'missing', absences, reason: 'the remote both shows it and calls it deleted' };
   }
   if (tombstone) return gone('tombstone', tombstone);
-  if (reading.kind === 'delta') return { kind: 'unread' };
+  if (reading.kind !== 'complete' || present) return { kind: 'unread' };
   if (look || mapping.filtered) {
     return { kind: 'missing', absences, reason: 'the reading is without it, which proves nothing' };
   }
@@ -81,7 +82,8 @@ export function wantedLooks(book: Book, reading: RemoteReading): string[] {
   );
   for (const { remoteId, state } of book.pairs.values()) {
     if (state.kind === 'unmapped' || reading.looks.has(remoteId)) continue;
-    const [read, called] = [records.has(remoteId), tombstones.has(remoteId)];
+    const read = records.has(remoteId) || reading.present?.has(remoteId);
+    const called = tombstones.has(remoteId);
     if (read ? called : !called && reading.kind === 'complete') wanted.push(remoteId);
   }
   return wanted;

@@ -24,12 +24,17 @@ export type Look = { kind: 'gone' } | { kind: 'unknown' } | { kind: 'there'; rec
 
 /** All that was read outside for one run. */
 export interface RemoteReading {
-  /** `complete`: every record that fits the filter; `delta`: those changed since the watermark, and those asked for. */
-  kind: 'complete' | 'delta';
+  /**
+   * `complete`: every record that fits the filter; `delta`: those changed since the watermark, and those asked for;
+   * `part`: a page of a complete reading, by which only its own records are judged.
+   */
+  kind: 'complete' | 'delta' | 'part';
   records: RemoteRecord[];
   tombstones: RemoteTombstone[];
   /** By key: records looked at one by one because a reading lacked them. */
   looks: Map<string, Look>;
+  /** Keys that parts before this reading have shown: with it a run plans page by page, and in the end what is missing. */
+  present?: ReadonlySet<string>;
   /** What the next reading goes on from; RFC 3339, by the remote's clock. */
   watermark: string | null;
 }

@@ -9,7 +9,10 @@ import { planGone, planQuarantined } from './plan.gone.ts';
 
 /** Plans what is known already: each pair by what has become of its two sides. */
 export function planPairs(planning: Planning): void {
-  for (const pair of planning.book.pairs.values()) planPair(planning, pair);
+  const { index, book } = planning;
+  for (const pair of book.pairs.values()) {
+    if (index.reading.kind !== 'part' || index.records.has(pair.remoteId)) planPair(planning, pair);
+  }
 }
 
 function planPair(planning: Planning, pair: Pair): void {

@@ -129,7 +129,7 @@ function planCards(planning: Planning, cards: readonly LocalCard[], held: Readon
   const { mapping, seen } = planning;
   if (mapping.direction === 'pull') return;
   // a record that is there but was not read would get a double
-  if (mapping.direction === 'push' && seen.remote.kind === 'delta') return;
+  if (seen.remote.kind === 'part' || (mapping.direction === 'push' && seen.remote.kind === 'delta')) return;
   const keyOf = ({ fields }: Thing) => identityKey(mapping.fields, fields);
   const taken = new Map<string | null, string>();
   for (const one of boundThings(planning)) taken.set(keyOf(one), `card ${one.id}`);

@@ -66,7 +66,8 @@ const bookOf = (...pairs: Pair[]): Book => {
 interface Given {
   cards?: LocalCard[];
   records?: RemoteRecord[];
-  kind?: 'complete' | 'delta';
+  kind?: 'complete' | 'delta' | 'part';
+  present?: string[];
   tombstones?: string[];
   looks?: [string, Look][];
   redirects?: [string, string][];
@@ -78,6 +79,7 @@ const seen = (given: Given): Observation => ({
     records: given.records ?? [],
     tombstones: (given.tombstones ?? []).map((id) => ({ table: 'cmdb_ci_appl', id, at: NOW })),
     looks: new Map(given.looks),
+    present: given.present && new Set(given.present),
     watermark: NOW,
   },
   local: {
@@ -130,6 +132,16 @@ describe('what is gone', () => {
     expect(wantedLooks(book, seen({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
     expect(wantedLooks(book, seen({}).remote)).toEqual(['r1']);
     expect(wantedLooks(book, seen({ kind: 'delta' }).remote)).toEqual([]);
+  });
+
+  it('is told in the end of a reading page by page, and not by a page', () => {
+    const two = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'a'));
+    const all = [...cards, card('c2', 'a'), card('c3', 'new')];
+    const page = { cards: all, kind: 'part', records: [record('r1', 'b')] } as const;
+    expect(told(planned(two, { ...page, records: [...page.records] }))).toEqual(['update local c1 r1']);
+    const rest: Given = { cards: all, present: ['r1'], looks: [['r2', { kind: 'gone' }]] };
+    expect(wantedLooks(two, seen({ present: ['r1'] }).remote)).toEqual(['r2']);
+    expect(told(planned(two, rest))).toEqual(['quarantine c2 r2', 'create remote c3']);
   });
 
   it('waits in quarantine, is released when it is back, and removed when its time has come', () => {

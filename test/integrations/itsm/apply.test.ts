@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { applyPlan } from '../../../integrations/itsm/engine/apply.ts';
+import type { Outcome } from '../../../integrations/itsm/engine/apply.types.ts';
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
+import type { Book } from '../../../integrations/itsm/engine/book.types.ts';
+import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
+import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
+import { verifyPlan } from '../../../integrations/itsm/engine/verify.ts';
+import { evaluate, mappingOf } from './histories/landscape.ts';
+import { type Journal, Killed, memoryPort, type Sides } from './histories/memory.port.ts';
+import { createSides } from './histories/memory.sides.ts';
+import type { Setting, Trouble } from './histories/steps.ts';
+
+const setting: Setting = {
+  rules: ['remote_leads', 'remote_leads', 'remote_leads'],
+  deletion: 'strict',
+  tombstones: true,
+  looks: true,
+  marks: true,
+  normalising: false,
+  quarantine: 0,
+};
+const mapping = mappingOf(setting);
+
+/** Two sides with a book and a journal, small enough to follow by hand. */
+function landscape() {
+  const sides: Sides = createSides(mapping, setting);
+  const book: Book = emptyBook();
+  const journal: Journal = new Map();
+  const outcomes = new Map<number, Outcome>();
+  let plans = 0;
+  const plan = (over: Partial<typeof mapping> = {}): Plan => {
+    plans += 1;
+    journal.clear();
+    outcomes.clear();
+    const remote = {
+      kind: 'complete' as const,
+      records: structuredClone([...sides.records.values()]),
+      tombstones: sides.tombstones,
+      looks: new Map(),
+      watermark: sides.now(),
+    };
+    const local = { cards: structuredClone(sides.cards), redirects: sides.redirects };
+    const seen = { remote, local, resolutions: [], decisions: [], now: sides.tick(), remoteAheadMs: 0 };
+    return makePlan(`p${plans}`, { ...mapping, ...over }, book, seen, { score: () => [], evaluate });
+  };
+  const apply = async (of: Plan, troubles: Trouble[] = [], options = {}) => {
+    const commit = (changes: Parameters<typeof writeBook>[1]) => writeBook(book, changes);
+    const act = async () => {};
+    const port = memoryPort(
+      { sides, book, commit, setting, mutant: undefined, mapping, troubles, act },
+      journal,
+    );
+    const { finish, writeLocal } = port;
+    port.finish = async (row, outcome, changes) => {
+      outcomes.set(row.no, outcome);
+      await finish(row, outcome, changes);
+    };
+    port.writeLocal = async (row, ...rest) => {
+      const outcome = await writeLocal(row, ...rest);
+      outcomes.set(row.no, outcome);
+      return outcome;
+    };
+    return await applyPlan(mapping, of, port, options);
+  };
+  return { sides, book, journal, outcomes, plan, apply };
+}
+
+const fields = (name: string, key: string) => ({ name, 'attributes.end': null, 'attributes.key': key });
+
+/** A pair that both sides agree on, a card that is new, and a record that is. */
+async function started() {
+  const world = landscape();
+  const { sides } = world;
+  const card = sides.create('local', fields('a', 'k1'));
+  await world.apply(world.plan());
+  const [remote] = [...sides.records.keys()];
+  return { ...world, card, remote: remote! };
+}
+
+describe('a plan that is applied', () => {
+  it('leaves rows alone whose state no longer holds, and takes them up next time', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book } = await started();
+    sides.edit('local', card, 'name', 'b');
+    const made = plan();
+    sides.edit('remote', remote, 'name', 'c');
+    expect((await apply(made)).counts).toMatchObject({ stale: 1, applied: 0 });
+    expect(outcomes.get(0)?.message).toBe("'name' is 'c' at the remote by now, instead of 'a'.");
+    expect(book.again).toEqual(new Set([remote]));
+    await apply(plan());
+    expect(sides.cards.get(card)?.fields.name).toBe('c');
+  });
+
+  it('goes on after a kill where it was, and sends nothing twice', async () => {
+    const { sides, plan, apply } = landscape();
+    for (const key of ['k1', 'k2', 'k3']) sides.create('local', fields(key, key));
+    const made = plan();
+    for (const call of [2, 3, 1, 2, 4, 6]) {
+      const killed = apply(made, [{ kind: 'kill', call, after: true }]);
+      await killed.catch((error) => expect(error).toBeInstanceOf(Killed));
+    }
+    expect((await apply(made)).status).toBe('done');
+    expect(sides.shown('remote').map(({ fields: { name } }) => name)).toEqual(['k1', 'k2', 'k3']);
+  });
+
+  it('looks for a write of which the answer was lost before it sends it again', async () => {
+    for (const done of [true, false]) {
+      const { sides, plan, apply } = landscape();
+      sides.create('local', fields('a', 'k1'));
+      const lost: Trouble = { kind: 'lost', call: 1, done };
+      expect(await apply(plan(), [lost])).toMatchObject({ status: 'done', counts: { applied: 1 } });
+      expect(sides.records.size).toBe(1);
+    }
+  });
+
+  it('applies the rows that were approved, and the others later', async () => {
+    const { sides, plan, apply } = landscape();
+    for (const key of ['k1', 'k2']) sides.create('local', fields(key, key));
+    const made = plan();
+    expect((await apply(made, [], { approved: new Set([1]) })).counts).toMatchObject({
+      applied: 1,
+      pending: 1,
+    });
+    expect(sides.shown('remote').map(({ fields: { name } }) => name)).toEqual(['k2']);
+    expect((await apply(made)).counts).toMatchObject({ applied: 2 });
+    expect(sides.records.size).toBe(2);
+  });
+
+  it('does nothing when the breaker has stopped it, unless a person lets it go on', async () => {
+    const { sides, plan, apply, remote, book } = await started();
+    sides.remove('remote', remote, true);
+    const made = plan({ deletion: { ...mapping.deletion, maxCount: 0 } });
+    expect(await apply(made)).toMatchObject({
+      status: 'stopped',
+      message: expect.stringMatching('1 removal'),
+    });
+    expect(book.pairs.get(remote)?.state.kind).toBe('linked');
+    await apply(made, [], { despiteBreaker: true });
+    expect(book.pairs.get(remote)?.state.kind).toBe('quarantined');
+  });
+
+  it('is verified against both sides', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book } = await started();
+    sides.edit('local', card, 'name', 'b');
+    const made = plan();
+    await apply(made);
+    const present = () => ({
+      outcomes,
+      book,
+      cards: sides.cards,
+      records: new Map([[remote, { kind: 'there' as const, record: sides.records.get(remote)! }]]),
+    });
+    expect(verifyPlan(mapping, made, present())).toEqual([]);
+    sides.edit('remote', remote, 'name', 'z');
+    expect(verifyPlan(mapping, made, present())).toEqual([
+      { no: 0, message: "'name' is 'z' instead of 'b'." },
+    ]);
+  });
+});
+
+describe('a plan that is taken back', () => {
+  it('leaves both sides and the book as they were', async () => {
+    const world = await started();
+    const { sides, plan, apply, outcomes, card, remote, book } = world;
+    sides.edit('local', card, 'name', 'b');
+    sides.edit('remote', remote, 'attributes.end', '2026-01-01 00:00:00');
+    sides.create('remote', { ...fields('x', 'k7') });
+    const second = sides.create('local', fields('y', 'k8'));
+    const was = [structuredClone(book.pairs), sides.shown('local'), sides.shown('remote')];
+    const made = plan();
+    expect((await apply(made)).counts.applied).toBe(4);
+    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    expect(back.rows).toHaveLength(4);
+    world.journal.clear();
+    expect((await apply(back)).counts).toMatchObject({ applied: 4, stale: 0 });
+    expect([book.pairs, sides.shown('local'), sides.shown('remote')]).toEqual(was);
+    expect(sides.cards.get(second)?.archived).toBe(false);
+  });
+
+  it('does not take later changes along', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    sides.edit('remote', remote, 'name', 'b');
+    const made = plan();
+    await apply(made);
+    sides.edit('local', card, 'name', 'c');
+    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    journal.clear();
+    expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
+    expect(sides.cards.get(card)?.fields.name).toBe('c');
+  });
+
+  it('brings back what was removed: a card as it was, a record anew', async () => {
+    for (const side of ['local', 'remote'] as const) {
+      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      sides.remove(side === 'local' ? 'remote' : 'local', side === 'local' ? remote : card, true);
+      await apply(plan());
+      const made = plan();
+      await apply(made);
+      expect(sides.shown(side)).toEqual([]);
+      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(back)).counts).toMatchObject({ applied: 1 });
+      expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['a']);
+      expect(plan().rows.filter(({ action }) => action === 'create')).toEqual([]);
+    }
+  });
+});
