@@ -98,6 +98,7 @@ export function reportOperation(
     errors: [
       'not_acceptable',
       'position_ahead',
+      'query_too_heavy',
       ...(report.timeTravel ? (['as_of_expired'] as const) : []),
       ...(report.errors ?? []),
     ],

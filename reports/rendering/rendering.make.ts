@@ -1,20 +1,28 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { EstateError } from '../../platform/errors.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
 import { tableNamed, writeReportCsv, writeReportXlsx } from '../report.formats.ts';
 import { answerOf } from '../report.lines.ts';
 import { reportNamed } from '../reports.catalogue.ts';
 import type { Rendering } from './rendering.types.ts';
 
+/** Of an answer that is read at once: as objects it takes ten times as much, of the memory of the whole process. */
+const MOST_BYTES = 128 * 1024 * 1024;
+
 /**
  * Makes a file or a picture.
- * @throws EstateError 422 naming the tables that there are.
+ * @throws EstateError 422 naming the tables that there are, `query_too_heavy` for an answer that has no room.
  */
 export async function makeRendering(rendering: Rendering): Promise<Buffer> {
   if (rendering.make === 'chart') return await draw(rendering.chart, rendering.workspace);
   const { params } = rendering;
   const report = reportNamed(rendering.report);
   const body = Buffer.from(rendering.body.buffer, rendering.body.byteOffset, rendering.body.byteLength);
+  const isWhole = rendering.make === 'picture' || report.long === undefined;
+  if (isWhole && body.length > MOST_BYTES) {
+    throw new EstateError('query_too_heavy', 'The answer is too large for this form; narrow it by a filter.');
+  }
   if (rendering.make === 'picture') {
     const chart = report.chart!(JSON.parse(body.toString()), params, rendering.context);
     return await draw(chart, rendering.workspace);

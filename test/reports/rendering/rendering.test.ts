@@ -49,6 +49,12 @@ it('survives what fails, and hands refusals on as they are', async () => {
     code: 'validation_failed',
     errors: [expect.objectContaining({ field: 'table', code: 'unknown_value' })],
   });
+  const body = new Uint8Array(128 * 1024 * 1024 + 1);
+  const { report, params } = costs(1);
+  const context = { metamodel: { cardTypes: new Map() }, today: '2026-01-01' };
+  await expect(render({ make: 'picture', report, params, body, context, workspace })).rejects.toMatchObject({
+    code: 'query_too_heavy',
+  });
   expect((await render(picture)).toString()).toContain('<svg');
 });
 
