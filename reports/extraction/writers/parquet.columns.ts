@@ -90,10 +90,7 @@ export function parquetValues(type: ColumnType): (cell: NonNullable<Cell>) => un
       return (cell) => day(textOf(cell));
     }
     case 'datetime':
-      return (cell) => {
-        const ms = time(textOf(cell));
-        return ms === null ? null : BigInt(ms);
-      };
+      return (cell) => time(textOf(cell));
     default:
       return textOf;
   }

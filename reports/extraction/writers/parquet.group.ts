@@ -1,6 +1,8 @@
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { ParquetWriter } from 'hyparquet-writer';
 import { arrayColumns, rowShaper, type Source } from '../extraction.shape.ts';
 import type { Cell, Column } from '../extraction.types.ts';
+import { Bytes } from './parquet.bytes.ts';
+import { type FlatColumn, isFlat, writeFlat } from './parquet.chunk.ts';
 import { parquetSchema, parquetValues } from './parquet.columns.ts';
 
 type Groups = InstanceType<typeof ParquetWriter>['row_groups'];
@@ -26,18 +28,6 @@ function sources(columns: Column[]): (column: Column) => Source {
   };
 }
 
-/** What the library has written. */
-class Written extends ByteWriter {
-  constructor() {
-    super(1 << 20);
-  }
-
-  restart(): void {
-    this.index = 0;
-    this.offset = 0;
-  }
-}
-
 /** Makes row groups of lines that are JSON arrays, as `jsonArrays` has them. */
 export function rowGroups(columns: Column[]): (lines: readonly Uint8Array[], rows: number) => RowGroup {
   const schema = parquetSchema(columns);
@@ -45,7 +35,8 @@ export function rowGroups(columns: Column[]): (lines: readonly Uint8Array[], row
   const shape = rowShaper(columns, sources(columns));
   const cells = new Array<Cell>(columns.length);
   return (lines, rows) => {
-    const data = columns.map(() => new Array<unknown>(rows).fill(null));
+    const flat = columns.map((column) => flatColumn(column, rows));
+    const nested = columns.map(({ type }) => (isFlat(type) ? [] : new Array<unknown>(rows).fill(null)));
     let at = 0;
     for (const bytes of lines) {
       // JSON holds no line feed, so that the lines are the items of one array
@@ -54,21 +45,42 @@ export function rowGroups(columns: Column[]): (lines: readonly Uint8Array[], row
         shape(row, cells);
         for (let n = 0; n < cells.length; n += 1) {
           const cell = cells[n];
-          if (cell !== null && cell !== undefined) data[n]![at] = values[n]!(cell);
+          if (cell === null || cell === undefined) continue;
+          const value = values[n]!(cell);
+          const column = flat[n];
+          if (!column) nested[n]![at] = value;
+          else if (value !== null) {
+            column.present[at] = 1;
+            column.values.push(value as string | number);
+          }
         }
         at += 1;
       }
     }
-    const written = new Written();
+    const written = new Bytes(1 << 20);
     const parquet = new ParquetWriter({ writer: written, schema });
     written.restart();
-    const columnData = columns.map((column, n) => ({
-      name: column.header,
-      data: data[n]!,
-      statistics: ordered(column),
-      offsetIndex: false,
-    }));
-    parquet.write({ columnData, rowGroupSize: rows });
-    return { bytes: written.getBytes() as RowGroup['bytes'], facts: parquet.row_groups[0]! };
+    const chunks = columns.map(({ header }, n) => {
+      const column = flat[n];
+      if (column) return writeFlat(written, column);
+      const columnData = [{ name: header, data: nested[n]!, statistics: false, offsetIndex: false }];
+      parquet.write({ columnData, rowGroupSize: rows });
+      return parquet.row_groups.pop()!.columns[0]!;
+    });
+    const facts = {
+      columns: chunks,
+      total_byte_size: chunks.reduce((sum, { meta_data }) => sum + meta_data!.total_uncompressed_size, 0n),
+      total_compressed_size: BigInt(written.offset),
+      num_rows: BigInt(rows),
+    };
+    return { bytes: written.getBytes() as RowGroup['bytes'], facts };
   };
+}
+
+/** An empty column for values of a type that is written here. */
+function flatColumn(column: Column, rows: number): FlatColumn | undefined {
+  const { header: name, type } = column;
+  return isFlat(type)
+    ? { name, type, present: new Uint8Array(rows), values: [], bounds: ordered(column) }
+    : undefined;
 }

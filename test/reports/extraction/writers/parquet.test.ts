@@ -105,6 +105,28 @@ it('writes rows of several groups, and a file without any', async () => {
   expect(await read([], query)).toEqual([['0', null, '0', null]]);
 });
 
+it('keeps values that repeat and values that are seldom there, and finds rows by their bounds', async () => {
+  const some: Cell[][] = Array.from({ length: 3000 }, (_, n): Cell[] => [
+    `id ${String(n).padStart(5, '0')}`,
+    n % 3 === 0 ? `漢字 ${n % 5}` : null,
+    n % 10 === 0 ? n / 4 : null,
+    n % 2 === 0 ? n % 4 === 0 : null,
+    n % 7 === 0 ? new Date(n * 86_400_000).toISOString().slice(0, 10) : null,
+    new Date(n * 3_600_000 - 1).toISOString(),
+    n % 100 === 0 ? ['a', `b${n}`] : null,
+  ]);
+  const found = await read(
+    some,
+    `select * exclude (created_at), epoch_ms(created_at) from file
+     where id in ('id 00000', 'id 00630', 'id 02999') and created_at >= '1969-12-31' order by id`,
+  );
+  expect(found).toEqual([
+    ['id 00000', '漢字 0', 0, true, '1970-01-01', ['a', 'b0'], '-1'],
+    ['id 00630', '漢字 0', 157.5, false, '1971-09-23', null, String(630 * 3_600_000 - 1)],
+    ['id 02999', null, null, null, null, null, String(2999 * 3_600_000 - 1)],
+  ]);
+});
+
 it('takes no more rows than the reader takes, and lets go of them when it is aborted', async () => {
   const { table, told } = endlessLines();
   const stop = new AbortController();
