@@ -2,7 +2,7 @@ import { may } from '../domain/access/policy.ts';
 import type { Ctx } from '../domain/context.ts';
 import type { Fragment } from '../domain/lists/lists.types.ts';
 import type { Sql } from '../platform/database.ts';
-import { jsonText, literal } from './report.sql.ts';
+import { jsonLine, jsonText, literal } from './report.sql.ts';
 
 /** A relation's attributes over the alias `r`, without costs unless the caller holds `costs.view`. */
 export function relationAttributes(ctx: Ctx): string {
@@ -85,18 +85,16 @@ export function linkedIds(ctx: Ctx, type: string, visible: Fragment): Fragment {
     other,
     n,
     ids: idsOfType(other, ways, visible),
-    list: `any_value(k.ids) filter (where k.n = ${n})`,
   }));
-  const members = kinds.map(
-    ({ other, list }) => `${literal(`${JSON.stringify(other)}:["`)} || ${list} || '"]'`,
-  );
+  const names = kinds.map(({ other, n }) => `when ${n} then ${literal(`${JSON.stringify(other)}:["`)}`);
   const orgs = kinds.find(({ other }) => other === 'Organization');
   const each = kinds.map(({ ids, n }) => `select ${n} as n, x.card_id, x.ids from (${ids.sql}) x`);
   const none = 'select 0 as n, null::uuid as card_id, null::text as ids where false';
   return {
-    sql: `select k.card_id, '{' || ${joined(members)} || '}' as by_type,
-        ${orgs ? `coalesce('["' || ${orgs.list} || '"]', '[]')` : `'[]'`} as org_ids
-      from (${each.join(' union all ') || none}) k group by k.card_id`,
+    sql: `select k.card_id, '{' || string_agg(k.name || k.ids || '"]', ',' order by k.n) || '}' as by_type,
+        ${orgs ? `coalesce('["' || any_value(k.ids) filter (where k.n = ${orgs.n}) || '"]', '[]')` : `'[]'`} as org_ids
+      from (select u.n, u.card_id, u.ids, ${names.length > 0 ? `case u.n ${names.join(' ')} end` : 'null'} as name
+            from (${each.join(' union all ') || none}) u) k group by k.card_id`,
     bindings: kinds.flatMap(({ ids }) => ids.bindings),
   };
 }
@@ -147,6 +145,18 @@ export function relatedCards(ctx: Ctx, type: string, cards: Fragment, visible: F
           where (e.card_id in (select c.id from cards c where ${cards.sql})) is true)) is true
         group by c.type) o`,
     bindings: [...visible.bindings, typesBy('source_id'), typesBy('target_id'), ...cards.bindings],
+  };
+}
+
+/**
+ * The visible cards of some types, on a line each in the order in which {@link relatedCards} has them: for who has read
+ * the ids of the related ones and picks them out.
+ */
+export function cardsOfTypes(types: string[], visible: Fragment): Fragment {
+  const line = jsonLine({ id: { id: 'c.id' }, name: { text: 'c.name' }, type: { text: 'c.type' } });
+  return {
+    sql: `select ${line} from cards c where c.type = any(?::text[]) and ${visible.sql} order by c.type, c.name, c.id`,
+    bindings: [types, ...visible.bindings],
   };
 }
 
