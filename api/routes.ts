@@ -22,6 +22,7 @@ import { registerExtractRoutes } from './exports/extracts.routes.ts';
 import { registerExtractionScheduleRoutes } from './extractions/extraction-schedules.routes.ts';
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerImportRoutes } from './imports/imports.routes.ts';
+import { registerItsmConnectionRoutes } from './itsm/itsm-connections.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerCardTypeRoutes } from './metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
@@ -105,6 +106,7 @@ export const routeGroups: RouteGroup[] = [
   registerEventRoutes,
   registerBatchRoutes,
   registerWebhookRoutes,
+  registerItsmConnectionRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

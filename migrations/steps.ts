@@ -23,6 +23,7 @@ import * as endOfLife from './steps/0024-end-of-life.ts';
 import * as extractionSchedules from './steps/0025-extraction-schedules.ts';
 import * as reports from './steps/0026-reports.ts';
 import * as extractionFailures from './steps/0030-extraction-failures.ts';
+import * as itsmConnections from './steps/0032-itsm-connections.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -50,4 +51,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0025-extraction-schedules', up: extractionSchedules.up },
   { name: '0026-reports', up: reports.up },
   { name: '0030-extraction-failures', up: extractionFailures.up },
+  { name: '0032-itsm-connections', up: itsmConnections.up },
 ];

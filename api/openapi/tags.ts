@@ -25,6 +25,10 @@ export const tags = [
     name: 'Mutation batches',
     description: 'Writes that belong together: listed, looked into and rolled back as a whole',
   },
+  {
+    name: 'ITSM synchronisation',
+    description: 'Remote databases of configuration items, and how they and the inventory agree',
+  },
   { name: 'Webhooks', description: 'Changes sent to other systems' },
   { name: 'Users and roles', description: 'Who may do what' },
   { name: 'Provisioning', description: 'SCIM 2.0: accounts and groups, kept by an identity provider' },

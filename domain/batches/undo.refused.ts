@@ -28,6 +28,7 @@ export const refusedEvents: Record<string, string> = {
   extraction_schedule: 'Schedules hold secrets, and what was extracted has left the house.',
   extraction_run: 'What was extracted has left the house.',
   eol_facts: 'Facts about products are loaded anew from their source.',
+  itsm_connection: 'Connections hold secrets, which are told to nobody, and so cannot come back.',
   webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
   'notification.created': 'What people were told cannot be taken back.',
   'notification.updated': 'What people were told cannot be taken back.',

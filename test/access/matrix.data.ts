@@ -9,6 +9,7 @@ import { collaborationRows } from './matrix/collaboration.data.ts';
 import { eolRows } from './matrix/eol.data.ts';
 import { extractionRows } from './matrix/extractions.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
+import { itsmRows } from './matrix/itsm.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
@@ -200,6 +201,7 @@ export const table: Row[] = [
   savedReportRows,
   webhookRows,
   extractionRows,
+  itsmRows,
   batchRows,
   calculationRows,
   reportRows,

@@ -1,0 +1,181 @@
+import Type, { type TSchema } from 'typebox';
+import {
+  createConnection,
+  deleteConnection,
+  patchConnection,
+} from '../../domain/itsm/connections.commands.ts';
+import { listConnections, readConnection } from '../../domain/itsm/connections.queries.ts';
+import { ConnectionCreate, ConnectionPatch } from '../../domain/itsm/connections.types.ts';
+import type { Services } from '../../domain/services.ts';
+import {
+  listRemoteFields,
+  listRemoteTables,
+  testConnection,
+} from '../../integrations/itsm/connections/connections.ask.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import {
+  ItsmConnectionSchema,
+  ItsmConnectionTestSchema,
+  ItsmRemoteFieldSchema,
+  ItsmRemoteTableSchema,
+} from '../schemas/itsm.ts';
+import type { App } from '../types.ts';
+
+const tag = 'ITSM synchronisation';
+const see = 'itsm_sync.view';
+const manage = 'itsm_sync.manage';
+const base = '/api/v1/itsm-sync/connections';
+const params = Type.Object({ conn_id: Uuid }, closed);
+
+/** Connections to remote databases of configuration items. */
+export function registerItsmConnectionRoutes(app: App, services: Services): void {
+  const schemas = [
+    ItsmConnectionSchema,
+    ItsmConnectionTestSchema,
+    ItsmRemoteTableSchema,
+    ItsmRemoteFieldSchema,
+  ];
+  for (const schema of schemas as TSchema[]) app.addSchema(schema);
+  const connection = (description: string) => ({ description, schema: Type.Ref('ItsmConnection#') });
+
+  operation(app, {
+    method: 'GET',
+    url: base,
+    id: 'listItsmConnections',
+    tag,
+    summary: 'List connections',
+    permission: see,
+    query: listQuery(['name', 'created_at'], 'name', {
+      is_active: Type.Optional(Type.Boolean({ description: 'Whether it is not paused' })),
+    }),
+    answers: { 200: { description: 'Connections', schema: listAnswer(Type.Ref('ItsmConnection#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listConnections(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: base,
+    id: 'createItsmConnection',
+    tag,
+    summary: 'Set up a connection',
+    description:
+      'Nothing is called yet: test it next. Secrets are kept encrypted and shown to nobody. The address must be https and public, unless OUTBOUND_ALLOW names it.',
+    permission: manage,
+    body: ConnectionCreate,
+    bodyExample: {
+      name: 'ServiceNow',
+      instance_url: 'https://example.service-now.com',
+      auth_type: 'basic',
+      username: 'estate.sync',
+      password: 'a password of its own',
+    },
+    answers: { 201: connection('The connection') },
+    errors: ['name_taken'],
+    handler: async ({ ctx, body, reply }) =>
+      sendResource(reply.code(201), await createConnection(ctx, services, body)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/:conn_id`,
+    id: 'readItsmConnection',
+    tag,
+    summary: 'Read one connection',
+    permission: see,
+    params,
+    answers: { 200: connection('The connection') },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readConnection(ctx, params.conn_id)),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: `${base}/:conn_id`,
+    id: 'patchItsmConnection',
+    tag,
+    summary: 'Change, pause or resume a connection',
+    description:
+      'With another address every secret is needed again. What the last test found is forgotten once the remote is called in another way.',
+    permission: manage,
+    params,
+    body: ConnectionPatch,
+    bodyExample: { is_active: false },
+    headers: ['If-Match'],
+    answers: { 200: connection('The connection') },
+    errors: ['name_taken'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchConnection(ctx, services, params.conn_id, body)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: `${base}/:conn_id`,
+    id: 'deleteItsmConnection',
+    tag,
+    summary: 'Delete a connection',
+    permission: manage,
+    params,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deleteConnection(ctx, params.conn_id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${base}/:conn_id/test`,
+    id: 'testItsmConnection',
+    tag,
+    summary: 'Test a connection and the rights of its account, table by table',
+    description:
+      'Logs in, reads each table that is needed and looks at the roles of the account; nothing is written over there. Takes 10 seconds at most. A test that fails is answered with 200 and `success: false`; a paused connection can be tested.',
+    permission: manage,
+    params,
+    answers: { 200: { description: 'What was found', schema: Type.Ref('ItsmConnectionTest#') } },
+    errors: ['conflict'],
+    handler: async ({ ctx, params, reply }) =>
+      reply.send(await testConnection(ctx, services, params.conn_id)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/:conn_id/tables`,
+    id: 'listItsmRemoteTables',
+    tag,
+    summary: 'List the tables of the remote',
+    description:
+      'As its account sees them now; `search` looks into names and labels. Takes 10 seconds at most.',
+    permission: manage,
+    params,
+    query: listQuery(['name'], 'name', {}),
+    answers: { 200: { description: 'Tables', schema: listAnswer(Type.Ref('ItsmRemoteTable#')) } },
+    errors: ['upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listRemoteTables(ctx, services, params.conn_id, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/:conn_id/tables/:table/fields`,
+    id: 'listItsmRemoteFields',
+    tag,
+    summary: 'List the columns of a table of the remote',
+    description: 'Inherited ones included. Takes 10 seconds at most.',
+    permission: manage,
+    params: Type.Object(
+      {
+        conn_id: Uuid,
+        table: Type.String({ pattern: '^[a-z][a-z0-9_]{0,99}$', examples: ['cmdb_ci_server'] }),
+      },
+      closed,
+    ),
+    query: listQuery(['name'], 'name', {}),
+    answers: { 200: { description: 'Columns', schema: listAnswer(Type.Ref('ItsmRemoteField#')) } },
+    errors: ['upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listRemoteFields(ctx, services, params.conn_id, params.table, query)),
+  });
+}

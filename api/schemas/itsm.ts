@@ -1,0 +1,89 @@
+import Type from 'typebox';
+import { advice } from '../../integrations/itsm/remote.failures.ts';
+import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+
+const Masked = Nullable(Type.String({ description: 'A mask where it is set' }));
+
+export const ItsmConnectionSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    name: Type.String(),
+    kind: Type.Union([Type.Literal('servicenow')]),
+    instance_url: Type.String(),
+    auth_type: Type.Union([Type.Literal('basic'), Type.Literal('oauth2')]),
+    grant_type: Nullable(
+      Type.Union([
+        Type.Literal('password'),
+        Type.Literal('client_credentials'),
+        Type.Literal('refresh_token'),
+      ]),
+    ),
+    username: Nullable(Type.String()),
+    password: Masked,
+    client_id: Nullable(Type.String()),
+    client_secret: Masked,
+    refresh_token: Masked,
+    ca: Nullable(Type.String()),
+    client_certificate: Nullable(Type.String()),
+    client_key: Masked,
+    is_active: Type.Boolean(),
+    last_tested_at: Nullable(Timestamp),
+    test_status: Nullable(Type.Union([Type.Literal('passed'), Type.Literal('failed')])),
+    test_message: Nullable(Type.String({ description: 'What the last test said' })),
+    mapping_count: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+  { $id: 'ItsmConnection', ...closed },
+);
+
+export const ItsmConnectionTestSchema = Type.Object(
+  {
+    success: Type.Boolean({ description: 'Whether the account lacks no right that is needed' }),
+    message: Type.String(),
+    failure: Nullable(
+      Type.Union(
+        Object.keys(advice).map((code) => Type.Literal(code)),
+        { description: 'Why the remote could not be asked' },
+      ),
+    ),
+    rights: Type.Array(
+      Type.Object(
+        {
+          table: Type.String(),
+          right: Type.Union(['read', 'create', 'update', 'delete'].map((right) => Type.Literal(right))),
+          needed: Type.Boolean({ description: 'Without it nothing can be synchronised' }),
+          granted: Nullable(Type.Boolean({ description: 'Null where the remote does not show it' })),
+          how: Type.String({ description: 'How that is known, or what to ask for' }),
+        },
+        closed,
+      ),
+    ),
+  },
+  { $id: 'ItsmConnectionTest', ...closed },
+);
+
+export const ItsmRemoteTableSchema = Type.Partial(
+  Type.Object({
+    name: Type.String(),
+    label: Type.String(),
+    parent: Nullable(Type.String({ description: 'The table whose columns it takes over' })),
+  }),
+  { $id: 'ItsmRemoteTable', ...closed },
+);
+
+const kinds = ['text', 'integer', 'decimal', 'boolean', 'date', 'datetime', 'reference', 'other'];
+
+export const ItsmRemoteFieldSchema = Type.Partial(
+  Type.Object({
+    name: Type.String(),
+    label: Type.String(),
+    type: Type.Union(kinds.map((kind) => Type.Literal(kind))),
+    remote_type: Type.String({ description: 'What the remote itself calls the type' }),
+    reference: Nullable(Type.String({ description: 'The table that a reference leads to' })),
+    max_length: Nullable(Type.Integer()),
+    mandatory: Type.Boolean(),
+    choices: Type.Array(Type.Object({ value: Type.String(), label: Type.String() }, closed)),
+  }),
+  { $id: 'ItsmRemoteField', ...closed },
+);

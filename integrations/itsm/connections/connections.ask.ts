@@ -1,0 +1,198 @@
+import { requirePermission } from '../../../domain/access/policy.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { keepTest } from '../../../domain/itsm/connections.commands.ts';
+import { type LoadedConnection, loadConnection } from '../../../domain/itsm/connections.load.ts';
+import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import { runList } from '../../../domain/lists/lists.run.ts';
+import { textLiteral } from '../../../domain/lists/lists.sql.ts';
+import type { JsonText, ListParams, ListSpec } from '../../../domain/lists/lists.types.ts';
+import type { SecretBox } from '../../../platform/crypto.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import type { Connector, Right, RightFound } from '../connectors/connector.ts';
+import { failed, type RemoteFailure, type Result } from '../remote.failures.ts';
+import { openConnection, type RemoteTools } from './connections.open.ts';
+
+/** What asking a remote within a request needs. */
+export type AskTools = RemoteTools & { secrets: SecretBox };
+
+/** Whoever waits for an answer of ours waits no longer for one of the remote. */
+const LONGEST_MS = 10_000;
+
+/** What a connection is tested for; only what is needed decides whether it passes. */
+const tested: { table: string; rights: Right[]; needed: readonly Right[] }[] = [
+  { table: 'cmdb_ci', rights: ['read', 'create', 'update', 'delete'], needed: ['read'] },
+  { table: 'cmdb_rel_ci', rights: ['read', 'create', 'delete'], needed: ['read'] },
+  { table: 'sys_db_object', rights: ['read'], needed: ['read'] },
+  { table: 'sys_dictionary', rights: ['read'], needed: ['read'] },
+  { table: 'sys_choice', rights: ['read'], needed: [] },
+  { table: 'sys_audit_delete', rights: ['read'], needed: [] },
+];
+
+/** A right that was looked at. */
+export interface TestedRight extends RightFound {
+  /** Without it nothing can be read. */
+  needed: boolean;
+}
+
+/** What a test of a connection says. */
+export interface ConnectionTest {
+  success: boolean;
+  message: string;
+  /** Why the remote could not be asked; null when it could. */
+  failure: RemoteFailure['code'] | null;
+  rights: TestedRight[];
+}
+
+/**
+ * Logs in and looks at the account's rights, table by table, without writing anything over there; keeps what came of it.
+ * @throws EstateError `forbidden`, `not_found`, `conflict`.
+ */
+export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Promise<ConnectionTest> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  const connection = await loadConnection(ctx.db, tools.secrets, id);
+  const found = await ask(tools, connection, (remote) =>
+    remote.testRights(tested.map(({ table, rights }) => ({ table, rights }))),
+  );
+  const test = found.ok ? judged(found.value) : fallen(found.failure);
+  await keepTest(ctx, connection, {
+    test_status: test.success ? 'passed' : 'failed',
+    test_message: test.message,
+  });
+  return test;
+}
+
+function judged(found: RightFound[]): ConnectionTest {
+  const rights = found.map((one) => ({
+    ...one,
+    needed: tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),
+  }));
+  const missing = rights.filter(({ needed, granted }) => needed && granted === false);
+  const denied = rights.filter(({ needed, granted }) => !needed && granted === false);
+  const named = (some: TestedRight[]) => some.map(({ right, table }) => `${right} ${table}`).join(', ');
+  const message =
+    missing.length > 0
+      ? `The account lacks rights: ${named(missing)}.`
+      : denied.length > 0
+        ? `The account can read. It lacks further rights: ${named(denied)}.`
+        : 'The account can read, and lacks no right as far as it shows.';
+  return { success: missing.length === 0, message, failure: null, rights };
+}
+
+const fallen = (failure: RemoteFailure): ConnectionTest => ({
+  success: false,
+  message: sentence(failure),
+  failure: failure.code,
+  rights: [],
+});
+
+const sentence = ({ what, advice }: RemoteFailure): string => `${what}. ${advice}`;
+
+const byName = { name: { sql: 'r.name', type: 'text', filled: true } } as const;
+
+/**
+ * The tables of the remote whose name or label holds the words.
+ * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function listRemoteTables(
+  ctx: Ctx,
+  tools: AskTools,
+  id: string,
+  { search = '', ...params }: ListParams,
+): Promise<JsonText> {
+  const connection = await loadActive(ctx, tools, id);
+  const found = await ask(tools, connection, (remote) => remote.describeTables(search));
+  const tables = found.ok ? found.value : refuse(found.failure);
+  const list: ListSpec = {
+    name: 'itsm-remote-tables',
+    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(tables))}::jsonb) as r(name text, label text, parent text)`,
+    id: 'r.name',
+    idType: 'text',
+    sorts: byName,
+    defaultSort: 'name',
+    defaultDir: 'asc',
+    members: { name: 'r.name', label: 'r.label', parent: 'r.parent' },
+  };
+  return await runList(ctx.db, list, [], params, { owner: ctx.caller.userId, asked: [id, search] });
+}
+
+/**
+ * The columns of a table of the remote, inherited ones included.
+ * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function listRemoteFields(
+  ctx: Ctx,
+  tools: AskTools,
+  id: string,
+  table: string,
+  params: ListParams,
+): Promise<JsonText> {
+  const connection = await loadActive(ctx, tools, id);
+  const found = await ask(tools, connection, (remote) => remote.describeFields(table));
+  if (!found.ok && found.failure.code === 'not_found') throw notFound('table at the remote', table);
+  const fields = found.ok ? found.value : refuse(found.failure);
+  const list: ListSpec = {
+    name: 'itsm-remote-fields',
+    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(fields))}::jsonb) as r(name text, label text, kind text,
+      "remoteKind" text, reference text, "maxLength" int, mandatory boolean, choices jsonb)`,
+    id: 'r.name',
+    idType: 'text',
+    sorts: byName,
+    defaultSort: 'name',
+    defaultDir: 'asc',
+    members: {
+      name: 'r.name',
+      label: 'r.label',
+      type: 'r.kind',
+      remote_type: 'r."remoteKind"',
+      reference: 'r.reference',
+      max_length: 'r."maxLength"',
+      mandatory: 'r.mandatory',
+      choices: 'r.choices',
+    },
+    search: `fold(r.name || ' ' || r.label)`,
+  };
+  return await runList(ctx.db, list, [], params, {
+    owner: ctx.caller.userId,
+    asked: [id, table, params.search],
+  });
+}
+
+async function loadActive(ctx: Ctx, tools: AskTools, id: string): Promise<LoadedConnection> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  const connection = await loadConnection(ctx.db, tools.secrets, id);
+  if (connection.settings.is_active) return connection;
+  throw new EstateError('wrong_state', 'The connection is paused; set is_active to true.');
+}
+
+/** Asks within the time that a request has: fewer tries, shorter waits. */
+async function ask<T>(
+  tools: RemoteTools,
+  connection: LoadedConnection,
+  question: (remote: Connector) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  const remote = openConnection(tools, connection, {
+    signal,
+    config: { timeoutMs: 8_000, attempts: 2, longestWaitMs: 3_000 },
+  });
+  try {
+    const answer = await question(remote);
+    if (answer.ok || answer.failure.code !== 'stopped') return answer;
+    return failed(
+      'timed_out',
+      answer.failure.where,
+      `The remote did not answer within ${LONGEST_MS / 1000} s`,
+    );
+  } finally {
+    await remote.close();
+  }
+}
+
+/** @throws EstateError `upstream_failed`, with what to do. */
+function refuse(failure: RemoteFailure): never {
+  const { code, retryAfterMs } = failure;
+  const headers: Record<string, string> = retryAfterMs
+    ? { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+    : {};
+  throw new EstateError('upstream_failed', sentence(failure), { extra: { failure: code }, headers });
+}

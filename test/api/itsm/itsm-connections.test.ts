@@ -1,0 +1,319 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { databaseLimiterStore } from '../../../integrations/itsm/limiter/limiter.database.ts';
+import { freshState, usualBounds } from '../../../integrations/itsm/limiter/limiter.state.ts';
+import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
+import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const base = '/api/v1/itsm-sync/connections';
+const MASK = '********';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  instance = await startServiceNow({
+    tls: { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true },
+    accounts: [
+      { userName: 'estate', password: 'secret' },
+      { userName: 'reader', password: 'secret', roles: new Set(['cmdb_read', 'personalize_dictionary']) },
+      { userName: 'nobody', password: 'secret', roles: new Set() },
+    ],
+  });
+});
+afterAll(async () => {
+  await instance.close();
+  await t.close();
+});
+
+const input = (more: object = {}) => ({
+  name: `Instance ${randomUUID()}`,
+  instance_url: instance.base,
+  username: 'estate',
+  password: 'secret',
+  ca: authority,
+  client_certificate: clientCertificate.cert,
+  client_key: clientCertificate.key,
+  ...more,
+});
+const create = async (more: object = {}): Promise<string> => {
+  const answer = await admin.post(base, input(more));
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+};
+const eventsOf = (id: string) =>
+  t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+
+describe('a connection', () => {
+  it('is made, read, listed, changed and deleted, and none of it tells a secret', async () => {
+    const made = await admin.post(base, input({ name: 'Production', password: 'p-4711' }));
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({
+      kind: 'servicenow',
+      auth_type: 'basic',
+      grant_type: null,
+      password: MASK,
+      client_secret: null,
+      client_key: MASK,
+      is_active: true,
+      last_tested_at: null,
+      test_status: null,
+      mapping_count: 0,
+    });
+    const id = made.body.id as string;
+    const one = await admin.get(`${base}/${id}`);
+    expect([one.text, one.headers.etag]).toEqual([made.text, made.headers.etag]);
+    const listed = await admin.get(`${base}?search=produc&is_active=true&fields=id,name`);
+    expect(listed.body.items).toEqual([{ id, name: 'Production' }]);
+    const walked = await admin.get(`${base}?cursor=&page_size=200`);
+    expect(walked.body.items.map((item: { id: string }) => item.id)).toContain(id);
+
+    const headers = { 'if-match': one.headers.etag as string };
+    const change = { name: 'Main', password: 'p-4712', client_key: MASK, is_active: false };
+    const changed = await admin.patch(`${base}/${id}`, change, headers);
+    expect(changed.status, changed.text).toBe(200);
+    expect(changed.body).toMatchObject({ name: 'Main', is_active: false, password: MASK });
+    expect((await admin.patch(`${base}/${id}`, { name: 'Other' }, headers)).status).toBe(412);
+    // nothing is changed, and nothing is told
+    expect((await admin.patch(`${base}/${id}`, { name: 'Main', password: 'p-4712' })).status).toBe(200);
+    expect((await admin.delete(`${base}/${id}`, undefined, headers)).status).toBe(412);
+    expect((await admin.delete(`${base}/${id}`)).status).toBe(204);
+    expect((await admin.get(`${base}/${id}`)).status).toBe(404);
+
+    const events = await eventsOf(id);
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'itsm_connection.created',
+      'itsm_connection.updated',
+      'itsm_connection.deleted',
+    ]);
+    expect(events[1].data).toMatchObject({
+      changes: { name: { old: 'Production', new: 'Main' }, is_active: { old: true, new: false } },
+      secrets_changed: true,
+    });
+    for (const text of [made.text, listed.text, changed.text, JSON.stringify(events)]) {
+      expect(text).not.toMatch(/p-471[12]|PRIVATE KEY/);
+    }
+    const rolledBack = await admin.post(`/api/v1/mutation-batches/${events[1].batch_id}/rollback`, {
+      dry_run: false,
+    });
+    expect([rolledBack.status, rolledBack.body.code]).toEqual([409, 'rollback_unsupported']);
+  });
+
+  it('is kept with its secrets sealed', async () => {
+    const id = await create({ password: 'p-4713' });
+    const { secrets } = await t.services.db('itsm_connections').where({ id }).first('secrets');
+    expect(secrets).not.toContain('4713');
+    expect(t.services.secrets.open(secrets, `itsm_connection.${id}`)).toContain('p-4713');
+  });
+
+  it.each([
+    [{ instance_url: 'http://127.0.0.1:1' }, 'instance_url', 'refused_address'],
+    [{ instance_url: 'https://10.0.0.1' }, 'instance_url', 'refused_address'],
+    [{ instance_url: 'https://example.com/path' }, 'instance_url', 'format'],
+    [{ name: '  ' }, 'name', 'required'],
+    [{ username: '' }, 'username', 'required'],
+    [{ password: MASK }, 'password', 'required'],
+    [{ client_id: 'x' }, 'client_id', 'not_offered'],
+    [{ auth_type: 'oauth2', client_id: 'x', client_secret: 'y' }, 'username', 'not_offered'],
+    [{ grant_type: 'password' }, 'grant_type', 'not_offered'],
+    [{ ca: 'no certificate' }, 'ca', 'format'],
+    [{ client_certificate: 'none' }, 'client_certificate', 'format'],
+    [{ client_certificate: null }, 'client_certificate', 'required'],
+    [{ client_key: null }, 'client_key', 'required'],
+    [{ client_key: 'none' }, 'client_key', 'format'],
+    [{ client_key: serverCertificate.key }, 'client_key', 'format'],
+  ])('is refused with %j', async (more, field, code) => {
+    const answer = await admin.post(base, input(more));
+    expect([answer.status, answer.body.errors?.[0].field, answer.body.errors?.[0].code]).toEqual([
+      422,
+      field,
+      code,
+    ]);
+  });
+
+  it('has a name of its own', async () => {
+    const [first, second] = [await create({ name: 'Twin' }), await create()];
+    const again = await admin.post(base, input({ name: 'TWIN' }));
+    expect([again.status, again.body.code]).toEqual([409, 'name_taken']);
+    const renamed = await admin.patch(`${base}/${second}`, { name: 'twin' });
+    expect([renamed.status, renamed.body.code]).toEqual([409, 'name_taken']);
+    expect((await admin.patch(`${base}/${first}`, { name: 'TWIN' })).status).toBe(200);
+  });
+
+  it('asks for its secrets again before they go to another address', async () => {
+    const id = await create();
+    const moved = { instance_url: 'https://example.com' };
+    const refused = await admin.patch(`${base}/${id}`, { ...moved, client_key: MASK });
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
+      ['password', 'secret_needed'],
+      ['client_key', 'secret_needed'],
+    ]);
+    const taken = await admin.patch(`${base}/${id}`, {
+      ...moved,
+      password: 'another',
+      client_certificate: null,
+    });
+    expect([taken.status, taken.body.client_key]).toEqual([200, null]);
+  });
+
+  it('drops what another way of logging in does not need', async () => {
+    const id = await create();
+    const oauth = { auth_type: 'oauth2', client_id: 'estate-client', client_secret: 'client secret' };
+    const changed = await admin.patch(`${base}/${id}`, oauth);
+    expect(changed.body).toMatchObject({
+      grant_type: 'client_credentials',
+      username: null,
+      password: null,
+      client_secret: MASK,
+    });
+    expect((await admin.post(`${base}/${id}/test`)).body).toMatchObject({ success: true, failure: null });
+    const back = await admin.patch(`${base}/${id}`, { auth_type: 'basic' });
+    expect(back.body.errors.map(({ field }: { field: string }) => field)).toEqual(['username', 'password']);
+  });
+
+  it('that is not there, and an id that is none', async () => {
+    const none = `${base}/${randomUUID()}`;
+    for (const answer of [
+      await admin.get(none),
+      await admin.patch(none, { name: 'X' }),
+      await admin.delete(none),
+      await admin.post(`${none}/test`),
+      await admin.get(`${none}/tables`),
+      await admin.get(`${none}/tables/cmdb_ci/fields`),
+    ]) {
+      expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+    }
+    expect((await admin.get(`${base}/x`)).status).toBe(422);
+  });
+});
+
+describe('the test of a connection', () => {
+  it('tells the rights of the account table by table, and is kept', async () => {
+    const id = await create();
+    const answer = await admin.post(`${base}/${id}/test`);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toMatchObject({ success: true, failure: null });
+    const about = (table: string, right: string) =>
+      answer.body.rights.find((one: Record<string, string>) => one.table === table && one.right === right);
+    expect(about('cmdb_ci', 'read')).toMatchObject({ granted: true, needed: true });
+    expect(about('cmdb_ci', 'delete')).toMatchObject({ needed: false });
+    const { body } = await admin.get(`${base}/${id}`);
+    expect([body.test_status, body.test_message]).toEqual(['passed', answer.body.message]);
+    expect(body.last_tested_at).not.toBeNull();
+    const events = await eventsOf(id);
+    expect(events.at(-1)).toMatchObject({
+      event_type: 'itsm_connection.tested',
+      data: { changes: { test_status: { old: null, new: 'passed' } } },
+    });
+    // what was tested no longer stands
+    const changed = await admin.patch(`${base}/${id}`, { username: 'reader' });
+    expect([changed.body.test_status, changed.body.last_tested_at]).toEqual([null, null]);
+  });
+
+  it('says what is lacking', async () => {
+    const id = await create({ username: 'nobody' });
+    const { body } = await admin.post(`${base}/${id}/test`);
+    expect(body).toMatchObject({ success: false, failure: null });
+    expect(body.message).toContain('read cmdb_ci');
+    expect((await admin.get(`${base}/${id}`)).body.test_status).toBe('failed');
+  });
+
+  it('says what to do when the credentials or the certificates are refused', async () => {
+    const wrong = await admin.post(`${base}/${await create({ password: 'wrong' })}/test`);
+    expect([wrong.status, wrong.body.success, wrong.body.failure]).toEqual([
+      200,
+      false,
+      'credentials_refused',
+    ]);
+    expect(wrong.body.message).toContain('Renew the password');
+    const unknown = await create({ username: 'reader', client_certificate: null, client_key: null });
+    const tested = await admin.post(`${base}/${unknown}/test`);
+    expect([tested.body.success, tested.body.failure]).toEqual([false, 'unreachable']);
+    expect(tested.text).not.toContain('secret');
+  });
+});
+
+describe('the tables and columns of the remote', () => {
+  it('are listed in pages, and found by words', async () => {
+    const id = await create();
+    const found = await admin.get(`${base}/${id}/tables?search=cmdb_ci_linux`);
+    expect(found.status, found.text).toBe(200);
+    expect(found.body.items[0]).toMatchObject({ name: 'cmdb_ci_linux_server', parent: 'cmdb_ci_server' });
+    const first = await admin.get(`${base}/${id}/tables?cursor=&page_size=2&fields=name`);
+    const next = await admin.get(
+      `${base}/${id}/tables?page_size=2&fields=name&cursor=${encodeURIComponent(first.body.next_cursor)}`,
+    );
+    const names = [...first.body.items, ...next.body.items].map(({ name }: { name: string }) => name);
+    expect(new Set(names).size).toBe(4);
+    const fields = await admin.get(`${base}/${id}/tables/cmdb_ci_linux_server/fields?page_size=200`);
+    expect(fields.body.total).toBe(fields.body.items.length);
+    expect(fields.body.items.find(({ name }: { name: string }) => name === 'name')).toMatchObject({
+      type: 'text',
+      remote_type: 'string',
+    });
+    const none = await admin.get(`${base}/${id}/tables/cmdb_ci_no_such/fields`);
+    expect([none.status, none.body.code]).toEqual([404, 'not_found']);
+    expect((await admin.get(`${base}/${id}/tables/A^B/fields`)).status).toBe(422);
+  });
+
+  it('are not asked for over a paused connection', async () => {
+    const id = await create({ is_active: false });
+    for (const rest of ['tables', 'tables/cmdb_ci/fields']) {
+      const answer = await admin.get(`${base}/${id}/${rest}`);
+      expect([answer.status, answer.body.code]).toEqual([409, 'wrong_state']);
+    }
+  });
+
+  it('are 502 with what to do when the remote does not answer as it should', async () => {
+    const id = await create({ password: 'wrong' });
+    const answer = await admin.get(`${base}/${id}/tables`);
+    expect([answer.status, answer.body.code, answer.body.failure]).toEqual([
+      502,
+      'upstream_failed',
+      'credentials_refused',
+    ]);
+    expect(answer.body.detail).toContain('Renew the password');
+  });
+});
+
+it('is seen with itsm_sync.view, and changed and asked with itsm_sync.manage alone', async () => {
+  const { db } = t.services;
+  const permissions = JSON.stringify({ 'itsm_sync.view': true });
+  await db('roles').insert({ key: 'watcher', label: 'Watcher', permissions });
+  await db.raw(`select record_events('[]'::jsonb, array['roles'])`);
+  const watcher = await t.as('watcher');
+  const id = await create();
+  expect((await watcher.get(`${base}/${id}`)).status).toBe(200);
+  expect((await watcher.get(base)).status).toBe(200);
+  for (const answer of [
+    await watcher.post(base, input()),
+    await watcher.patch(`${base}/${id}`, { name: 'X' }),
+    await watcher.delete(`${base}/${id}`),
+    await watcher.post(`${base}/${id}/test`),
+    await watcher.get(`${base}/${id}/tables`),
+    await watcher.get(`${base}/${id}/tables/cmdb_ci/fields`),
+  ]) {
+    expect([answer.status, answer.body.permission]).toEqual([403, 'itsm_sync.manage']);
+  }
+});
+
+it('shares the pace of an account with all processes, and no step is lost', async () => {
+  const { db } = t.services;
+  const stores = [databaseLimiterStore(db), databaseLimiterStore(db)];
+  const account = 'host account';
+  const fresh = freshState(0, usualBounds);
+  const step = (store = stores[0]!) =>
+    store.change(account, (known = fresh) => ({
+      state: { ...known, goodPages: known.goodPages + 1 },
+      result: known.goodPages,
+    }));
+  const seen = await Promise.all(Array.from({ length: 12 }, (_, n) => step(stores[n % 2])));
+  expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, n) => n));
+  const { state } = await db('itsm_account_limits').where({ account }).first('state');
+  expect(state).toEqual({ ...fresh, goodPages: 12 });
+});
