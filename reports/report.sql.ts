@@ -46,6 +46,12 @@ export const numberIn = (attributes: string, key: string): string =>
   `case when jsonb_typeof(${attributes} -> ${literal(key)}) = 'number'
         then (${attributes} -> ${literal(key)})::numeric else 0 end`;
 
+/**
+ * Behind `cards c`, the attributes as `v.attributes`, made once for each card however often they are read: those of a
+ * moment are put together.
+ */
+export const attributesOnce = 'cross join lateral (select c.attributes offset 0) v';
+
 export type Lifecycle = Partial<Record<LifecyclePhase, string>> | null;
 
 /** The phases of a lifecycle as columns of a table. */

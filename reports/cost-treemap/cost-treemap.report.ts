@@ -6,7 +6,14 @@ import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
 import { column } from '../report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
-import { jsonText, type Lifecycle, lifecycleCells, lifecycleColumns, numberIn } from '../report.sql.ts';
+import {
+  attributesOnce,
+  jsonText,
+  type Lifecycle,
+  lifecycleCells,
+  lifecycleColumns,
+  numberIn,
+} from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
 import { costTreemapChart } from './cost-treemap.chart.ts';
 import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
@@ -90,7 +97,7 @@ function answerLines(input: ReportInput<Params>): Fragment {
   const { tables, joins, cost, group, ownGroup } = partsOf(input);
   const grouped = groupBy !== undefined;
   const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
-  const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'c.attributes' } }, '');
+  const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
   const sums = jsonText({
     total: { json: 'coalesce(sum(s.cost), 0)' },
     groups: { json: grouped ? GROUPS : "'null'" },
@@ -101,8 +108,8 @@ function answerLines(input: ReportInput<Params>): Fragment {
         from (
           select i.id, i.head, i.tail, ${cost} as cost, coalesce(${group}, ?::text) as grp
           from (
-            select c.id, ${head} as head, ${tail} as tail, ${numberIn('c.attributes', costField)} as own, ${ownGroup.sql} as grp
-            from cards c
+            select c.id, ${head} as head, ${tail} as tail, ${numberIn('v.attributes', costField)} as own, ${ownGroup.sql} as grp
+            from cards c ${attributesOnce}
             where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) i
           ${joins.join(' ')} offset 0) p
         where p.cost <> 0

@@ -2,7 +2,7 @@ import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import type { CardType } from '../../domain/metamodel/metamodel.compile.ts';
 import { relatedPairs } from '../report.ends.ts';
-import { literal, numberIn } from '../report.sql.ts';
+import { attributesOnce, literal, numberIn } from '../report.sql.ts';
 
 /** The name of the group of those that belong to none. */
 export const REST = 'Ungrouped';
@@ -50,8 +50,8 @@ export function addedCosts(
     sql: `added as (
       select e.card_id, sum(o.cost) as cost
       from (select distinct card_id, other_id from (${all}) every) e
-      join (select c.id, ${numberIn('c.attributes', costField)} as cost
-            from cards c where c.type = any(?::text[]) and ${visible.sql} offset 0) o on o.id = e.other_id
+      join (select c.id, ${numberIn('v.attributes', costField)} as cost
+            from cards c ${attributesOnce} where c.type = any(?::text[]) and ${visible.sql} offset 0) o on o.id = e.other_id
       group by e.card_id)`,
     bindings: [...pairs.flatMap((pair) => pair.bindings), [...others], ...visible.bindings],
   };

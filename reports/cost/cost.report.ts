@@ -1,7 +1,7 @@
 import { requirePermission } from '../../domain/access/policy.ts';
 import { column } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';
-import { jsonLine, numberIn } from '../report.sql.ts';
+import { attributesOnce, jsonLine, numberIn } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
 import { costChart } from './cost.chart.ts';
 
@@ -33,12 +33,12 @@ export const costReport = defineReport<Params, Answer>({
   variant: () => '',
   async compute({ lines, ctx, params, cards }) {
     const { costKeys } = typeOf(ctx, 'type', params.type);
-    const cost = costKeys.map((key) => numberIn('c.attributes', key)).join(' + ') || '0';
+    const cost = costKeys.map((key) => numberIn('v.attributes', key)).join(' + ') || '0';
     const item = jsonLine({ id: { id: 'p.id' }, name: { text: 'p.name' }, cost: { json: 'p.cost' } });
     // the items on a line each, and the total on the last
     const read = await lines({
       sql: `with priced as materialized (
-          select c.id, c.name, ${cost} as cost from cards c where c.type = ? and ${cards.sql})
+          select c.id, c.name, ${cost} as cost from cards c ${attributesOnce} where c.type = ? and ${cards.sql})
         select l.line from (
           select 1 as part, p.cost, p.id, ${item} as line from priced p where p.cost <> 0
           union all select 2, null, null, '{"total":' || coalesce(sum(p.cost), 0) || '},' from priced p) l

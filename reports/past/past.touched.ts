@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { EventType } from '../../domain/events/events.types.ts';
 import { type PastTable, pastTables } from './past.tables.ts';
@@ -5,7 +6,7 @@ import { type PastTable, pastTables } from './past.tables.ts';
 /** A table with rows that were written after the moment. */
 export interface TouchedTable {
   table: PastTable | 'card_tags';
-  /** Its number in the temporary table. */
+  /** Its number in `past_rows`. */
   number: number;
   /** Whether rows that stood at the moment are there no more. */
   gone: boolean;
@@ -50,7 +51,7 @@ const allTypes = list([
 const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,tag_id,old}')::uuid`;
 
 /**
- * Gathers what was written after a position, once, in the temporary table `past_rows`: for each row whether it stood
+ * Gathers what was written after a position, once, as `past_rows`: for each row whether it stood
  * at the position (`existed`), whether it did and is no more (`gone`), the first change of each field since, and
  * what the deletion told beside the changes. So work grows with what was written since and not with the inventory.
  */
@@ -61,10 +62,13 @@ export async function collectTouched(
 ): Promise<TouchedTable[]> {
   const within = (kind: string, column: string, types: string[] | undefined) =>
     types ? `and (not starts_with(e.event_type, '${kind}.') or e.${column} = any(?::text[]))` : '';
+  // the database's workers cannot read a temporary table; this one is nobody else's and goes when the transaction does,
+  // which is taken back
+  const table = `public.past_rows_${randomUUID().replaceAll('-', '')}`;
   // the aggregates see the events newest first, as the inner query orders them: there is nothing between them that would
   // change the order, and sorting the groups' events once more would take longer than all the rest
   await sql.raw(
-    `create temporary table past_rows on commit drop as
+    `create unlogged table ${table} as
      select number, case when tag_id is null then id else md5(concat(id, tag_id))::uuid end as id, id as card_id, tag_id,
        existed, existed and deleted as gone, changes, told
      from (
@@ -91,10 +95,11 @@ export async function collectTouched(
   );
   // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
   // not tell that
-  await sql.raw(`create unique index on past_rows (number, id);
+  await sql.raw(`create unique index on ${table} (number, id);
     set local default_statistics_target = 10;
-    analyze past_rows (number, id, existed, gone);
-    set local default_statistics_target to default`);
+    analyze ${table} (number, id, existed, gone);
+    set local default_statistics_target to default;
+    create temporary view past_rows as select * from ${table}`);
   const { rows } = await sql.raw(
     `select p.number, p.gone, p.made, coalesce(f.fields, '{}') as fields
      from (select number, bool_or(gone) as gone, bool_or(not existed) as made from past_rows group by number) p

@@ -32,13 +32,14 @@ export async function atMoment<T>(
   try {
     const position = await positionAt(sql, asOf);
     // merging would read the old rows through their index, page by page; they are in no order and their cache is small
-    await sql.raw("set local work_mem = '64MB'; set local enable_mergejoin = off");
+    await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
+      set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001`);
     const touched = await collectTouched(sql, position, scope);
     await shadowTables(sql, touched, position, asOf);
     await sql.raw('set transaction read only');
     return await read(sql);
   } finally {
-    // the views and tables of the moment go with it
+    // the views and the table of the moment go with it
     await sql.rollback();
   }
 }
