@@ -17,29 +17,26 @@ interface MovedRow {
   position: number;
 }
 
-/**
- * The position after which to look for what concerns many objects: a minute before that of an extraction, since one
- * shows its rows by the metamodel and the rights that its request began with, a little before its moment. Events are
- * written in turn, so that times grow with positions.
- */
-async function lookFrom(sql: Sql, after: number): Promise<number> {
-  const { rows } = await sql.raw(
-    `select coalesce((select m.position - 1 from events m where m.at > (
-         select l.at - interval '1 minute' from events l where l.position <= ? order by l.position desc limit 1)
-       order by m.at limit 1), ?::bigint) as position`,
-    [after, after],
-  );
-  return Math.min(rows[0].position, after);
-}
+/** From this long before the event behind a position on, what concerns many objects is looked for. */
+const BEFORE = "interval '1 minute'";
+/** So much later than its event an erasure's job may have been written as finished, and as much earlier. */
+const AROUND = "interval '10 minutes'";
 
-/** Looks for the events around and after a position that tell of many objects at once. */
+/**
+ * Looks for the events around and after a position that tell of many objects at once: those after it, and those of the
+ * minute before, since an extraction shows its rows by the metamodel and the rights that its request began with, a little
+ * before its moment. Events are written in turn, so that times grow with positions. The minute may hold a whole import: in
+ * it events are found by the ids of what they tell of. A type that is deleted has no objects, and needs no look.
+ */
 export async function movedSince(sql: Sql, ctx: Ctx, after: number): Promise<Moved> {
   // who sees all costs sees the same when a field becomes a cost, or none any more
   const columns = may(ctx.caller, 'costs.view')
     ? ['is_hidden']
     : ['is_hidden', 'fields_schema', 'attributes_schema'];
   const { rows } = await sql.raw(
-    `select m.kind, case when m.kind <> 'everything' then m.key end as key, max(m.position) as position
+    `with behind as materialized (
+       select l.at from events l where l.position <= :after order by l.position desc limit 1)
+     select m.kind, case when m.kind <> 'everything' then m.key end as key, max(m.position) as position
      from (select e.data ->> 'key' as key, e.position,
              case when e.event_type in ('card_type.deleted', 'relation_type.deleted')
                     or e.event_type in ('card_type.updated', 'relation_type.updated')
@@ -51,14 +48,29 @@ export async function movedSince(sql: Sql, ctx: Ctx, after: number): Promise<Mov
                     or e.event_type like 'user.%' and e.data ->> 'id' = :user
                        and jsonb_exists(e.data -> 'changes', 'role')
                   then 'everything' end as kind
-           from events e
-           where e.position > :from
-             and (e.event_type = 'role.updated' or e.event_type like 'user.%'
-             or e.event_type like 'card_type.%' or e.event_type like 'relation_type.%')) m
+           from (select n.position, n.event_type, n.data from events n
+                 where n.position > :after
+                   and (n.event_type = 'role.updated' or n.event_type like 'user.%'
+                   or n.event_type like 'card_type.%' or n.event_type like 'relation_type.%')
+                 union all
+                 select b.position, b.event_type, b.data from events b
+                 where b.position <= :after
+                   and b.position >= (select f.position from events f
+                     where f.at > (select at - ${BEFORE} from behind) order by f.at limit 1)
+                   and b.data ->> 'id' = any(:ids::text[]
+                     || array(select r.id::text from roles r where r.key = :role)
+                     || array(select j.payload ->> 'user_id' from jobs j cross join behind
+                              where j.kind = 'erase_user' and j.finished_at
+                                between behind.at - ${BEFORE} - ${AROUND} and behind.at + ${AROUND}))) e) m
      where m.kind is not null group by 1, 2`,
     {
-      from: await lookFrom(sql, after),
+      after,
       columns,
+      ids: [
+        ...ctx.metamodel.cardTypes.keys(),
+        ...ctx.metamodel.relationTypes.keys(),
+        ...(ctx.caller.userId ? [ctx.caller.userId] : []),
+      ],
       role: ctx.caller.role,
       user: ctx.caller.userId ?? '',
     } as never,

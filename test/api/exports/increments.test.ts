@@ -186,3 +186,12 @@ it('is the same for many changes at once as for each alone', async () => {
     ]);
   }
 });
+
+it('tells of a type that was hidden or shown just before the position, whatever else happened then', async () => {
+  const hide = async (is_hidden: boolean) => {
+    await admin.patch('/api/v1/metamodel/types/ITComponent', { is_hidden });
+    return (await readers.csv!((await increment('csv', await now())).raw)).rows;
+  };
+  expect(await hide(true)).toEqual([expect.objectContaining({ id: ids.Server, removed: true })]);
+  expect(await hide(false)).toEqual([expect.objectContaining({ id: ids.Server, name: 'Server' })]);
+});

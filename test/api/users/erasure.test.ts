@@ -146,7 +146,12 @@ describe('erasure', () => {
       display_name: 'Gone Girl',
     });
     await admin.delete(`/api/v1/users/${user.id}`);
+    await admin.post('/api/v1/cards', { type: 'Application', name: 'Shown anew' });
     await erase(user.id);
+    // who has copies is told of everything anew, also where the last one was taken just then
+    const { next } = (await admin.get('/api/v1/changes?after=now')).body;
+    const copied = await admin.get(`/api/v1/extracts/cards?format=csv&columns=name&after=${next}`);
+    expect(copied.text).toContain('Shown anew');
     const found = await everything();
     expect(found).not.toContain('gone@estate.example');
     expect(found).not.toContain('Gone Girl');
