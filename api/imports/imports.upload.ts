@@ -19,12 +19,12 @@ export const rawTypes: Record<string, ImportOptions['format']> = {
   'application/x-ndjson': 'ndjson',
 };
 
-const formatsByEnding: Record<string, ImportOptions['format']> = {
-  csv: 'csv',
-  tsv: 'csv',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-};
+const formatsByEnding = new Map<string | undefined, ImportOptions['format']>([
+  ['csv', 'csv'],
+  ['tsv', 'csv'],
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+]);
 
 /**
  * Stores the request's file as it comes in, from a raw body or a form's one `file`.
@@ -50,7 +50,7 @@ async function receiveForm(request: FastifyRequest, blobs: BlobStore): Promise<U
       const { type, charset } = mediaType(part.mimetype);
       requireUtf8(charset);
       const ending = /\.([a-z]+)$/i.exec(part.filename ?? '')?.[1]?.toLowerCase();
-      const format = rawTypes[type] ?? formatsByEnding[ending ?? ''];
+      const format = rawTypes[type] ?? formatsByEnding.get(ending);
       if (!format) {
         part.file.resume();
         throw unsupported();

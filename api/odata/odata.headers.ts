@@ -55,15 +55,15 @@ function mediaRanges(text: string): MediaRange[] {
   return ranges.filter(({ quality }) => quality > 0).sort((a, b) => b.quality - a.quality);
 }
 
-const shortForms: Record<string, string> = {
-  json: 'application/json',
-  xml: 'application/xml',
-  atom: 'application/atom+xml',
-};
+const shortForms = new Map([
+  ['json', 'application/json'],
+  ['xml', 'application/xml'],
+  ['atom', 'application/atom+xml'],
+]);
 
 /** What is asked for by `$format`, or else by `Accept`; the best comes first. */
 function asked(request: FastifyRequest, format: string | undefined): MediaRange[] {
-  if (format !== undefined) return mediaRanges(shortForms[format.trim().toLowerCase()] ?? format);
+  if (format !== undefined) return mediaRanges(shortForms.get(format.trim().toLowerCase()) ?? format);
   const header = request.headers.accept;
   return header === undefined || header.trim() === '' ? mediaRanges('*/*') : mediaRanges(header);
 }

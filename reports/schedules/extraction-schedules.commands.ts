@@ -114,22 +114,19 @@ export async function patchSchedule(
     const takesOver = patch.request !== undefined || patch.destination !== undefined;
     const anew = takesOver || patch.incremental !== undefined;
     const { secret: _, ...shown } = before;
-    await sql('extraction_schedules')
-      .where({ id })
-      .update({
-        ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
-        ...(patch.request === undefined ? {} : { request: JSON.stringify(patch.request) }),
-        ...(patch.incremental === undefined ? {} : { incremental: patch.incremental }),
-        ...(anew ? { position: null } : {}),
-        ...(kept === undefined ? {} : { destination: JSON.stringify(kept.destination), secret: kept.secret }),
-        ...(takesOver ? { owner_id: ctx.caller.userId, rights: JSON.stringify(rightsOf(ctx.caller)) } : {}),
-        ...(patch.keep_runs === undefined ? {} : { keep_runs: patch.keep_runs }),
-        ...(patch.keep_days === undefined ? {} : { keep_days: patch.keep_days }),
-        ...(patch.status === 'active' ? { paused_reason: null } : {}),
-        ...(patch.status === 'paused' && before.status === 'active'
-          ? { paused_reason: 'paused by hand' }
-          : {}),
-      });
+    const columns = {
+      ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
+      ...(patch.request === undefined ? {} : { request: JSON.stringify(patch.request) }),
+      ...(patch.incremental === undefined ? {} : { incremental: patch.incremental }),
+      ...(anew ? { position: null } : {}),
+      ...(kept === undefined ? {} : { destination: JSON.stringify(kept.destination), secret: kept.secret }),
+      ...(takesOver ? { owner_id: ctx.caller.userId, rights: JSON.stringify(rightsOf(ctx.caller)) } : {}),
+      ...(patch.keep_runs === undefined ? {} : { keep_runs: patch.keep_runs }),
+      ...(patch.keep_days === undefined ? {} : { keep_days: patch.keep_days }),
+      ...(patch.status === 'active' ? { paused_reason: null } : {}),
+      ...(patch.status === 'paused' && before.status === 'active' ? { paused_reason: 'paused by hand' } : {}),
+    };
+    if (Object.keys(columns).length > 0) await sql('extraction_schedules').where({ id }).update(columns);
     const changes = rowChanges(shown, await tellRow(work, id));
     const secretChanged = kept !== undefined && kept.secret !== before.secret;
     if (Object.keys(changes).length > 0 || secretChanged) {

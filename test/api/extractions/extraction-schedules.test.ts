@@ -112,6 +112,8 @@ describe('an extraction schedule', () => {
     );
     expect([changed.status, changed.body.cron]).toEqual([200, '0 6 * * 1-5']);
     expect((await member.patch(`${base}/${id}`, { name: 'X' }, { 'if-match': '"old"' })).status).toBe(412);
+    const same = await member.patch(`${base}/${id}`, {});
+    expect([same.status, same.body]).toEqual([200, (await member.get(`${base}/${id}`)).body]);
     const run = await runNow(id);
     expect(run.status).toBe('succeeded');
     expect((await member.delete(`${base}/${id}`)).status).toBe(204);

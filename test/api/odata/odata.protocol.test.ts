@@ -67,6 +67,7 @@ describe('documents', () => {
       expect(asked.body.Estate.EstateContainer['@Core.ODataVersions']).toBe('4.0,4.01');
     }
     expect(await refusal('/$metadata', { $format: 'atom' })).toEqual([406, 'not_acceptable']);
+    expect(await refusal('/$metadata', { $format: 'constructor' })).toEqual([406, 'not_acceptable']);
   });
 
   it('open Power BI', async () => {
