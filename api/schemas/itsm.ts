@@ -8,7 +8,7 @@ export const ItsmConnectionSchema = Type.Partial(
   Type.Object({
     id: Uuid,
     name: Type.String(),
-    kind: Type.Union([Type.Literal('servicenow')]),
+    kind: Type.Literal('servicenow'),
     instance_url: Type.String(),
     auth_type: Type.Union([Type.Literal('basic'), Type.Literal('oauth2')]),
     grant_type: Nullable(
