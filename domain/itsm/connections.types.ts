@@ -38,7 +38,7 @@ const optional = {
   is_active: Type.Optional(Type.Boolean({ description: 'False: paused, nothing is synchronised' })),
 } satisfies Record<string, TSchema>;
 
-const Kind = Type.Union([Type.Literal('servicenow')], kind);
+const Kind = Type.Literal('servicenow', kind);
 const AuthType = Type.Union([Type.Literal('basic'), Type.Literal('oauth2')], authType);
 
 export const ConnectionCreate = Type.Object(
