@@ -46,8 +46,6 @@ type Row = Record<string, unknown> & { id: string; deleted?: true; removed?: tru
 /** Somebody's copy of a part of the inventory, which goes on from where it has ended. */
 class Warehouse {
   readonly rows = new Map<string, Row>();
-  /** Ids of all rows that it has ever had. */
-  readonly known = new Set<string>();
   readonly #client: TestClient;
   readonly #url: string;
   #position: string | undefined;
@@ -75,7 +73,6 @@ class Warehouse {
       else {
         const { position: _, ...values } = row;
         this.rows.set(row.id, values as Row);
-        this.known.add(row.id);
       }
     }
     this.#position = position;
@@ -119,6 +116,16 @@ it('is equal to the inventory by what changed while it was extracted, for whoeve
   for (const key of ['relAppToITC', 'relAppToBC']) {
     await admin.patch(`/api/v1/metamodel/relation-types/${key}`, { is_hidden: false });
   }
+  // chance may have left nothing to compare
+  const ends: string[] = [];
+  for (const type of ['Application', 'ITComponent']) {
+    const card = await admin.post('/api/v1/cards', { type, name: `Last ${type}` });
+    expect(card.status, card.text).toBe(201);
+    ends.push(card.body.id);
+  }
+  const [source_id, target_id] = ends;
+  const relation = await admin.post('/api/v1/relations', { type: 'relAppToITC', source_id, target_id });
+  expect(relation.status, relation.text).toBe(201);
   for (const [n, copy] of copies.entries()) {
     await copy.load();
     const whole = new Warehouse(...asked[n]!);
@@ -129,6 +136,6 @@ it('is equal to the inventory by what changed while it was extracted, for whoeve
   const { db } = t.services;
   expect(cards!.content.map(({ id }) => id)).toEqual(await db('cards').orderBy('id').pluck('id'));
   expect(relations!.content.map(({ id }) => id)).toEqual(await db('relations').orderBy('id').pluck('id'));
-  expect(cards!.content.length).toBeGreaterThan(0);
-  expect(relations!.known.size).toBeGreaterThan(0);
+  expect(cards!.content.length).toBeGreaterThan(1);
+  expect(relations!.content.length).toBeGreaterThan(0);
 });
