@@ -96,20 +96,16 @@ export async function patchWebhook(
     const before = await row(work, id);
     checkWebhookMatch(ctx, await readWebhook(ctx, id, work.sql));
     const resumed = patch.status === 'active' && before.status === 'paused';
-    await work
-      .sql('webhooks')
-      .where({ id })
-      .update({
-        ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
-        ...(patch.url === undefined ? {} : { url: patch.url }),
-        ...(patch.event_types === undefined ? {} : { event_types: patch.event_types }),
-        ...(patch.card_types === undefined ? {} : { card_types: patch.card_types }),
-        ...(patch.status === undefined ? {} : { status: patch.status }),
-        ...(patch.status === 'paused' && before.status === 'active'
-          ? { paused_reason: 'paused by hand' }
-          : {}),
-        ...(resumed ? { paused_reason: null, failures: 0, failing_since: null } : {}),
-      });
+    const columns = {
+      ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
+      ...(patch.url === undefined ? {} : { url: patch.url }),
+      ...(patch.event_types === undefined ? {} : { event_types: patch.event_types }),
+      ...(patch.card_types === undefined ? {} : { card_types: patch.card_types }),
+      ...(patch.status === undefined ? {} : { status: patch.status }),
+      ...(patch.status === 'paused' && before.status === 'active' ? { paused_reason: 'paused by hand' } : {}),
+      ...(resumed ? { paused_reason: null, failures: 0, failing_since: null } : {}),
+    };
+    if (Object.keys(columns).length > 0) await work.sql('webhooks').where({ id }).update(columns);
     if (resumed) {
       // what waited out the pause is due at once
       await work
