@@ -1,6 +1,6 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { parentJoin, pathJoin, stakeholdersJoin, tagsJoin } from './extraction.cards.joins.ts';
+import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
 import { csvTable, escapedText } from './extraction.csv.ts';
 import type { LineTable } from './extraction.rows.ts';
@@ -52,13 +52,6 @@ export async function cardCsv(
   columns: Column[],
   guard: boolean,
 ): Promise<LineTable> {
-  const few = selection.changes !== undefined;
-  const joins = [
-    { for: ['parent_external_id', 'parent_name'], sql: parentJoin },
-    { for: ['parent_path'], sql: pathJoin },
-    { for: ['tags'], sql: tagsJoin(joined, few) },
-    { for: ['stakeholders'], sql: stakeholdersJoin(joined, few) },
-  ].filter((join) => columns.some(({ header }) => join.for.includes(header)));
-  const cells = { plain, texts, joins: joins.map(({ sql }) => sql) };
+  const cells = { plain, texts, joins: cardJoins(selection, columns, joined) };
   return await csvTable(snapshot, cardSource(ctx, selection), cells, columns, guard);
 }

@@ -1,8 +1,10 @@
+import type { CardSelection } from './extraction.cards.source.ts';
 import { escapedText } from './extraction.csv.ts';
 import type { Join } from './extraction.rows.ts';
+import type { Column } from './extraction.types.ts';
 
 /** The parent `p` of a card. */
-export const parentJoin: Join = () => 'left join cards p on p.id = c.parent_id';
+const parentJoin: Join = () => 'left join cards p on p.id = c.parent_id';
 
 /** The join `pp` that aggregates the ancestors `up` of a card, whose `depth` is 1 for the parent. */
 export const ancestors = (aggregate: string): string => `left join lateral (
@@ -13,7 +15,7 @@ export const ancestors = (aggregate: string): string => `left join lateral (
     ) select ${aggregate} from up) pp on c.parent_id is not null`;
 
 /** The path of the ancestors' names, root first, as `pp.cell`. */
-export const pathJoin: Join = () =>
+const pathJoin: Join = () =>
   ancestors(`string_agg(${escapedText('up.name', '\\\\/')}, ' / ' order by up.depth desc) as cell`);
 
 const tagText = `${escapedText('g.name', '\\\\/')} || '/' || ${escapedText('t.name', '\\\\\\\\')}`;
@@ -37,7 +39,7 @@ const heldBy = (table: string, alias: string, few: boolean): string =>
  * The join `t` whose `cell` has a card's tags. Each tag's text is made once, and its place among the others found once.
  * @param few whether only cards that `changed` names are asked for.
  */
-export function tagsJoin({ each, all }: Gathering, few: boolean): Join {
+function tagsJoin({ each, all }: Gathering, few: boolean): Join {
   return (range) => `left join (select ct.card_id, ${all} as cell
       from ${heldBy('card_tags', 'ct', few)}
       join (select t.id, ${each(tagText)} as text, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
@@ -45,7 +47,7 @@ export function tagsJoin({ each, all }: Gathering, few: boolean): Join {
 }
 
 /** The join `s` whose `cell` has a card's stakeholders; with users it is as with tags. */
-export function stakeholdersJoin({ each, all }: Gathering, few: boolean): Join {
+function stakeholdersJoin({ each, all }: Gathering, few: boolean): Join {
   const ordered = all.replace('k.place', 'k.role, k.place');
   return (range) => `left join (select k.card_id, ${ordered} as cell
       from (select s.card_id, s.role, s.role || ':' || u.text as text, u.place
@@ -54,4 +56,17 @@ export function stakeholdersJoin({ each, all }: Gathering, few: boolean): Join {
                   from users) u on u.id = s.user_id
             where ${range('s.card_id')}) k
       group by k.card_id) s on s.card_id = c.id`;
+}
+
+/** The joins that the cells of these columns need, for the cards `c` of a selection. */
+export function cardJoins(selection: CardSelection, columns: Column[], gathering: Gathering): Join[] {
+  const few = selection.changes !== undefined;
+  return [
+    { for: ['parent_external_id', 'parent_name'], join: parentJoin },
+    { for: ['parent_path'], join: pathJoin },
+    { for: ['tags'], join: tagsJoin(gathering, few) },
+    { for: ['stakeholders'], join: stakeholdersJoin(gathering, few) },
+  ]
+    .filter((each) => columns.some(({ header }) => each.for.includes(header)))
+    .map(({ join }) => join);
 }

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { parentJoin, pathJoin, stakeholdersJoin, tagsJoin } from './extraction.cards.joins.ts';
+import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
 import { type JsonMembers, jsonArrays, jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
 import type { LineTable } from './extraction.rows.ts';
@@ -40,14 +40,7 @@ const listed = {
 };
 
 function jsonMembers(selection: CardSelection, columns: Column[]): JsonMembers {
-  const few = selection.changes !== undefined;
-  const joins = [
-    { for: ['parent_external_id', 'parent_name'], sql: parentJoin },
-    { for: ['parent_path'], sql: pathJoin },
-    { for: ['tags'], sql: tagsJoin(listed, few) },
-    { for: ['stakeholders'], sql: stakeholdersJoin(listed, few) },
-  ].filter((join) => columns.some(({ header }) => join.for.includes(header)));
-  return { members, joins: joins.map(({ sql }) => sql) };
+  return { members, joins: cardJoins(selection, columns, listed) };
 }
 
 /** The cards of a selection as lines of JSON, from the snapshot, oldest first. */

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { parentJoin, pathJoin, stakeholdersJoin, tagsJoin } from './extraction.cards.joins.ts';
+import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
 import { epochWriter } from './extraction.shape.ts';
 import { rowTable } from './extraction.tables.ts';
@@ -45,14 +45,7 @@ export async function cardTable(
   selection: CardSelection,
   columns: Column[],
 ): Promise<Table> {
-  const few = selection.changes !== undefined;
-  const joins = [
-    { for: ['parent_external_id', 'parent_name'], sql: parentJoin },
-    { for: ['parent_path'], sql: pathJoin },
-    { for: ['tags'], sql: tagsJoin(listed, few) },
-    { for: ['stakeholders'], sql: stakeholdersJoin(listed, few) },
-  ].filter((join) => columns.some(({ header }) => join.for.includes(header)));
   const readers = { created_at: epochWriter(), updated_at: epochWriter() };
-  const cells = { members, readers, joins: joins.map(({ sql }) => sql), batch: BATCH };
+  const cells = { members, readers, joins: cardJoins(selection, columns, listed), batch: BATCH };
   return await rowTable(snapshot, cardSource(ctx, selection), cells, columns);
 }
