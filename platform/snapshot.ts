@@ -43,7 +43,7 @@ export interface Snapshot {
   expected(text: string, values: readonly unknown[]): Promise<number>;
 }
 
-/** Ids of a range. Some hundred microseconds of planning are little beside the time that so many rows take. */
+/** Ids of a range. The one to three milliseconds of planning are little beside the time that so many rows take. */
 const RANGE = 5_000;
 /** Chunks of a range that wait while the ranges before it are read: so much memory it may take. */
 const WAITING = 64;
