@@ -56,6 +56,11 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
   });
 }
 
+/** Sets columns of the rows that a query names. To set none is no fault, as it would be to the query builder. */
+export async function setColumns(rows: Knex.QueryBuilder, columns: Record<string, unknown>): Promise<void> {
+  if (Object.keys(columns).length > 0) await rows.update(columns);
+}
+
 /** The pg error code (SQLSTATE) of an error, if it is one. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;

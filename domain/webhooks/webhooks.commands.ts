@@ -1,4 +1,5 @@
 import { randomSecret, type SecretBox } from '../../platform/crypto.ts';
+import { setColumns } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import type { Outbound } from '../../platform/outbound.ts';
 import { requirePermission } from '../access/policy.ts';
@@ -105,7 +106,7 @@ export async function patchWebhook(
       ...(patch.status === 'paused' && before.status === 'active' ? { paused_reason: 'paused by hand' } : {}),
       ...(resumed ? { paused_reason: null, failures: 0, failing_since: null } : {}),
     };
-    if (Object.keys(columns).length > 0) await work.sql('webhooks').where({ id }).update(columns);
+    await setColumns(work.sql('webhooks').where({ id }), columns);
     if (resumed) {
       // what waited out the pause is due at once
       await work

@@ -9,6 +9,7 @@ import { scheduledExtractionJob } from '../../domain/jobs/kinds/scheduled-extrac
 import { scheduleFaults } from '../../domain/jobs/schedules.check.ts';
 import { SCHEDULES_CHANNEL } from '../../domain/jobs/schedules.fire.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';
+import { setColumns } from '../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../platform/errors.ts';
 import { planExtraction } from '../extraction/extraction.plan.ts';
 import {
@@ -126,7 +127,7 @@ export async function patchSchedule(
       ...(patch.status === 'active' ? { paused_reason: null } : {}),
       ...(patch.status === 'paused' && before.status === 'active' ? { paused_reason: 'paused by hand' } : {}),
     };
-    if (Object.keys(columns).length > 0) await sql('extraction_schedules').where({ id }).update(columns);
+    await setColumns(sql('extraction_schedules').where({ id }), columns);
     const changes = rowChanges(shown, await tellRow(work, id));
     const secretChanged = kept !== undefined && kept.secret !== before.secret;
     if (Object.keys(changes).length > 0 || secretChanged) {
