@@ -24,6 +24,7 @@ import * as extractionSchedules from './steps/0025-extraction-schedules.ts';
 import * as reports from './steps/0026-reports.ts';
 import * as extractionFailures from './steps/0030-extraction-failures.ts';
 import * as itsmConnections from './steps/0032-itsm-connections.ts';
+import * as itsmSync from './steps/0033-itsm-sync.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -52,4 +53,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0026-reports', up: reports.up },
   { name: '0030-extraction-failures', up: extractionFailures.up },
   { name: '0032-itsm-connections', up: itsmConnections.up },
+  { name: '0033-itsm-sync', up: itsmSync.up },
 ];
