@@ -1,0 +1,26 @@
+import { computeValue } from '../../../domain/calculations/calculations.value.ts';
+import { FormulaError } from '../../../domain/calculations/formula.error.ts';
+import { type FormulaLine, parseFormula } from '../../../domain/calculations/formula.parse.ts';
+import type { PlanTools } from '../engine/plan.ts';
+
+/** So many formulas are kept read; a mapping has fewer. */
+const KEPT = 200;
+
+/**
+ * Runs the formulas of transforms over `value`, in the language of calculated fields and within its limits: it has no
+ * loops, reaches nothing but the value, and its result is one value or a short list.
+ */
+export function createEvaluate(): PlanTools['evaluate'] {
+  const read = new Map<string, FormulaLine[]>();
+  return (formula, value) => {
+    let lines = read.get(formula);
+    if (!lines) {
+      lines = parseFormula(formula);
+      if (read.size >= KEPT) read.clear();
+      read.set(formula, lines);
+    }
+    const computed = computeValue(lines, { value });
+    if (computed.error !== undefined) throw new FormulaError(computed.error);
+    return computed.value;
+  };
+}
