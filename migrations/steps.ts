@@ -25,6 +25,7 @@ import * as reports from './steps/0026-reports.ts';
 import * as extractionFailures from './steps/0030-extraction-failures.ts';
 import * as itsmConnections from './steps/0032-itsm-connections.ts';
 import * as itsmSync from './steps/0033-itsm-sync.ts';
+import * as itsmKinds from './steps/0035-itsm-kinds.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -54,4 +55,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0030-extraction-failures', up: extractionFailures.up },
   { name: '0032-itsm-connections', up: itsmConnections.up },
   { name: '0033-itsm-sync', up: itsmSync.up },
+  { name: '0035-itsm-kinds', up: itsmKinds.up },
 ];

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { authTypes, connectionKinds } from '../../domain/itsm/connections.kinds.ts';
 import { advice } from '../../integrations/itsm/remote.failures.ts';
 import { closed, Nullable, Timestamp, Uuid } from './common.ts';
 
@@ -8,9 +9,9 @@ export const ItsmConnectionSchema = Type.Partial(
   Type.Object({
     id: Uuid,
     name: Type.String(),
-    kind: Type.Literal('servicenow'),
+    kind: Type.Union(Object.keys(connectionKinds).map((kind) => Type.Literal(kind))),
     instance_url: Type.String(),
-    auth_type: Type.Union([Type.Literal('basic'), Type.Literal('oauth2')]),
+    auth_type: Type.Union(authTypes.map((authType) => Type.Literal(authType))),
     grant_type: Nullable(
       Type.Union([
         Type.Literal('password'),
@@ -23,6 +24,7 @@ export const ItsmConnectionSchema = Type.Partial(
     client_id: Nullable(Type.String()),
     client_secret: Masked,
     refresh_token: Masked,
+    token: Masked,
     ca: Nullable(Type.String()),
     client_certificate: Nullable(Type.String()),
     client_key: Masked,

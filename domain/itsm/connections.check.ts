@@ -1,16 +1,27 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { FieldError } from '../../platform/errors.ts';
 import type { Outbound } from '../../platform/outbound.ts';
+import type { ConnectionKindRules } from './connections.kinds.ts';
 import type { ConnectionSecrets, ConnectionSettings } from './connections.types.ts';
 
 /** Credentials go out with every call: https alone, also where OUTBOUND_ALLOW would take http. */
-export function addressFault(outbound: Outbound, address: string): FieldError[] {
+export function addressFault(
+  outbound: Outbound,
+  address: string,
+  form: ConnectionKindRules['address'],
+): FieldError[] {
   const field = 'instance_url';
   const refusal = outbound.refusal(address);
   if (refusal !== undefined) return [{ field, code: 'refused_address', message: refusal }];
-  const { protocol, origin } = new URL(address);
+  const { protocol, origin, pathname } = new URL(address);
   if (protocol !== 'https:') return [{ field, code: 'refused_address', message: 'is no https address' }];
-  if (origin !== address.toLowerCase()) {
+  const plain = form === 'host' ? origin : `${origin}${pathname}`.replace(/\/+$/, '');
+  if (form === 'path' && plain.toLowerCase() !== address.toLowerCase()) {
+    return [
+      { field, code: 'format', message: `must be a scheme, a host and a path alone, such as ${plain}` },
+    ];
+  }
+  if (form === 'host' && origin !== address.toLowerCase()) {
     return [{ field, code: 'format', message: `must be a scheme and a host alone, such as ${origin}` }];
   }
   return [];

@@ -3,6 +3,12 @@ import type { Outbound } from '../../platform/outbound.ts';
 import { MASK } from '../settings/settings.secrets.ts';
 import { addressFault, certificateFaults } from './connections.check.ts';
 import {
+  type AuthType,
+  type ConnectionKind,
+  type ConnectionKindRules,
+  connectionKinds,
+} from './connections.kinds.ts';
+import {
   type ConnectionPatch,
   type ConnectionSecrets,
   type ConnectionSettings,
@@ -10,7 +16,7 @@ import {
   secretMembers,
 } from './connections.types.ts';
 
-type Credential = 'username' | 'password' | 'client_id' | 'client_secret' | 'refresh_token';
+type Credential = 'username' | 'password' | 'client_id' | 'client_secret' | 'refresh_token' | 'token';
 
 const credentials: readonly Credential[] = [
   'username',
@@ -18,26 +24,33 @@ const credentials: readonly Credential[] = [
   'client_id',
   'client_secret',
   'refresh_token',
+  'token',
 ];
-const needed: Record<'basic' | NonNullable<ConnectionSettings['grant_type']>, readonly Credential[]> = {
+const needed: Record<
+  Exclude<AuthType, 'oauth2'> | NonNullable<ConnectionSettings['grant_type']>,
+  readonly Credential[]
+> = {
   basic: ['username', 'password'],
+  token: ['token'],
   password: ['client_id', 'client_secret', 'username', 'password'],
   client_credentials: ['client_id', 'client_secret'],
   refresh_token: ['client_id', 'client_secret', 'refresh_token'],
 };
 
-const fresh: ConnectionSettings = {
+const rulesOf = (kind: ConnectionKind): ConnectionKindRules => connectionKinds[kind];
+
+const fresh = (kind: ConnectionKind): ConnectionSettings => ({
   name: '',
-  kind: 'servicenow',
+  kind,
   instance_url: '',
-  auth_type: 'basic',
+  auth_type: rulesOf(kind).authTypes[0],
   grant_type: null,
   username: null,
   client_id: null,
   ca: null,
   client_certificate: null,
   is_active: true,
-};
+});
 
 /**
  * A connection as it is with the input. Credentials that its way of logging in does not need are dropped. Whoever may
@@ -47,10 +60,10 @@ const fresh: ConnectionSettings = {
  */
 export function keepConnection(
   outbound: Outbound,
-  input: ConnectionPatch & { kind?: 'servicenow' },
+  input: ConnectionPatch & { kind?: ConnectionKind },
   before: KeptConnection | undefined,
 ): KeptConnection {
-  const settings = merged(input, before?.settings ?? fresh);
+  const settings = merged(input, before?.settings ?? fresh(input.kind ?? 'servicenow'));
   const moved = before !== undefined && before.settings.instance_url !== settings.instance_url;
   const secrets: ConnectionSecrets = {};
   const forgotten = new Set<string>();
@@ -66,7 +79,7 @@ export function keepConnection(
     delete secrets.client_key;
   const faults = [
     ...(settings.name === '' ? [fault('name', 'required', 'must not be blank')] : []),
-    ...addressFault(outbound, settings.instance_url),
+    ...addressFault(outbound, settings.instance_url, rulesOf(settings.kind).address),
     ...credentialFaults(input, settings, secrets, forgotten),
     ...(settings.client_certificate && forgotten.has('client_key') ? [secretNeeded('client_key')] : []),
   ];
@@ -79,10 +92,7 @@ const fault = (field: string, code: string, message: string): FieldError => ({ f
 const secretNeeded = (field: string): FieldError =>
   fault(field, 'secret_needed', 'is needed again when instance_url changes');
 
-function merged(
-  input: ConnectionPatch & { kind?: 'servicenow' },
-  present: ConnectionSettings,
-): ConnectionSettings {
+function merged(input: ConnectionPatch, present: ConnectionSettings): ConnectionSettings {
   const text = (member: 'username' | 'client_id' | 'ca' | 'client_certificate'): string | null => {
     const sent = input[member];
     return sent === undefined ? present[member] : sent?.trim() || null;
@@ -92,7 +102,7 @@ function merged(
     (input.grant_type === undefined ? present.grant_type : input.grant_type) ?? 'client_credentials';
   return {
     name: (input.name ?? present.name).trim(),
-    kind: input.kind ?? present.kind,
+    kind: present.kind,
     instance_url: (input.instance_url ?? present.instance_url).trim().replace(/\/$/, ''),
     auth_type: authType,
     grant_type: authType === 'oauth2' ? grant : null,
@@ -111,9 +121,14 @@ function credentialFaults(
   secrets: ConnectionSecrets,
   forgotten: ReadonlySet<string>,
 ): FieldError[] {
-  const way = settings.grant_type ?? 'basic';
+  const { authTypes: offered } = rulesOf(settings.kind);
+  if (!offered.includes(settings.auth_type)) {
+    const message = `is not offered by ${settings.kind}; ${offered.join(' or ')} is`;
+    return [fault('auth_type', 'not_offered', message)];
+  }
+  const way = settings.auth_type === 'oauth2' ? settings.grant_type! : settings.auth_type;
   const faults: FieldError[] = [];
-  if (settings.auth_type === 'basic' && input.grant_type) {
+  if (settings.auth_type !== 'oauth2' && input.grant_type) {
     faults.push(fault('grant_type', 'not_offered', 'is for oauth2 alone'));
   }
   for (const member of credentials) {

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { MASK } from '../settings/settings.secrets.ts';
+import { type AuthType, authTypes, type ConnectionKind, connectionKinds } from './connections.kinds.ts';
 
 const closed = { additionalProperties: false } as const;
 const text = (maxLength: number, description: string) =>
@@ -16,10 +17,9 @@ const name = Type.String({ minLength: 1, maxLength: 255 });
 const instanceUrl = Type.String({
   minLength: 1,
   maxLength: 500,
-  description: 'Scheme and host alone, such as `https://example.service-now.com`',
+  description:
+    'Scheme and host, such as `https://example.service-now.com`; with the path where the kind has one',
 });
-const kind = { description: 'What answers at the address' };
-const authType = { description: 'How the account proves who it is' };
 const grantType = Type.Union(
   [Type.Literal('password'), Type.Literal('client_credentials'), Type.Literal('refresh_token'), Type.Null()],
   { description: 'For oauth2: how a token is had; `client_credentials` unless given' },
@@ -32,21 +32,28 @@ const optional = {
   client_id: Type.Optional(text(255, 'For oauth2')),
   client_secret: Type.Optional(secret(1000, 'For oauth2')),
   refresh_token: Type.Optional(secret(4000, 'For oauth2 by refresh token')),
+  token: Type.Optional(secret(4000, 'For token')),
   ca: Type.Optional(text(100_000, 'Authorities to trust instead of the public ones, as PEM')),
   client_certificate: Type.Optional(text(100_000, 'A certificate to be known by, as PEM')),
   client_key: Type.Optional(secret(20_000, 'The key of the certificate, as PEM without a passphrase')),
   is_active: Type.Optional(Type.Boolean({ description: 'False: paused, nothing is synchronised' })),
 } satisfies Record<string, TSchema>;
 
-const Kind = Type.Literal('servicenow', kind);
-const AuthType = Type.Union([Type.Literal('basic'), Type.Literal('oauth2')], authType);
+const Kind = Type.Union(
+  (Object.keys(connectionKinds) as ConnectionKind[]).map((kind) => Type.Literal(kind)),
+  { description: 'What answers at the address; `servicenow` unless given' },
+);
+const Auth = Type.Union(
+  authTypes.map((authType) => Type.Literal(authType)),
+  { description: 'How the account proves who it is; each kind offers some' },
+);
 
 export const ConnectionCreate = Type.Object(
   {
     name,
     instance_url: instanceUrl,
     kind: Type.Optional(Kind),
-    auth_type: Type.Optional(AuthType),
+    auth_type: Type.Optional(Auth),
     ...optional,
   },
   closed,
@@ -57,14 +64,14 @@ export const ConnectionPatch = Type.Object(
   {
     name: Type.Optional(name),
     instance_url: Type.Optional(instanceUrl),
-    auth_type: Type.Optional(AuthType),
+    auth_type: Type.Optional(Auth),
     ...optional,
   },
   closed,
 );
 export type ConnectionPatch = Static<typeof ConnectionPatch>;
 
-export const secretMembers = ['password', 'client_secret', 'refresh_token', 'client_key'] as const;
+export const secretMembers = ['password', 'client_secret', 'refresh_token', 'token', 'client_key'] as const;
 export type SecretMember = (typeof secretMembers)[number];
 /** The secrets that are set. */
 export type ConnectionSecrets = Partial<Record<SecretMember, string>>;
@@ -72,11 +79,11 @@ export type ConnectionSecrets = Partial<Record<SecretMember, string>>;
 /** What a connection is made of, without its secrets. */
 export interface ConnectionSettings {
   name: string;
-  kind: 'servicenow';
-  /** Scheme and host. */
+  kind: ConnectionKind;
+  /** Scheme and host, and the path where the kind has one. */
   instance_url: string;
-  auth_type: 'basic' | 'oauth2';
-  /** Null for basic. */
+  auth_type: AuthType;
+  /** For oauth2 alone. */
   grant_type: 'password' | 'client_credentials' | 'refresh_token' | null;
   username: string | null;
   client_id: string | null;

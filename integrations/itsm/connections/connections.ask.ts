@@ -8,8 +8,10 @@ import { textLiteral } from '../../../domain/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../../domain/lists/lists.types.ts';
 import type { SecretBox } from '../../../platform/crypto.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import type { Connector, Right, RightFound } from '../connectors/connector.ts';
+import type { Connector, RightFound } from '../connectors/connector.ts';
 import { failed, type RemoteFailure, type Result } from '../remote.failures.ts';
+import type { RemoteKind } from './connections.kind.types.ts';
+import { remoteKinds } from './connections.kinds.ts';
 import { openConnection, type RemoteTools } from './connections.open.ts';
 
 /** What asking a remote within a request needs. */
@@ -17,16 +19,6 @@ export type AskTools = RemoteTools & { secrets: SecretBox };
 
 /** Whoever waits for an answer of ours waits no longer for one of the remote. */
 const LONGEST_MS = 10_000;
-
-/** What a connection is tested for; only what is needed decides whether it passes. */
-const tested: { table: string; rights: Right[]; needed: readonly Right[] }[] = [
-  { table: 'cmdb_ci', rights: ['read', 'create', 'update', 'delete'], needed: ['read'] },
-  { table: 'cmdb_rel_ci', rights: ['read', 'create', 'delete'], needed: ['read'] },
-  { table: 'sys_db_object', rights: ['read'], needed: ['read'] },
-  { table: 'sys_dictionary', rights: ['read'], needed: ['read'] },
-  { table: 'sys_choice', rights: ['read'], needed: [] },
-  { table: 'sys_audit_delete', rights: ['read'], needed: [] },
-];
 
 /** A right that was looked at. */
 export interface TestedRight extends RightFound {
@@ -50,10 +42,11 @@ export interface ConnectionTest {
 export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Promise<ConnectionTest> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
+  const { tested } = remoteKinds[connection.settings.kind];
   const found = await ask(tools, connection, (remote) =>
     remote.testRights(tested.map(({ table, rights }) => ({ table, rights }))),
   );
-  const test = found.ok ? judged(found.value) : fallen(found.failure);
+  const test = found.ok ? judged(found.value, tested) : fallen(found.failure);
   await keepTest(ctx, connection, {
     test_status: test.success ? 'passed' : 'failed',
     test_message: test.message,
@@ -61,7 +54,7 @@ export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Pro
   return test;
 }
 
-function judged(found: RightFound[]): ConnectionTest {
+function judged(found: RightFound[], tested: RemoteKind['tested']): ConnectionTest {
   const rights = found.map((one) => ({
     ...one,
     needed: tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),
@@ -173,7 +166,7 @@ async function ask<T>(
   const signal = AbortSignal.timeout(LONGEST_MS);
   const remote = openConnection(tools, connection, {
     signal,
-    config: { timeoutMs: 8_000, attempts: 2, longestWaitMs: 3_000 },
+    patience: { timeoutMs: 8_000, attempts: 2, longestWaitMs: 3_000 },
   });
   try {
     const answer = await question(remote);

@@ -120,6 +120,8 @@ describe('a connection', () => {
     [{ client_id: 'x' }, 'client_id', 'not_offered'],
     [{ auth_type: 'oauth2', client_id: 'x', client_secret: 'y' }, 'username', 'not_offered'],
     [{ grant_type: 'password' }, 'grant_type', 'not_offered'],
+    [{ auth_type: 'token', token: 'x' }, 'auth_type', 'not_offered'],
+    [{ token: 'x' }, 'token', 'not_offered'],
     [{ ca: 'no certificate' }, 'ca', 'format'],
     [{ client_certificate: 'none' }, 'client_certificate', 'format'],
     [{ client_certificate: null }, 'client_certificate', 'required'],

@@ -1,0 +1,18 @@
+/** Ways in which an account proves who it is. */
+export const authTypes = ['basic', 'oauth2', 'token'] as const;
+export type AuthType = (typeof authTypes)[number];
+
+/** How a connection of a kind is set up. */
+export interface ConnectionKindRules {
+  /** Whether the address is that of a host alone, or may go on with a path. */
+  address: 'host' | 'path';
+  /** The first is taken unless another is asked for. */
+  authTypes: readonly [AuthType, ...AuthType[]];
+}
+
+/** What may answer at the address of a connection; `integrations/itsm/connections` knows how each is called. */
+export const connectionKinds = {
+  servicenow: { address: 'host', authTypes: ['basic', 'oauth2'] },
+} as const satisfies Record<string, ConnectionKindRules>;
+
+export type ConnectionKind = keyof typeof connectionKinds;

@@ -1,0 +1,35 @@
+import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
+import type { OutboundTls } from '../../../platform/outbound.ts';
+import type { Connector, Right } from '../connectors/connector.ts';
+import type { LimiterStore } from '../limiter/limiter.store.ts';
+
+/** How patient calls are. */
+export interface Patience {
+  /** For one answer. */
+  timeoutMs: number;
+  /** How often one call is sent altogether. */
+  attempts: number;
+  /** The longest wait for the remote's limits that one call puts up with. */
+  longestWaitMs: number;
+}
+
+/** What a connector is made from. */
+export interface OpenParts {
+  tls: OutboundTls;
+  /** Entries of OUTBOUND_ALLOW. */
+  outboundAllow: readonly string[];
+  /** Where the limits of the account are kept, for all who use it. */
+  limits: LimiterStore;
+  /** Ends waiting and calls under way. */
+  signal?: AbortSignal;
+  /** Where it is not as usual for runs. */
+  patience?: Partial<Patience>;
+}
+
+/** How remotes of a kind are called. */
+export interface RemoteKind {
+  /** What the connection needs to log in was checked when it was stored. */
+  open(connection: KeptConnection, parts: OpenParts): Connector;
+  /** What a connection is tested for; only what is needed decides whether it passes. */
+  tested: readonly { table: string; rights: Right[]; needed: readonly Right[] }[];
+}

@@ -1,0 +1,40 @@
+import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
+import type { ServiceNowAuth } from '../connectors/servicenow/config.ts';
+import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
+import type { RemoteKind } from './connections.kind.types.ts';
+
+export const serviceNowKind: RemoteKind = {
+  open: (connection, { tls, outboundAllow, limits, signal, patience }) =>
+    connectServiceNow({
+      config: { url: connection.settings.instance_url, auth: authOf(connection), tls, ...patience },
+      outboundAllow,
+      limits,
+      ...(signal ? { signal } : {}),
+    }),
+  tested: [
+    { table: 'cmdb_ci', rights: ['read', 'create', 'update', 'delete'], needed: ['read'] },
+    { table: 'cmdb_rel_ci', rights: ['read', 'create', 'delete'], needed: ['read'] },
+    { table: 'sys_db_object', rights: ['read'], needed: ['read'] },
+    { table: 'sys_dictionary', rights: ['read'], needed: ['read'] },
+    { table: 'sys_choice', rights: ['read'], needed: [] },
+    { table: 'sys_audit_delete', rights: ['read'], needed: [] },
+  ],
+};
+
+function authOf({ settings, secrets }: KeptConnection): ServiceNowAuth {
+  const account = () => ({ username: settings.username!, password: secrets.password! });
+  if (settings.grant_type === null) return { kind: 'basic', ...account() };
+  const client = {
+    kind: 'oauth',
+    clientId: settings.client_id!,
+    clientSecret: secrets.client_secret!,
+  } as const;
+  switch (settings.grant_type) {
+    case 'password':
+      return { ...client, grant: 'password', ...account() };
+    case 'refresh_token':
+      return { ...client, grant: 'refresh_token', refreshToken: secrets.refresh_token! };
+    case 'client_credentials':
+      return { ...client, grant: 'client_credentials' };
+  }
+}
