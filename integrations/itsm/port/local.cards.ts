@@ -1,0 +1,143 @@
+import { visibleCards } from '../../../domain/cards/cards.visible.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
+import type { Condition } from '../../../domain/lists/lists.types.ts';
+import type { Sql } from '../../../platform/database.ts';
+import type { Mapping, Path } from '../engine/mapping.types.ts';
+import type { LocalCard } from '../engine/observation.types.ts';
+import type { Value } from '../engine/values.ts';
+
+/** Reads the cards of a mapping as the engine sees them. */
+export interface CardReader {
+  /** Cards by id, archived ones too; those that do not exist, or are hidden, are left out. */
+  byIds(sql: Sql, ids: readonly string[]): Promise<Map<string, LocalCard>>;
+  /** Active cards of the mapping's type and filter in the order of their ids, from behind the given one on. */
+  walk(sql: Sql, after: string | null, limit: number): Promise<LocalCard[]>;
+  /** Ids of cards of the type that were changed after a position of the feed, and up to where that is known. */
+  changedAfter(
+    sql: Sql,
+    position: string,
+    limit: number,
+  ): Promise<{ ids: string[]; position: string; more: boolean }>;
+  /** When fields of these cards were last changed, as far as the events go back; RFC 3339 by card and path. */
+  changedAt(
+    sql: Sql,
+    ids: readonly string[],
+    paths: readonly Path[],
+  ): Promise<Map<string, Record<Path, string>>>;
+}
+
+/** Where a card's own columns hold values; the others are keys of `lifecycle` and `attributes`. */
+const plain: ReadonlySet<Path> = new Set([
+  'name',
+  'alias',
+  'description',
+  'subtype',
+  'external_id',
+  'parent_id',
+]);
+
+interface CardRow {
+  id: string;
+  type: string;
+  status: string;
+  lifecycle: Record<string, string> | null;
+  attributes: Record<string, Value>;
+  in_filter: boolean;
+  updated_at: string;
+  [column: string]: unknown;
+}
+
+/** Below every id there is. */
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Opens the cards of a mapping. @param cardFilter in the language of lists; blank or null: all cards of the type.
+ * @throws EstateError where the filter is not valid any more, or asks about what the caller may not see.
+ */
+export async function openCards(
+  ctx: Ctx,
+  mapping: Pick<Mapping, 'cardType' | 'fields'>,
+  cardFilter: string | null,
+): Promise<CardReader> {
+  const fits: Condition = (await prepareFilter(ctx, cardFilter ?? '')) ?? { sql: 'true', bindings: [] };
+  const visible = visibleCards(ctx);
+  const columns = `c.id, c.type, c.status, c.name, c.alias, c.description, c.subtype, c.external_id, c.parent_id,
+    c.lifecycle, c.attributes, utc(c.updated_at) as updated_at`;
+  const paths = mapping.fields.map(({ path }) => path);
+
+  const cardOf = (row: CardRow): LocalCard => ({
+    id: row.id,
+    type: row.type,
+    archived: row.status === 'ARCHIVED',
+    fields: Object.fromEntries(paths.map((path) => [path, valueAt(row, path)])),
+    inFilter: row.in_filter,
+    updatedAt: row.updated_at,
+  });
+
+  return {
+    async byIds(sql, ids) {
+      if (ids.length === 0) return new Map();
+      const { rows } = await sql.raw(
+        `select ${columns}, coalesce(c.type = ? and (${fits.sql}), false) as in_filter from cards c
+         where c.id = any(?::uuid[]) and (${visible.sql})`,
+        [mapping.cardType, ...fits.bindings, ids, ...visible.bindings] as never,
+      );
+      return new Map(rows.map((row: CardRow) => [row.id, cardOf(row)]));
+    },
+    async walk(sql, after, limit) {
+      const { rows } = await sql.raw(
+        `select ${columns}, true as in_filter from cards c
+         where c.type = ? and c.status = 'ACTIVE' and c.id > ?::uuid and (${fits.sql}) and (${visible.sql})
+         order by c.id limit ?`,
+        [mapping.cardType, after ?? FIRST, ...fits.bindings, ...visible.bindings, limit] as never,
+      );
+      return rows.map(cardOf);
+    },
+    async changedAfter(sql, position, limit) {
+      // asked first: what is committed between the two questions is found by the next reading
+      const newest = await newestPosition(sql, position);
+      const { rows } = await sql.raw(
+        `select card_id, position::text as position from events
+         where position > ? and position <= ? and card_type = ? and event_type like 'card.%'
+         order by events.position limit ?`,
+        [position, newest, mapping.cardType, limit],
+      );
+      const ids = new Set<string>(rows.map((row: { card_id: string }) => row.card_id));
+      const more = rows.length === limit;
+      return { ids: [...ids], position: more ? rows.at(-1).position : newest, more };
+    },
+    async changedAt(sql, ids, wanted) {
+      const { rows } = await sql.raw(
+        `select distinct on (e.card_id, p.path) e.card_id, p.path, utc(e.at) as at
+         from unnest(?::uuid[]) q(id) join events e on e.card_id = q.id and e.event_type like 'card.%'
+         join unnest(?::text[]) p(path) on jsonb_exists(e.data -> 'changes', p.path)
+         order by e.card_id, p.path, e.position desc`,
+        [ids, wanted] as never,
+      );
+      const moments = new Map<string, Record<Path, string>>();
+      for (const { card_id, path, at } of rows) {
+        const card = moments.get(card_id) ?? {};
+        card[path] = at;
+        moments.set(card_id, card);
+      }
+      return moments;
+    },
+  };
+}
+
+/** Up to where the feed is: never behind what was asked from. */
+async function newestPosition(sql: Sql, after: string): Promise<string> {
+  const { rows } = await sql.raw('select greatest(max(position), ?::bigint)::text as position from events', [
+    after,
+  ]);
+  return rows[0].position;
+}
+
+function valueAt(row: CardRow, path: Path): Value {
+  if (plain.has(path)) return (row[path] ?? null) as Value;
+  const dot = path.indexOf('.');
+  const [object, key] = [path.slice(0, dot), path.slice(dot + 1)];
+  const members = (object === 'lifecycle' ? row.lifecycle : row.attributes) ?? {};
+  return (Object.hasOwn(members, key) ? (members[key] ?? null) : null) as Value;
+}

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
+import { archiveCard } from '../../../domain/cards/cards.archive.ts';
+import { patchCard } from '../../../domain/cards/cards.patch.ts';
+import { mergeCards } from '../../../domain/cards/merge/merge.command.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { lockBook } from '../../../domain/itsm/book.read.ts';
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
+import type { BookChange, Pair, PairState } from '../../../integrations/itsm/engine/book.types.ts';
+import { loadBook, loadBookPart, storeBook } from '../../../integrations/itsm/port/book.rows.ts';
+import { openCards } from '../../../integrations/itsm/port/local.cards.ts';
+import { inTransaction } from '../../../platform/database.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { mappingOf } from './histories/landscape.ts';
+import { storeMapping } from './stored.ts';
+
+let t: TestServices;
+let ctx: Ctx;
+let mappings = 0;
+
+beforeAll(async () => {
+  t = await createTestServices();
+  ctx = await t.ctx();
+});
+afterAll(() => t.close());
+
+const newMapping = async () => {
+  mappings += 1;
+  const mapping = { cardType: 'Application', table: 'cmdb_ci_appl', direction: 'bidirectional' } as const;
+  return (await storeMapping(t.services.db, mapping, { url: `https://remote${mappings}.example` })).mappingId;
+};
+const store = (mappingId: string, changes: BookChange[]) =>
+  inTransaction(t.services.db, async (sql) => {
+    await lockBook(sql, mappingId);
+    await storeBook(sql, mappingId, changes);
+  });
+const make = async (names: string[], lifecycle = {}) => {
+  const rows = names.map((name, row_index) => ({ row_index, type: 'Application', name, lifecycle }));
+  return (await createCards(ctx, rows, false)).results.map(({ id }) => id!);
+};
+const pair = (remoteId: string, cardId: string): Pair => ({
+  remoteId,
+  cardId,
+  origin: 'linked',
+  state: { kind: 'linked' },
+  base: {},
+  absences: 0,
+});
+
+const since = '2026-01-01T00:00:00.000Z';
+const remoteId = fc.constantFrom('r1', 'r2', 'r3', 'r4');
+const value = fc.constantFrom(null, 'a', 'b', 7, true, ['x']);
+const path = fc.constantFrom('name', 'attributes.x');
+const agreed = fc.record({ local: value, remote: value });
+const state = fc.constantFrom<PairState>(
+  { kind: 'linked' },
+  { kind: 'unmapped' },
+  { kind: 'ended', gone: 'local' },
+  { kind: 'quarantined', gone: 'remote', evidence: 'look', since },
+);
+const link = fc.record({ relationType: fc.constant('runs'), source: remoteId, target: remoteId });
+const change: fc.Arbitrary<BookChange> = fc.oneof(
+  fc.record({
+    op: fc.constant('pair' as const),
+    pair: fc.record({
+      remoteId,
+      cardId: fc.constantFrom('01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002'),
+      origin: fc.constantFrom('pulled', 'pushed', 'linked'),
+      state,
+      base: fc.dictionary(path, agreed, { noNullPrototype: true }),
+      absences: fc.nat(3),
+    }),
+  }),
+  fc.record({ op: fc.constant('drop' as const), remoteId }),
+  fc.record({
+    op: fc.constant('base' as const),
+    remoteId,
+    base: fc.dictionary(path, fc.option(agreed), { noNullPrototype: true }),
+  }),
+  fc.record({ op: fc.constant('state' as const), remoteId, state }),
+  fc.record({ op: fc.constant('absences' as const), remoteId, absences: fc.nat(3) }),
+  fc.record({ op: fc.constantFrom('link' as const, 'unlink' as const), link }),
+  fc.record({ op: fc.constant('again' as const), remoteIds: fc.uniqueArray(remoteId) }),
+  fc.record({ op: fc.constant('watermark' as const), watermark: fc.constantFrom(null, since) }),
+);
+
+describe('a stored book', () => {
+  it('holds what the engine would remember, however its changes are put together', async () => {
+    const mappingId = await newMapping();
+    const book = emptyBook();
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 20 }), fc.boolean(), async (changes, twice) => {
+        writeBook(book, structuredClone(changes));
+        await store(mappingId, changes);
+        if (twice) await store(mappingId, changes);
+        if (twice) writeBook(book, structuredClone(changes));
+        expect((await loadBook(t.services.db, mappingId)).book).toEqual(book);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is read in part: with all pairs of the cards that merges have brought together', async () => {
+    const mappingId = await newMapping();
+    const [kept, merged, other] = await make(['kept', 'merged', 'other']);
+    await store(mappingId, [
+      { op: 'pair', pair: pair('r1', kept!) },
+      { op: 'pair', pair: pair('r2', merged!) },
+      { op: 'pair', pair: pair('r3', other!) },
+      { op: 'link', link: { relationType: 'runs', source: 'r2', target: 'r3' } },
+    ]);
+    await mergeCards(ctx, { survivor_id: kept!, merged_ids: [merged!], dry_run: false });
+    for (const choice of [{ remoteIds: ['r1'] }, { cardIds: [merged!] }, { cardIds: [kept!] }]) {
+      const part = await loadBookPart(t.services.db, mappingId, choice);
+      expect([...part.book.pairs.keys()]).toEqual(['r1', 'r2']);
+      expect(part.redirects).toEqual(new Map([[merged, kept]]));
+      expect(part.book.links.size).toBe(1);
+    }
+    expect((await loadBook(t.services.db, mappingId)).redirects).toEqual(new Map([[merged, kept]]));
+  });
+});
+
+describe('cards as the engine sees them', () => {
+  const setting = { rules: [], deletion: 'strict', quarantine: 0, looks: true } as never;
+  const mapping = {
+    ...mappingOf(setting),
+    fields: ['name', 'description', 'lifecycle.active', 'attributes.vendor', 'parent_id'].map((path) => ({
+      ...mappingOf(setting).fields[0]!,
+      path,
+    })),
+  };
+
+  it('hold the mapped values, and know whether the mapping is for them', async () => {
+    const [first, second] = await make(['seen one', 'unseen'], { active: '2026-03-01' });
+    const cards = await openCards(ctx, mapping, 'name = "seen one"');
+    const seen = await cards.byIds(t.services.db, [first!, second!]);
+    expect(seen.get(first!)).toEqual({
+      id: first,
+      type: 'Application',
+      archived: false,
+      fields: {
+        name: 'seen one',
+        description: null,
+        'lifecycle.active': '2026-03-01',
+        'attributes.vendor': null,
+        parent_id: null,
+      },
+      inFilter: true,
+      updatedAt: expect.stringMatching(/Z$/),
+    });
+    expect(seen.get(second!)?.inFilter).toBe(false);
+    await archiveCard(ctx, first!, {});
+    expect((await cards.byIds(t.services.db, [first!])).get(first!)?.archived).toBe(true);
+    expect(await cards.walk(t.services.db, null, 10)).toEqual([]);
+  });
+
+  it('are walked in chunks, and found by what has changed since a position', async () => {
+    const cards = await openCards(ctx, mapping, null);
+    const from = await cards.changedAfter(t.services.db, '0', 10_000);
+    const ids = await make(['w1', 'w2', 'w3']);
+    await patchCard(ctx, ids[1]!, { description: 'new' });
+    const walked = [];
+    for (let after: string | null = null; ; ) {
+      const chunk: { id: string }[] = await cards.walk(t.services.db, after, 2);
+      walked.push(...chunk.map(({ id }) => id));
+      if (chunk.length < 2) break;
+      after = chunk.at(-1)!.id;
+    }
+    expect(walked.slice(-3)).toEqual(ids);
+    const part = await cards.changedAfter(t.services.db, from.position, 2);
+    expect(part).toMatchObject({ ids: ids.slice(0, 2), more: true });
+    const rest = await cards.changedAfter(t.services.db, part.position, 10);
+    expect(rest).toMatchObject({ ids: [ids[2], ids[1]], more: false });
+    const moments = await cards.changedAt(t.services.db, ids, ['name', 'description']);
+    expect(Object.keys(moments.get(ids[0]!)!)).toEqual(['name']);
+    const { name, description } = moments.get(ids[1]!)!;
+    expect(Date.parse(description!)).toBeGreaterThanOrEqual(Date.parse(name!));
+  });
+});
