@@ -21,6 +21,8 @@ export const advice = {
     'The table or record is not there, or hidden from the account. Check the mapping against the tables of the remote.',
   refused:
     'The remote does not take the request. Check the mapped fields against the dictionary of the remote.',
+  changed_meanwhile:
+    'Somebody has changed the record since it was looked at, and nothing was written. The next run takes their change in.',
   ambiguous: 'The remote holds several records of the same identity. Remove the duplicates there.',
   answer_lost:
     'It is not known whether the write was done. It is looked up before it is tried again; repeat the run.',

@@ -14,6 +14,8 @@ export interface RemoteRecord {
   fields: Record<string, RemoteField>;
   /** When the remote last changed it, by the remote's clock; RFC 3339. */
   updatedAt: string;
+  /** What a write can be made to depend on, where the remote offers that and the record was looked at by itself. */
+  version?: string;
   /** The remote keeps it but calls it deleted. */
   deleted?: boolean;
 }

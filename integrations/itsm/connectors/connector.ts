@@ -134,9 +134,13 @@ export interface Connector {
   create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
   /** The record made under a correlation id, if it was. */
   findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
-  update(table: string, id: string, values: RemoteValues): Promise<Result<Written>>;
+  /**
+   * @param version the record as it was looked at: where the remote can, it is written only while it still is that, and
+   * is `changed_meanwhile` otherwise.
+   */
+  update(table: string, id: string, values: RemoteValues, version?: string): Promise<Result<Written>>;
   /** @returns whether there was something to delete. */
-  delete(table: string, id: string): Promise<Result<boolean>>;
+  delete(table: string, id: string, version?: string): Promise<Result<boolean>>;
   /** Makes a relation; when the answer is lost it is looked up by its ends and kind first. @returns its id. */
   createRelation(type: string, from: string, to: string): Promise<Result<string>>;
   deleteRelation(id: string): Promise<Result<boolean>>;

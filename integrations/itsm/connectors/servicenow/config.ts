@@ -1,4 +1,5 @@
 import type { OutboundTls } from '../../../../platform/outbound.ts';
+import type { TransportConfig } from '../transport.ts';
 
 /** How an account proves who it is. */
 export type ServiceNowAuth =
@@ -22,7 +23,7 @@ export type WriteDoor =
   /** Identification and reconciliation, under a data source that the instance knows. */
   | { kind: 'reconcile'; source: string };
 
-export interface ServiceNowConfig {
+export interface ServiceNowConfig extends TransportConfig {
   /** `https://<instance>.service-now.com`. */
   url: string;
   auth: ServiceNowAuth;
@@ -30,14 +31,6 @@ export interface ServiceNowConfig {
   /** The column that keeps who made a record. */
   correlationField: string;
   door: WriteDoor;
-  /** For one answer. */
-  timeoutMs: number;
-  /** How often one call is sent altogether. */
-  attempts: number;
-  /** Before the second try; doubled each time, and a random part of it is waited. */
-  pauseMs: number;
-  /** The longest wait for the remote's limits that one call puts up with. */
-  longestWaitMs: number;
   /** How long a write that timed out may still be under way over there. */
   settleMs: number;
   /** Roles of which one is known to give a right on configuration items. */

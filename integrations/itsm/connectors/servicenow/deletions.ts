@@ -1,7 +1,7 @@
 import { done, type Result } from '../../remote.failures.ts';
 import type { RemoteTombstone } from '../../remote.types.ts';
+import type { Transport } from '../transport.ts';
 import { fromRemoteTime, toRemoteTime, where } from './query.ts';
-import type { Transport } from './transport.ts';
 
 const PAGE = 1_000;
 const OVERLAP_MS = 60_000;

@@ -1,7 +1,7 @@
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
+import type { Transport } from '../transport.ts';
 import { namesInFilter, where } from './query.ts';
-import type { Transport } from './transport.ts';
 
 /** How deep tables extend each other at most, as far as is asked. */
 const DEPTH = 8;

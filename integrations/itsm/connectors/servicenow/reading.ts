@@ -1,8 +1,8 @@
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
+import type { Answered, Transport } from '../transport.ts';
 import { encodedQuery, fromRemoteTime, toRemoteTime, where } from './query.ts';
 import { recordsOf, systemColumns } from './records.ts';
-import type { Answered, Transport } from './transport.ts';
 
 /** How much before the watermark a reading of changes begins: the time of an update is set before it is visible. */
 const OVERLAP_MS = 60_000;

@@ -1,8 +1,8 @@
 import { done, type Result } from '../../remote.failures.ts';
 import type { Right, RightFound } from '../connector.ts';
+import type { Transport } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
 import type { Reading } from './reading.ts';
-import type { Transport } from './transport.ts';
 
 /** What an administrator of the remote can be asked for. */
 const remedies: Record<Right, string> = {

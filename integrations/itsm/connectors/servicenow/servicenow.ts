@@ -4,6 +4,8 @@ import type { LimiterStore } from '../../limiter/limiter.store.ts';
 import { createLimiter, type Limiter } from '../../limiter/limiter.ts';
 import { done } from '../../remote.failures.ts';
 import type { Connector } from '../connector.ts';
+import { createTransport } from '../transport.ts';
+import { readAnswer } from './answers.ts';
 import { type ServiceNowAuth, type ServiceNowConfig, usualConfig } from './config.ts';
 import { readDeletions } from './deletions.ts';
 import { createDescription } from './description.ts';
@@ -11,7 +13,6 @@ import { where } from './query.ts';
 import { createReading } from './reading.ts';
 import { testRights } from './rights.ts';
 import { createSession } from './session.ts';
-import { createTransport } from './transport.ts';
 import { createWriting } from './writing.ts';
 
 const RELATIONS = 'cmdb_rel_ci';
@@ -55,7 +56,17 @@ export function connectServiceNow({
     timeoutMs: config.timeoutMs,
     ...ending,
   });
-  const transport = createTransport({ config, base, outbound, session, limiter, clock, random, ...ending });
+  const transport = createTransport({
+    config,
+    base,
+    read: readAnswer,
+    outbound,
+    session,
+    limiter,
+    clock,
+    random,
+    ...ending,
+  });
   const reading = createReading(transport);
   const description = createDescription(transport);
 

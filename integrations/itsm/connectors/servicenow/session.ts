@@ -1,17 +1,12 @@
 import type { Outbound } from '../../../../platform/outbound.ts';
 import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
+import type { Session } from '../transport.ts';
 import type { ServiceNowAuth } from './config.ts';
 
 /** A token is renewed so long before it ends. */
 const EARLY_MS = 30_000;
 const TOKEN_PATH = '/oauth_token.do';
-
-/** Knows what to put into the header of a request. */
-export interface Session {
-  /** @param stale a header that was refused: another one is got where there is one. */
-  authorization(stale?: string): Promise<Result<string>>;
-}
 
 interface Token {
   header: string;

@@ -1,15 +1,14 @@
 import type { Clock } from '../../clock.ts';
-import { done, failed, type RemoteFailure, type Result } from '../../remote.failures.ts';
+import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { RemoteValues, Written } from '../connector.ts';
+import { createSurely } from '../surely.ts';
+import type { Call, Transport } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
 import { where } from './query.ts';
 import type { Reading } from './reading.ts';
 import { recordOf, recordsOf, systemColumns } from './records.ts';
-import type { Call, Transport } from './transport.ts';
 
-/** How often a write is done again after it was looked up and not found. */
-const WRITES = 3;
 const RELATIONS = 'cmdb_rel_ci';
 
 export interface Writing {
@@ -39,38 +38,12 @@ export function createWriting(
     sysparm_exclude_reference_link: 'true',
   });
 
-  /** A write that timed out may still be under way over there: only later does a look tell. */
-  const settle = async ({ underWay }: RemoteFailure): Promise<void> => {
-    // once stopped there is no time to wait; the look then fails for the same reason
-    if (underWay) await clock.sleep(config.settleMs, signal).catch(() => undefined);
-  };
-
-  /** Sends a write; when its answer is lost, looks whether it was done before it is sent again. */
-  const surely = async <T>(
-    call: Call,
-    look: () => Promise<Result<T | null>>,
-    read: (result: unknown) => Result<T>,
-  ): Promise<Result<{ value: T; recovered: boolean }>> => {
-    for (let write = 1; ; write += 1) {
-      const answer = await transport.send(call);
-      if (answer.ok) {
-        const value = read(answer.value.result);
-        if (value.ok) return done({ value: value.value, recovered: false });
-        if (value.failure.code !== 'answer_lost') return value;
-      } else if (answer.failure.code !== 'answer_lost') return answer;
-      else await settle(answer.failure);
-      const found = await look();
-      if (!found.ok) return unknown(call, answer.ok ? undefined : answer.failure, found.failure);
-      if (found.value !== null) return done({ value: found.value, recovered: true });
-      if (write === WRITES) {
-        return failed(
-          'answer_lost',
-          call.path,
-          `${call.doing} had no answer ${WRITES} times, and was not done`,
-        );
-      }
-    }
-  };
+  const surely = createSurely({
+    transport,
+    clock,
+    settleMs: config.settleMs,
+    ...(signal ? { signal } : {}),
+  });
 
   /** The one record whose columns hold these values. */
   const oneOf = async (
@@ -278,23 +251,6 @@ export function createWriting(
     },
     deleteRelation: (id) => remove(RELATIONS, id, 'Deleting a relation'),
   };
-}
-
-/** A write of which nobody knows whether it was done, since looking failed too; gone for good is known enough. */
-function unknown(
-  call: Call,
-  lost: RemoteFailure | undefined,
-  look: RemoteFailure,
-): { ok: false; failure: RemoteFailure } {
-  if (['not_found', 'ambiguous', 'refused'].includes(look.code)) return { ok: false, failure: look };
-  const what = `${lost?.what ?? call.doing}, and looking for it failed: ${look.what}`;
-  const { retryAfterMs } = look;
-  return failed(
-    'answer_lost',
-    lost?.where ?? look.where,
-    what,
-    retryAfterMs === undefined ? {} : { retryAfterMs },
-  );
 }
 
 function importedId(result: unknown, path: string, doing: string): Result<string> {

@@ -1,20 +1,37 @@
-import { appVersion } from '../../../../domain/version.ts';
-import type { Outbound, OutboundAnswer } from '../../../../platform/outbound.ts';
-import type { Clock } from '../../clock.ts';
-import type { RateHeaders } from '../../limiter/limiter.state.ts';
-import type { Limiter } from '../../limiter/limiter.ts';
-import { done, failed, type Result } from '../../remote.failures.ts';
-import { readAnswer } from './answers.ts';
-import type { ServiceNowConfig } from './config.ts';
+import { appVersion } from '../../../domain/version.ts';
+import type { Outbound, OutboundAnswer } from '../../../platform/outbound.ts';
+import type { Clock } from '../clock.ts';
+import type { RateHeaders } from '../limiter/limiter.state.ts';
+import type { Limiter } from '../limiter/limiter.ts';
+import { done, failed, type Result } from '../remote.failures.ts';
+import type { AnswerContext, ReadAnswer } from './answers.ts';
 import { lostBy } from './lost.ts';
-import type { Session } from './session.ts';
+
+/** How patient calls are, and when they are sent again. */
+export interface TransportConfig {
+  /** For one answer. */
+  timeoutMs: number;
+  /** How often one call is sent altogether. */
+  attempts: number;
+  /** Before the second try; doubled each time, and a random part of it is waited. */
+  pauseMs: number;
+  /** The longest wait for the remote's limits that one call puts up with. */
+  longestWaitMs: number;
+}
+
+/** Knows what to put into the header of a request. */
+export interface Session {
+  /** @param stale a header that was refused: another one is got where there is one. */
+  authorization(stale?: string): Promise<Result<string>>;
+}
 
 export interface Call {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the address of the instance. */
+  method: 'GET' | 'OPTIONS' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the address of the remote; with its own query where there is one. */
   path: string;
   /** Made anew for each try, since a page may shrink. */
-  query?: (pageSize: number) => Record<string, string>;
+  query?: (pageSize: number) => Record<string, string> | URLSearchParams;
+  headers?: Record<string, string>;
   /** Rows that are asked for where pages are as usual. */
   pageSize?: number;
   body?: object;
@@ -24,7 +41,8 @@ export interface Call {
 
 export interface Answered {
   status: number;
-  /** `result` of the answer; undefined without a body. */
+  headers: Record<string, string>;
+  /** What the answer holds, as its reader tells it; undefined without a body. */
   result: unknown;
   /** X-Total-Count, where it was sent. */
   total: number | undefined;
@@ -39,8 +57,10 @@ export interface Transport {
 }
 
 export interface TransportParts {
-  config: ServiceNowConfig;
+  config: TransportConfig;
   base: string;
+  /** Tells what an answer of this kind of remote means. */
+  read: (answer: OutboundAnswer, context: AnswerContext) => ReadAnswer;
   outbound: Outbound;
   session: Session;
   limiter: Limiter;
@@ -48,6 +68,8 @@ export interface TransportParts {
   /** 0..1, for the part of a pause that is waited. */
   random: () => number;
   signal?: AbortSignal;
+  /** Longer answers are not read to their end. */
+  maxBytes?: number;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -57,15 +79,20 @@ const LONGEST_PAUSE_MS = 30_000;
 export function createTransport({
   config,
   base,
+  read: readAnswer,
   outbound,
   session,
   limiter,
   clock,
   random,
   signal,
+  maxBytes = MAX_BYTES,
 }: TransportParts): Transport {
   let calls = 0;
   let ahead: number | null = null;
+
+  // a query may hold what is nobody's business
+  const whereOf = ({ path }: Call): string => `${base}${path.split('?')[0]}`;
 
   const once = async (
     call: Call,
@@ -79,16 +106,17 @@ export function createTransport({
       return await outbound.request(`${base}${call.path}${query}`, {
         method: call.method,
         headers: {
-          authorization,
+          ...(authorization === '' ? {} : { authorization }),
           accept: 'application/json',
           'user-agent': `Estate/${appVersion}`,
           ...(call.body ? { 'content-type': 'application/json' } : {}),
+          ...call.headers,
         },
         ...(call.body ? { body: JSON.stringify(call.body) } : {}),
         signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
         // behind the deadline, for a clock that does not move
         timeoutMs: config.timeoutMs * 2,
-        maxBytes: MAX_BYTES,
+        maxBytes,
       });
     } catch (error) {
       return deadline.signal.aborted ? (deadline.signal.reason as Error) : (error as Error);
@@ -111,14 +139,14 @@ export function createTransport({
       return await tryOut(call);
     } catch (error) {
       // whoever waits for a turn or between two tries waits no longer
-      if (signal?.aborted) return failed('stopped', `${base}${call.path}`, `${call.doing} was stopped`);
+      if (signal?.aborted) return failed('stopped', whereOf(call), `${call.doing} was stopped`);
       throw error;
     }
   };
 
   const tryOut = async (call: Call): Promise<Result<Answered>> => {
-    const where = `${base}${call.path}`;
-    const isRead = call.method === 'GET';
+    const where = whereOf(call);
+    const isRead = call.method === 'GET' || call.method === 'OPTIONS';
     let refusedHeader: string | undefined;
     let refusals = 0;
     let last: Result<Answered> = failed('stopped', where, `${call.doing} was not begun`);
@@ -158,7 +186,8 @@ export function createTransport({
       const told = rateOf(answer);
       if (read.kind === 'done') {
         await limiter.learn({ kind: 'passed', ...(told ? { told } : {}) });
-        return done({ status: answer.status, result: read.result, total: totalOf(answer), pageSize });
+        const { status, headers } = answer;
+        return done({ status, headers, result: read.result, total: totalOf(answer), pageSize });
       }
       last = read.failure;
       switch (read.kind) {

@@ -1,6 +1,6 @@
-import { OutboundOverflow, OutboundRefusal } from '../../../../platform/outbound.ts';
-import { DeadlinePassed } from '../../clock.ts';
-import { failed, type Result } from '../../remote.failures.ts';
+import { OutboundOverflow, OutboundRefusal } from '../../../platform/outbound.ts';
+import { DeadlinePassed } from '../clock.ts';
+import { failed, type Result } from '../remote.failures.ts';
 
 /** Connections that were never made: the request has not left. */
 const neverMade = new Set([
