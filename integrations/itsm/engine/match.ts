@@ -1,4 +1,5 @@
-import type { Mapping, Path } from './mapping.types.ts';
+import { hash } from 'node:crypto';
+import type { FieldMapping, Mapping, Path } from './mapping.types.ts';
 import { identityKey } from './normalise.ts';
 import type { Decision } from './observation.types.ts';
 import type { Candidate } from './plan.types.ts';
@@ -49,69 +50,123 @@ export function matchRecords(
   decisions: readonly Decision[],
   score: Scorer,
 ): Map<string, Match> {
-  const matches = new Map<string, Match>();
   const free = new Map(unmatched.cards.map((card) => [card.id, card]));
-  const decided = new Map(decisions.map(({ remoteId, cardId }) => [remoteId, cardId]));
-  for (const { id } of unmatched.records) {
-    const cardId = decided.get(id);
-    if (cardId === null) matches.set(id, { kind: 'new' });
-    else if (cardId !== undefined && free.delete(cardId)) {
-      matches.set(id, { kind: 'link', cardId, why: 'a person said so' });
-    }
-  }
+  const matches = matchByDecision(
+    unmatched.records.map(({ id }) => id),
+    decisions,
+    (cardId) => free.has(cardId),
+  );
   const open = () => unmatched.records.filter(({ id }) => !matches.has(id));
-  matchByIdentity(mapping, open(), [...free.values()], unmatched.bound, matches);
-  for (const match of matches.values()) {
-    if (match.kind === 'link') free.delete(match.cardId);
-    if (match.kind === 'stage') for (const { cardId } of match.candidates) free.delete(cardId);
+  takeMatched(free, matches.values());
+  const index = identityIndex(mapping.fields);
+  for (const record of open()) index.addRecord(record);
+  for (const card of free.values()) index.addCard(card);
+  for (const card of unmatched.bound) index.addBound(card);
+  for (const record of open()) {
+    const match = matchByIdentity(index.find(record));
+    if (match) matches.set(record.id, match);
   }
-  matchByScore(score(open(), [...free.values()]), matches);
+  takeMatched(free, matches.values());
+  for (const [id, match] of matchByScore(score(open(), [...free.values()]))) matches.set(id, match);
   for (const { id } of open()) matches.set(id, { kind: 'new' });
   return matches;
 }
 
-function byKey(mapping: Mapping, things: readonly Thing[]): Map<string, Thing[]> {
-  const groups = new Map<string, Thing[]>();
-  for (const thing of things) {
-    const key = identityKey(mapping.fields, thing.fields);
-    if (key === null) continue;
-    const group = groups.get(key);
-    if (group) group.push(thing);
-    else groups.set(key, [thing]);
+/** Takes out the cards that are spoken for: neither likeness nor another record may claim them. */
+export function takeMatched(free: Pick<Map<string, unknown>, 'delete'>, matches: Iterable<Match>): void {
+  for (const match of matches) {
+    if (match.kind === 'link') free.delete(match.cardId);
+    if (match.kind === 'stage') for (const { cardId } of match.candidates) free.delete(cardId);
   }
-  return groups;
 }
 
-function matchByIdentity(
-  mapping: Mapping,
-  records: Thing[],
-  cards: Thing[],
-  bound: Thing[],
-  matches: Map<string, Match>,
-): void {
-  const free = byKey(mapping, cards);
-  const taken = byKey(mapping, bound);
-  for (const [key, group] of byKey(mapping, records)) {
-    const candidates = free.get(key) ?? [];
-    const others = taken.get(key) ?? [];
-    const all = [...candidates, ...others].map(({ id }) => ({ cardId: id, score: 1, why: 'same identity' }));
-    if (all.length === 0 && group.length === 1) continue;
-    for (const { id } of group) {
-      if (group.length === 1 && candidates.length === 1 && others.length === 0) {
-        matches.set(id, { kind: 'link', cardId: candidates[0]!.id, why: 'the identity fields say the same' });
-      } else matches.set(id, { kind: 'stage', candidates: all, why: ambiguity(group, candidates, others) });
+/** What persons have said of these records; a card is given to one of them. */
+export function matchByDecision(
+  records: readonly string[],
+  decisions: readonly Decision[],
+  isFree: (cardId: string) => boolean,
+): Map<string, Match> {
+  const matches = new Map<string, Match>();
+  const decided = new Map(decisions.map(({ remoteId, cardId }) => [remoteId, cardId]));
+  const given = new Set<string>();
+  for (const id of records) {
+    const cardId = decided.get(id);
+    if (cardId === null) matches.set(id, { kind: 'new' });
+    else if (cardId !== undefined && !given.has(cardId) && isFree(cardId)) {
+      given.add(cardId);
+      matches.set(id, { kind: 'link', cardId, why: 'a person said so' });
     }
   }
+  return matches;
 }
 
-function ambiguity(group: Thing[], candidates: Thing[], others: Thing[]): string {
-  if (group.length > 1) return `${group.length} records have these identity fields`;
-  if (others.length > 0) return 'a card with these identity fields belongs to another record';
-  return `${candidates.length} cards have these identity fields`;
+/** All that say the same in their identity fields. */
+export interface SameIdentity {
+  /** Records that are to be matched. */
+  records: number;
+  /** Cards that may become half of a pair, and cards that are. */
+  cards: readonly string[];
+  bound: readonly string[];
 }
 
-function matchByScore(scored: readonly Scored[], matches: Map<string, Match>): void {
-  const alike = scored.filter(({ verdict, remoteId }) => verdict !== 'no' && !matches.has(remoteId));
+/** Who says what in the identity fields. It holds ids alone, so that a whole table fits into it. */
+export interface IdentityIndex {
+  addRecord(record: Thing): void;
+  addCard(card: Thing): void;
+  addBound(card: Thing): void;
+  /** Undefined where the identity fields are not all filled, or nobody says the same. */
+  find(thing: Thing): SameIdentity | undefined;
+}
+
+const nobody: readonly string[] = [];
+
+export function identityIndex(fields: readonly FieldMapping[]): IdentityIndex {
+  const all = new Map<string, SameIdentity>();
+  const change = (thing: Thing, step: (same: SameIdentity) => SameIdentity) => {
+    const key = identityHash(fields, thing);
+    if (key === null) return;
+    const same = all.get(key) ?? { records: 0, cards: nobody, bound: nobody };
+    all.set(key, step(same));
+  };
+  return {
+    addRecord: (record) => change(record, (same) => ({ ...same, records: same.records + 1 })),
+    addCard: (card) => change(card, (same) => ({ ...same, cards: [...same.cards, card.id] })),
+    addBound: (card) => change(card, (same) => ({ ...same, bound: [...same.bound, card.id] })),
+    find: (thing) => {
+      const key = identityHash(fields, thing);
+      return key === null ? undefined : all.get(key);
+    },
+  };
+}
+
+/** What the identity fields say together, in twelve letters: 72 bits, so that no two things meet by chance. */
+export function identityHash(fields: readonly FieldMapping[], thing: Thing): string | null {
+  const key = identityKey(fields, thing.fields);
+  return key === null ? null : hash('sha256', key, 'base64url').slice(0, 12);
+}
+
+/** What follows for a record from those that say the same; undefined when nothing does. */
+export function matchByIdentity(same: SameIdentity | undefined): Match | undefined {
+  if (!same) return undefined;
+  const { records, cards, bound } = same;
+  if (records === 1 && cards.length === 1 && bound.length === 0) {
+    return { kind: 'link', cardId: cards[0]!, why: 'the identity fields say the same' };
+  }
+  const candidates = [...cards, ...bound].map((cardId) => ({ cardId, score: 1, why: 'same identity' }));
+  if (candidates.length === 0 && records === 1) return undefined;
+  return { kind: 'stage', candidates, why: ambiguity(same) };
+}
+
+function ambiguity({ records, cards, bound }: SameIdentity): string {
+  if (records > 1) return `${records} records have these identity fields`;
+  if (bound.length > 0) return 'a card with these identity fields belongs to another record';
+  return `${cards.length} cards have these identity fields`;
+}
+
+/** What follows for records from how alike they and the cards that are left are. */
+export function matchByScore(scored: readonly Scored[]): Map<string, Match> {
+  const matches = new Map<string, Match>();
+  const alike = scored.filter(({ verdict }) => verdict !== 'no');
   const sure = alike.filter(({ verdict }) => verdict === 'match');
   const ofRecord = Map.groupBy(alike, ({ remoteId }) => remoteId);
   const ofCard = Map.groupBy(sure, ({ cardId }) => cardId);
@@ -131,4 +186,5 @@ function matchByScore(scored: readonly Scored[], matches: Map<string, Match>): v
       why,
     });
   }
+  return matches;
 }

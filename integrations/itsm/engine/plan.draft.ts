@@ -19,10 +19,19 @@ export interface Planning {
   apart: ReadonlySet<string>;
   around: Surroundings;
   rows: PlanRow[];
+  /** The number of the first row: rows of a plan made in parts are counted through. */
+  firstNo: number;
   /** Records to read again next time. */
   again: Set<string>;
   /** New counts of complete readings without a record. */
   absences: Record<string, number>;
+}
+
+/** What a part of a plan is to know of the others. */
+export interface PartOptions {
+  firstNo?: number;
+  /** Who is who beyond the book at hand: cards and records that reference fields lead to. */
+  beyond?: Pick<Surroundings, 'cardOf' | 'recordOf'>;
 }
 
 /** Begins a plan. @param evaluate runs a transform's formula within bounds. */
@@ -31,8 +40,11 @@ export function beginPlanning(
   book: Book,
   seen: Observation,
   evaluate: Surroundings['evaluate'],
+  { firstNo = 0, beyond }: PartOptions = {},
 ): Planning {
   const known = identities(book, seen.local.redirects);
+  const cardOf = (id: string) => known.cardOf(id) ?? beyond?.cardOf(id);
+  const recordOf = (id: string) => known.recordOf(id) ?? beyond?.recordOf(id);
   return {
     mapping,
     book,
@@ -41,8 +53,9 @@ export function beginPlanning(
     identities: known,
     pairsOf: Map.groupBy(book.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
     apart: unmappedCards(book),
-    around: { cardOf: known.cardOf, recordOf: known.recordOf, evaluate },
+    around: { cardOf, recordOf, evaluate },
     rows: [],
+    firstNo,
     again: new Set(),
     absences: {},
   };
@@ -75,7 +88,7 @@ export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
 
 /** Adds a row. @returns it, so that others can need it. */
 export function addRow(planning: Planning, draft: Draft): PlanRow {
-  const row: PlanRow = { ...emptyRow, ...draft, no: planning.rows.length };
+  const row: PlanRow = { ...emptyRow, ...draft, no: planning.firstNo + planning.rows.length };
   planning.rows.push(row);
   return row;
 }

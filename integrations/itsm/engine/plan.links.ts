@@ -4,66 +4,117 @@ import type { Side } from './mapping.types.ts';
 import type { LinkReading } from './observation.types.ts';
 import { addRow, cardOfPair, type Planning } from './plan.draft.ts';
 
+/** A card at the end of a relation; `id` is null while the plan is only about to make it. */
+export interface EndCard {
+  id: string | null;
+}
+
+/**
+ * Who stands at the ends of relations. The ends may belong to several mappings of one connection, whose records have
+ * keys of their own.
+ */
+export interface Ends {
+  /** The card of a record, if it is there, or is made by this plan. */
+  cardOf(remoteId: string): EndCard | undefined;
+  /** The record that speaks for a card that is there. */
+  recordOf(cardId: string): string | undefined;
+  /** The record's pair waits for a removal. */
+  isWaiting(remoteId: string): boolean;
+  /** The record is half of no pair that is alive. */
+  isOver(remoteId: string): boolean;
+}
+
 /** A relation as each side has it, named by the records that speak for its cards. */
 interface LinkState {
   link: AgreedLink;
-  cards: { relationType: string; source: string; target: string };
+  cards: { source: string | null; target: string | null };
   base: boolean;
   local: boolean;
   /** As the remote names it, which may be by a record that a merge brought along. */
   remote: AgreedLink[];
 }
 
+/** The ends as the book of the plan knows them, with what the plan's own rows are going to make. */
+export function endsOf(planning: Planning): Ends {
+  const { identities, book } = planning;
+  const planned = plannedCards(planning.rows);
+  const records = new Map([...planned].flatMap(([id, { id: card }]) => (card === null ? [] : [[card, id]])));
+  return {
+    cardOf: (id) => {
+      const card = identities.cardOf(id);
+      if (card === undefined) return planned.get(id);
+      return cardOfPair(planning, card) && { id: card };
+    },
+    recordOf: (card) => identities.recordOf(card) ?? records.get(card),
+    isWaiting: (id) => book.pairs.has(id) && !planned.has(id) && book.pairs.get(id)?.state.kind !== 'linked',
+    isOver: (id) => identities.cardOf(id) === undefined && !planned.has(id),
+  };
+}
+
+/** Cards that rows of a plan tie to records. */
+export function plannedCards(
+  rows: Iterable<{ action: string; side: Side | null; remoteId: string | null; cardId: string | null }>,
+): Map<string, EndCard> {
+  const planned = new Map<string, EndCard>();
+  for (const { action, side, remoteId, cardId } of rows) {
+    if (remoteId === null) continue;
+    if (action === 'create' && side === 'local') planned.set(remoteId, { id: null });
+    if (action === 'link') planned.set(remoteId, { id: cardId });
+  }
+  return planned;
+}
+
 /**
  * Plans relations between mapped things. A relation is there or not, so both sides can only have moved to the same:
  * what one side added or took away alone is added or taken away on the other.
  */
-export function planLinks(planning: Planning): void {
+export function planLinks(planning: Planning, ends: Ends): void {
   const reading = planning.seen.links;
   if (!reading) return;
-  for (const state of gather(planning, reading).values()) planLink(planning, reading, state);
+  for (const state of gather(planning, reading, ends).values()) planLink(planning, reading, state);
 }
 
-function gather(planning: Planning, reading: LinkReading): Map<string, LinkState> {
-  const { identities, mapping, book } = planning;
+function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<string, LinkState> {
+  const { mapping, book } = planning;
   const types = new Set(mapping.relations.map(({ relationType }) => relationType));
   const states = new Map<string, LinkState>();
-  const isWaiting = (end: string | undefined) =>
-    end !== undefined && book.pairs.get(end)?.state.kind !== 'linked';
-  const stateOf = (type: string, sourceCard?: string, targetCard?: string): LinkState | undefined => {
-    const [source, target] = [sourceCard, targetCard].map((card) =>
-      card && cardOfPair(planning, card) ? identities.recordOf(card) : undefined,
-    );
-    if (isWaiting(source) || isWaiting(target)) return undefined;
-    if (!types.has(type) || source === undefined || target === undefined) return undefined;
-    const link = { relationType: type, source, target };
+  /** The end as it is today: its card, and the record that speaks for it. */
+  const endOf = (remoteId: string) => {
+    const card = ends.cardOf(remoteId);
+    if (!card) return undefined;
+    const record = card.id === null ? remoteId : ends.recordOf(card.id);
+    return record === undefined || ends.isWaiting(record) ? undefined : { card: card.id, record };
+  };
+  const stateOf = (type: string, sourceId: string, targetId: string): LinkState | undefined => {
+    if (!types.has(type)) return undefined;
+    const [source, target] = [endOf(sourceId), endOf(targetId)];
+    if (!source || !target) return undefined;
+    const link = { relationType: type, source: source.record, target: target.record };
     const key = linkKey(link);
-    const cards = { relationType: type, source: sourceCard!, target: targetCard! };
+    const cards = { source: source.card, target: target.card };
     const state = states.get(key) ?? { link, cards, base: false, local: false, remote: [] };
     states.set(key, state);
     return state;
   };
-  const ended = ({ source, target }: AgreedLink) =>
-    [source, target].some((end) => identities.cardOf(end) === undefined);
-  const cards = ({ source, target }: AgreedLink) =>
-    [identities.cardOf(source), identities.cardOf(target)] as const;
   for (const link of book.links.values()) {
-    const state = stateOf(link.relationType, ...cards(link));
+    const state = stateOf(link.relationType, link.source, link.target);
     if (state) state.base = true;
     // what was agreed about a pair that has ended is over
-    else if (ended(link))
+    else if (ends.isOver(link.source) || ends.isOver(link.target))
       addRow(planning, { action: 'unrelate', reason: 'An end of the relation is gone', link });
   }
   for (const { relationType, source, target } of reading.local) {
-    const state = stateOf(relationType, source, target);
+    const [from, to] = [ends.recordOf(source), ends.recordOf(target)];
+    if (from === undefined || to === undefined) continue;
+    const state = stateOf(relationType, from, to);
     if (state) state.local = true;
   }
-  for (const link of reading.remote) stateOf(link.relationType, ...cards(link))?.remote.push(link);
+  for (const link of reading.remote) stateOf(link.relationType, link.source, link.target)?.remote.push(link);
   return states;
 }
 
 function planLink(planning: Planning, { complete }: LinkReading, state: LinkState): void {
-  const { link, cards, base, local, remote } = state;
+  const { link, base, local, remote } = state;
   // a reading of a part shows what is there, but not what is not
   const there = remote.length > 0 || (!complete && base);
   if (local === there) {
@@ -80,6 +131,9 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   if (!add && planning.mapping.deletion.mode === 'additive') return;
   const where = side === 'local' ? 'at the remote' : 'here';
   const reason = `The relation was ${add ? 'added' : 'removed'} ${where}`;
+  const { source, target } = state.cards;
+  const cards =
+    source === null || target === null ? null : { relationType: link.relationType, source, target };
   const targets = !add && side === 'remote' ? remote : [link];
   for (const one of targets)
     addRow(planning, { action: add ? 'relate' : 'unrelate', side, reason, link: one, baseLink: link, cards });

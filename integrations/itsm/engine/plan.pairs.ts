@@ -7,10 +7,14 @@ import { addRow, cardOfPair, named, type Planning } from './plan.draft.ts';
 import { compareFields, planFields } from './plan.fields.ts';
 import { planGone, planQuarantined } from './plan.gone.ts';
 
-/** Plans what is known already: each pair by what has become of its two sides. */
-export function planPairs(planning: Planning): void {
+/**
+ * Plans what is known already: each pair by what has become of its two sides.
+ * @param only the records whose pairs are judged, where others are there to tell who is who.
+ */
+export function planPairs(planning: Planning, only?: ReadonlySet<string>): void {
   const { index, book } = planning;
   for (const pair of book.pairs.values()) {
+    if (only && !only.has(pair.remoteId)) continue;
     if (index.reading.kind !== 'part' || index.records.has(pair.remoteId)) planPair(planning, pair);
   }
 }
@@ -89,7 +93,8 @@ function planMissing(planning: Planning, pair: Pair, cardId: string, why: string
 }
 
 function planOutside(planning: Planning, pair: Pair, cardId: string, fate: Fate): void {
-  planning.again.add(pair.remoteId);
+  // a record that fits again has changed, and is read for that
+  if (fate.kind !== 'outside') planning.again.add(pair.remoteId);
   const what = fate.kind === 'outside' ? 'record' : 'card';
   const reason = `The ${what} is no longer in the part that the mapping is for, and is left alone`;
   addRow(planning, { ...named(pair, cardId), action: 'skip', reason });

@@ -1,10 +1,11 @@
+import { isLive } from './book.ts';
 import type { Book } from './book.types.ts';
 import type { Surroundings } from './mapping.transforms.ts';
 import type { Mapping } from './mapping.types.ts';
 import type { Scorer } from './match.ts';
 import type { Observation } from './observation.types.ts';
-import { beginPlanning, type Planning } from './plan.draft.ts';
-import { planLinks } from './plan.links.ts';
+import { beginPlanning } from './plan.draft.ts';
+import { endsOf, planLinks } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
 import type { Plan, PlanRow } from './plan.types.ts';
 import { planUnmatched } from './plan.unmatched.ts';
@@ -29,13 +30,13 @@ export function makePlan(
   const planning = beginPlanning(mapping, book, seen, tools.evaluate);
   planPairs(planning);
   planUnmatched(planning, tools.score);
-  planLinks(planning);
+  planLinks(planning, endsOf(planning));
   return {
     id,
     mappingId: mapping.id,
     madeAt: seen.now,
     rows: planning.rows,
-    stopped: tooMany(planning),
+    stopped: tooMany(mapping, planning.rows.filter(removes).length, livePairs(book)),
     closing: {
       watermark: seen.remote.watermark,
       again: [...planning.again].sort(),
@@ -44,16 +45,15 @@ export function makePlan(
   };
 }
 
-const removes = ({ action }: PlanRow) => action === 'delete' || action === 'quarantine';
+/** Rows that the breaker counts. */
+export const removes = ({ action }: PlanRow): boolean => action === 'delete' || action === 'quarantine';
+
+const livePairs = ({ pairs }: Book): number => [...pairs.values()].filter(isLive).length;
 
 /** The breaker: too many removals at once are more likely a fault of the source than somebody's wish. */
-function tooMany({ mapping, book, rows }: Planning): string | null {
-  const { maxCount, maxRatio } = mapping.deletion;
-  const count = rows.filter(removes).length;
+export function tooMany({ deletion }: Mapping, count: number, pairs: number): string | null {
+  const { maxCount, maxRatio } = deletion;
   if (count === 0) return null;
-  const pairs = [...book.pairs.values()].filter(
-    ({ state }) => state.kind === 'linked' || state.kind === 'quarantined',
-  ).length;
   if (count > maxCount) return `${count} removals are more than the ${maxCount} that are allowed in one run.`;
   if (count / pairs <= maxRatio) return null;
   const percent = (ratio: number) => `${Math.round(ratio * 1000) / 10} %`;

@@ -78,7 +78,7 @@ export interface PlanRow {
   link: AgreedLink | null;
   /** The same by the records that speak for the cards, where that is something else. */
   baseLink: AgreedLink | null;
-  /** The same by cards. */
+  /** The same by cards; null while one of them is made by the same plan, and is known once that row is applied. */
   cards: { relationType: string; source: string; target: string } | null;
   /** The field that a conflict is about; null for the question of removal. */
   path: Path | null;

@@ -1,8 +1,9 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { redirected } from './book.ts';
 import type { Pair } from './book.types.ts';
-import { type Match, matchRecords, type Scorer, type Thing } from './match.ts';
-import { identityKey, type LocalView, localFields, localView } from './normalise.ts';
+import type { Mapping } from './mapping.types.ts';
+import { identityHash, type Match, matchRecords, type Scorer, type Thing } from './match.ts';
+import { identityKey, localFields, localView } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
 import { planCreateLocal, planCreateRemote } from './plan.create.ts';
 import { addRow, cardOfPair, type Planning } from './plan.draft.ts';
@@ -10,15 +11,13 @@ import { agreedFields, compareFields, planFields } from './plan.fields.ts';
 
 /** Plans what has no pair yet: links, cards and records to be made, and what a person has to look at. */
 export function planUnmatched(planning: Planning, score: Scorer): void {
-  const records = openRecords(planning);
+  const claimed = new Set(linkedRecords(planning));
+  const records = openRecords(planning, claimed);
   const cards = openCards(planning);
-  const views = new Map(
-    records.map((record) => [record.id, localView(planning.mapping, record, planning.around)]),
-  );
   const matches = matchRecords(
     planning.mapping,
     {
-      records: records.map(({ id }) => ({ id, fields: views.get(id)!.fields })),
+      records: records.map((record) => recordThing(planning, record)),
       cards: cards.map((card) => thing(planning, card)),
       bound: boundThings(planning),
     },
@@ -26,16 +25,35 @@ export function planUnmatched(planning: Planning, score: Scorer): void {
     score,
   );
   const held = new Set<string>();
-  for (const record of records) {
-    planRecord(planning, record, views.get(record.id)!, matches.get(record.id)!, held);
-  }
-  planCards(planning, cards, held);
+  for (const record of records) planRecord(planning, record, matches.get(record.id)!, held);
+  if (!mayCreateRemote(planning)) return;
+  const takers = identityTakers(planning.mapping);
+  for (const one of boundThings(planning)) takers.addCard(one);
+  for (const record of readRecords(planning)) takers.addRecord(recordThing(planning, record));
+  planCards(planning, cards, held, takers);
 }
 
-/** What is paired already, as its card is now and as both sides last agreed; a move of an identity field is under way. */
-function boundThings(planning: Planning): Thing[] {
-  return [...planning.identities.primary].flatMap(([id, { base }]) => {
-    const card = cardOfPair(planning, id);
+/** Records that a row of the plan makes half of a pair. */
+export const linkedRecords = ({ rows }: Planning): string[] =>
+  rows.flatMap(({ action, remoteId }) => (action === 'link' && remoteId !== null ? [remoteId] : []));
+
+/** A record as the inventory would hold it. */
+export const recordThing = ({ mapping, around }: Planning, record: RemoteRecord): Thing => ({
+  id: record.id,
+  fields: localView(mapping, record, around).fields,
+});
+
+/** Records that were read and are there. */
+export const readRecords = ({ index }: Planning): RemoteRecord[] =>
+  [...index.records.values()].filter(({ id, deleted }) => !deleted && !index.tombstones.has(id));
+
+/**
+ * What is paired already, as its card is now and as both sides last agreed; a move of an identity field is under way.
+ * @param only the records whose pairs are meant, where others are there to tell who is who.
+ */
+export function boundThings(planning: Planning, only?: ReadonlySet<string>): Thing[] {
+  return [...planning.identities.primary].flatMap(([id, { remoteId, base }]) => {
+    const card = only && !only.has(remoteId) ? undefined : cardOfPair(planning, id);
     if (!card) return [];
     const now = thing(planning, card);
     const agreed = Object.entries(base).map(([path, { local }]) => [path, local] as const);
@@ -45,16 +63,17 @@ function boundThings(planning: Planning): Thing[] {
   });
 }
 
-const thing = ({ mapping }: Planning, card: LocalCard): Thing => ({
+/** A card as matching sees it. */
+export const thing = ({ mapping }: Planning, card: LocalCard): Thing => ({
   id: card.id,
   fields: localFields(mapping, card),
 });
 
 /** Records without a pair, and those whose card is gone for good: these may be linked, but not made again. */
-function openRecords({ book, index, seen, rows }: Planning): RemoteRecord[] {
-  const claimed = new Set(rows.filter(({ action }) => action === 'link').map(({ remoteId }) => remoteId));
-  return [...index.records.values()].filter((record) => {
-    if (record.deleted || index.tombstones.has(record.id) || claimed.has(record.id)) return false;
+export function openRecords(planning: Planning, claimed: ReadonlySet<string>): RemoteRecord[] {
+  const { book, seen } = planning;
+  return readRecords(planning).filter((record) => {
+    if (claimed.has(record.id)) return false;
     const pair = book.pairs.get(record.id);
     if (!pair) return true;
     if (pair.state.kind !== 'ended' || pair.state.gone !== 'local') return false;
@@ -63,7 +82,8 @@ function openRecords({ book, index, seen, rows }: Planning): RemoteRecord[] {
   });
 }
 
-function openCards({ mapping, seen, identities, apart }: Planning): LocalCard[] {
+/** Cards that may become half of a pair. */
+export function openCards({ mapping, seen, identities, apart }: Planning): LocalCard[] {
   return [...seen.local.cards.values()].filter(
     (card) =>
       card.type === mapping.cardType &&
@@ -81,13 +101,8 @@ const endedPairs = ({ pairsOf }: Planning, cardId: string): Pair[] =>
     (pair) => pair.cardId === cardId && pair.state.kind === 'ended' && pair.state.gone === 'remote',
   );
 
-function planRecord(
-  planning: Planning,
-  record: RemoteRecord,
-  view: LocalView,
-  match: Match,
-  held: Set<string>,
-): void {
+/** Plans a record without a pair by what it turned out to be. @param held takes up the cards that are spoken for. */
+export function planRecord(planning: Planning, record: RemoteRecord, match: Match, held: Set<string>): void {
   const { mapping, book, seen } = planning;
   if (match.kind === 'link') {
     held.add(match.cardId);
@@ -102,6 +117,7 @@ function planRecord(
     return;
   }
   if (mapping.direction === 'push' || book.pairs.has(record.id)) return;
+  const view = localView(mapping, record, planning.around);
   planCreateLocal(planning, record, view, 'The record has no card');
 }
 
@@ -125,26 +141,53 @@ function planLink(planning: Planning, record: RemoteRecord, card: LocalCard, why
   planFields(planning, compared, fields, link);
 }
 
-function planCards(planning: Planning, cards: readonly LocalCard[], held: ReadonlySet<string>): void {
-  const { mapping, seen } = planning;
-  if (mapping.direction === 'pull') return;
-  // a record that is there but was not read would get a double
-  if (seen.remote.kind === 'part' || (mapping.direction === 'push' && seen.remote.kind === 'delta')) return;
-  const keyOf = ({ fields }: Thing) => identityKey(mapping.fields, fields);
-  const taken = new Map<string | null, string>();
-  for (const one of boundThings(planning)) taken.set(keyOf(one), `card ${one.id}`);
-  for (const record of planning.index.records.values()) {
-    if (record.deleted || planning.index.tombstones.has(record.id)) continue;
-    const { fields } = localView(mapping, record, planning.around);
-    taken.set(keyOf({ id: record.id, fields }), `record ${record.id}`);
-  }
+/** Whether cards that are only here get a record: not while a record may be there that was not read. */
+function mayCreateRemote({ mapping, seen }: Planning): boolean {
+  if (mapping.direction === 'pull' || seen.remote.kind === 'part') return false;
+  return mapping.direction !== 'push' || seen.remote.kind !== 'delta';
+}
+
+/** Who has some identity fields already; where there are several, the first by id is told, records before cards. */
+export interface IdentityTakers {
+  addRecord(record: Thing): void;
+  addCard(card: Thing): void;
+  /** In words. */
+  of(thing: Thing): string | undefined;
+}
+
+export function identityTakers({ fields }: Mapping): IdentityTakers {
+  const takers = { record: new Map<string, string>(), card: new Map<string, string>() };
+  const add = (kind: keyof typeof takers, one: Thing) => {
+    const key = identityHash(fields, one);
+    const other = key === null ? undefined : takers[kind].get(key);
+    if (key !== null && (other === undefined || one.id < other)) takers[kind].set(key, one.id);
+  };
+  return {
+    addRecord: (record) => add('record', record),
+    addCard: (card) => add('card', card),
+    of: (one) => {
+      const key = identityHash(fields, one);
+      if (key === null) return undefined;
+      const [record, card] = [takers.record.get(key), takers.card.get(key)];
+      return record !== undefined ? `record ${record}` : card && `card ${card}`;
+    },
+  };
+}
+
+/** Plans records for cards that have none, unless another thing says the same in the identity fields. */
+export function planCards(
+  planning: Planning,
+  cards: readonly LocalCard[],
+  held: ReadonlySet<string>,
+  takers: IdentityTakers,
+): void {
   for (const card of cards) {
     if (held.has(card.id) || endedPairs(planning, card.id).length > 0) continue;
-    const key = keyOf(thing(planning, card));
-    const double = key === null ? undefined : taken.get(key);
+    const one = thing(planning, card);
+    const double = takers.of(one);
     if (double === undefined) {
       planCreateRemote(planning, card, 'The card has no record');
-      taken.set(key, `card ${card.id}`);
+      takers.addCard(one);
       continue;
     }
     const reason = `The same identity fields are those of ${double}; they may be one`;

@@ -1,0 +1,266 @@
+import type { RemoteRecord } from '../remote.types.ts';
+import type { Book } from './book.types.ts';
+import type { Surroundings } from './mapping.transforms.ts';
+import type { Mapping } from './mapping.types.ts';
+import {
+  type IdentityIndex,
+  identityIndex,
+  type Match,
+  matchByDecision,
+  matchByIdentity,
+  matchByScore,
+  type Scored,
+  type Thing,
+  takeMatched,
+} from './match.ts';
+import type { Decision, Observation } from './observation.types.ts';
+import { beginPlanning, type Planning } from './plan.draft.ts';
+import { type Ends, planLinks } from './plan.links.ts';
+import { planPairs } from './plan.pairs.ts';
+import type { PlanRow } from './plan.types.ts';
+import {
+  boundThings,
+  type IdentityTakers,
+  identityTakers,
+  linkedRecords,
+  openCards,
+  openRecords,
+  planCards,
+  planRecord,
+  readRecords,
+  recordThing,
+  thing,
+} from './plan.unmatched.ts';
+
+/** What is asked about at once. */
+export interface PartChoice {
+  remoteIds?: readonly string[];
+  cardIds?: readonly string[];
+}
+
+/** All that is known about some records and cards. */
+export interface Part {
+  /** Their pairs, and all other pairs of the same cards. */
+  book: Book;
+  /** What was read of these records and, with their pairs, of those they were merged into; the cards of all pairs. */
+  seen: Observation;
+  /** Cards and records that reference fields of these lead to. */
+  beyond: Pick<Surroundings, 'cardOf' | 'recordOf'>;
+}
+
+/** Relations that start from some records, as the book and both sides have them. */
+export interface LinkPart {
+  book: Book;
+  seen: Observation;
+  ends: Ends;
+}
+
+/** Where a plan is made from when it is too large to be seen at once. Streams give keys in the same order each time. */
+export interface PartSource {
+  part(choice: PartChoice): Promise<Part>;
+  /** Records whose pairs are to be judged. */
+  judged(): AsyncIterable<string[]>;
+  /** Records of all living pairs. */
+  paired(): AsyncIterable<string[]>;
+  /** Records that were read and have no living pair. */
+  unpaired(): AsyncIterable<string[]>;
+  /** All records that were read. */
+  read(): AsyncIterable<string[]>;
+  /** Cards of the type without a living pair. */
+  openCards(): AsyncIterable<string[]>;
+  decisions: readonly Decision[];
+  /** Whether cards that are only here get a record. */
+  creates: boolean;
+  /** Relations to compare, by the records that they start from; each stands in one part only. Asked last. */
+  links(): AsyncIterable<LinkPart>;
+}
+
+/** What one step of planning has come to. */
+export interface PlannedPart {
+  rows: PlanRow[];
+  again: string[];
+  absences: Record<string, number>;
+}
+
+/** What planning in parts asks of its caller; as for a plan at once, but likeness may take its time. */
+export interface PartTools {
+  score: (records: Thing[], cards: Thing[]) => Promise<Scored[]>;
+  evaluate: Surroundings['evaluate'];
+}
+
+/** What of a plan in parts is kept in memory: keys alone. */
+interface Unmatched {
+  index: IdentityIndex;
+  /** Cards without a pair. */
+  open: Set<string>;
+  /** Records that no identity field has settled, or a person has. */
+  matches: Map<string, Match>;
+}
+
+/**
+ * Makes the same plan as a plan made at once, from one part after the other, so that neither a table nor a plan is ever in
+ * memory as a whole. The caller stores what comes, and counts for the breaker.
+ */
+export async function* planInParts(
+  mapping: Mapping,
+  source: PartSource,
+  tools: PartTools,
+): AsyncGenerator<PlannedPart> {
+  let firstNo = 0;
+  const begin = async (choice: PartChoice): Promise<Planning> => {
+    const { book, seen, beyond } = await source.part(choice);
+    return beginPlanning(mapping, book, seen, tools.evaluate, { firstNo, beyond });
+  };
+  const handOver = ({ rows, again, absences }: Planning): PlannedPart => {
+    firstNo += rows.length;
+    return { rows, again: [...again], absences };
+  };
+  const claimed = new Set<string>();
+  for await (const remoteIds of source.judged()) {
+    const planning = await begin({ remoteIds });
+    planPairs(planning, new Set(remoteIds));
+    for (const id of linkedRecords(planning)) claimed.add(id);
+    yield handOver(planning);
+  }
+
+  const unmatched = await indexUnmatched(mapping, source, begin, claimed);
+  if (unmatched.open.size > 0) await matchAlike(source, begin, claimed, unmatched, tools);
+  const held = new Set<string>();
+  for await (const remoteIds of source.unpaired()) {
+    const alone = await begin({ remoteIds });
+    const matches = new Map(
+      openRecords(alone, claimed).map((record) => [record.id, matchOf(alone, unmatched, record)]),
+    );
+    const cardIds = [...matches.values()].flatMap((match) => (match.kind === 'link' ? [match.cardId] : []));
+    const planning = cardIds.length === 0 ? alone : await begin({ remoteIds, cardIds });
+    for (const record of openRecords(planning, claimed)) {
+      const match = matches.get(record.id);
+      if (match) planRecord(planning, record, match, held);
+    }
+    yield handOver(planning);
+  }
+
+  if (source.creates && unmatched.open.size > 0) {
+    const takers = await takersOf(mapping, source, begin);
+    for await (const cardIds of source.openCards()) {
+      const planning = await begin({ cardIds });
+      const asked = new Set(cardIds);
+      const cards = openCards(planning).filter(({ id }) => asked.has(id));
+      planCards(planning, cards, held, takers);
+      yield handOver(planning);
+    }
+  }
+
+  for await (const { book, seen, ends } of source.links()) {
+    const planning = beginPlanning(mapping, book, seen, tools.evaluate, { firstNo });
+    planLinks(planning, ends);
+    yield handOver(planning);
+  }
+}
+
+type Begin = (choice: PartChoice) => Promise<Planning>;
+
+/** Reads all that has no pair once, and keeps who says what in the identity fields. */
+async function indexUnmatched(
+  { fields }: Mapping,
+  source: PartSource,
+  begin: Begin,
+  claimed: ReadonlySet<string>,
+): Promise<Unmatched> {
+  const index = identityIndex(fields);
+  const decisions = new Map(source.decisions.map((one) => [one.remoteId, one]));
+  const decided: Thing[] = [];
+  let any = false;
+  for await (const remoteIds of source.unpaired()) {
+    const planning = await begin({ remoteIds });
+    for (const record of openRecords(planning, claimed)) {
+      any = true;
+      const one = recordThing(planning, record);
+      if (decisions.has(one.id)) decided.push(one);
+      else index.addRecord(one);
+    }
+  }
+  const matches = await decide(source, begin, decided);
+  for (const one of decided) if (!matches.has(one.id)) index.addRecord(one);
+  const taken = new Set([...matches.values()].map((match) => (match.kind === 'link' ? match.cardId : '')));
+  const open = new Set<string>();
+  for await (const cardIds of any || source.creates ? source.openCards() : []) {
+    const planning = await begin({ cardIds });
+    const asked = new Set(cardIds);
+    for (const card of openCards(planning)) {
+      if (!asked.has(card.id)) continue;
+      open.add(card.id);
+      if (any && !taken.has(card.id)) index.addCard(thing(planning, card));
+    }
+  }
+  for await (const remoteIds of any ? source.paired() : []) {
+    for (const one of boundThings(await begin({ remoteIds }), new Set(remoteIds))) index.addBound(one);
+  }
+  return { index, open, matches };
+}
+
+async function decide(
+  { decisions }: PartSource,
+  begin: Begin,
+  decided: readonly Thing[],
+): Promise<Map<string, Match>> {
+  if (decided.length === 0) return new Map();
+  const cardIds = decisions.flatMap(({ cardId }) => (cardId === null ? [] : [cardId]));
+  const free = new Set(cardIds.length === 0 ? [] : openCards(await begin({ cardIds })).map(({ id }) => id));
+  return matchByDecision(
+    decided.map(({ id }) => id),
+    decisions,
+    (cardId) => free.has(cardId),
+  );
+}
+
+/** Compares what no identity field has settled by its likeness. */
+async function matchAlike(
+  source: PartSource,
+  begin: Begin,
+  claimed: ReadonlySet<string>,
+  { index, open, matches }: Unmatched,
+  tools: PartTools,
+): Promise<void> {
+  const free = new Set(open);
+  takeMatched(free, matches.values());
+  const records: Thing[] = [];
+  for await (const remoteIds of source.unpaired()) {
+    const planning = await begin({ remoteIds });
+    for (const record of openRecords(planning, claimed)) {
+      const one = recordThing(planning, record);
+      if (matches.has(one.id)) continue;
+      const match = matchByIdentity(index.find(one));
+      if (match) takeMatched(free, [match]);
+      else records.push(one);
+    }
+  }
+  if (records.length === 0 || free.size === 0) return;
+  const cards: Thing[] = [];
+  for await (const cardIds of source.openCards()) {
+    const planning = await begin({ cardIds });
+    for (const card of openCards(planning)) if (free.delete(card.id)) cards.push(thing(planning, card));
+  }
+  for (const [id, match] of matchByScore(await tools.score(records, cards))) matches.set(id, match);
+}
+
+function matchOf(planning: Planning, { index, matches }: Unmatched, record: RemoteRecord): Match {
+  return (
+    matches.get(record.id) ?? matchByIdentity(index.find(recordThing(planning, record))) ?? { kind: 'new' }
+  );
+}
+
+/** Who has which identity fields already, before a record is made for a card. */
+async function takersOf(mapping: Mapping, source: PartSource, begin: Begin): Promise<IdentityTakers> {
+  const takers = identityTakers(mapping);
+  for await (const remoteIds of source.paired()) {
+    for (const one of boundThings(await begin({ remoteIds }), new Set(remoteIds))) takers.addCard(one);
+  }
+  for await (const remoteIds of source.read()) {
+    const planning = await begin({ remoteIds });
+    const asked = new Set(remoteIds);
+    for (const record of readRecords(planning))
+      if (asked.has(record.id)) takers.addRecord(recordThing(planning, record));
+  }
+  return takers;
+}
