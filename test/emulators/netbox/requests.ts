@@ -1,7 +1,7 @@
+import type { NetBox } from './instance.ts';
 import { filtered, filterNames, ordered } from './query.ts';
 import { render } from './render.ts';
 import { type ObjectType, schema } from './schema.ts';
-import type { NetBox } from './server.ts';
 import { type Row, told } from './store.ts';
 
 export interface Answer {

@@ -1,6 +1,6 @@
 import { connectNetBox, type NetBoxParts } from '../../../integrations/itsm/connectors/netbox/netbox.ts';
 import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
-import type { NetBox } from '../../emulators/netbox/server.ts';
+import type { NetBox } from '../../emulators/netbox/instance.ts';
 import type { Row } from '../../emulators/netbox/store.ts';
 
 /** A connection to an emulated NetBox on its clock, by its usual token. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Page, RemoteRelation } from '../../../integrations/itsm/connectors/connector.ts';
 import { faults } from '../../emulators/netbox/faults.ts';
-import { levelTimes, type NetBox, startNetBox } from '../../emulators/netbox/server.ts';
+import type { NetBox } from '../../emulators/netbox/instance.ts';
+import { levelTimes, startNetBox } from '../../emulators/netbox/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
 import { connect, furnish } from './netbox.remote.ts';
 import { failure, value } from './remote.ts';
