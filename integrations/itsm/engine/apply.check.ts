@@ -36,8 +36,23 @@ export function localObjection(mapping: Mapping, row: PlanRow, state: LocalState
 
 /** Why the record is no longer as the row was made from; null when it is. */
 export function remoteObjection(mapping: Mapping, row: PlanRow, state: RemoteState): string | null {
-  const expected = row.expects.record;
-  if (!expected) return null;
+  const { record } = row.expects;
+  return record ? objection(mapping, record, state) : null;
+}
+
+/** Whether a row takes values from a record without expecting anything of it. */
+export const takesFromRecord = ({ action, side, remoteId, expects }: PlanRow): boolean =>
+  remoteId !== null && !expects.record && (action === 'link' || (side === 'local' && action !== 'restore'));
+
+/** Why the record no longer holds the values that the row takes from it; null when it does. */
+export function sourceObjection(mapping: Mapping, row: PlanRow, state: RemoteState): string | null {
+  const fields = Object.fromEntries(Object.entries(row.agreed).map(([path, { remote }]) => [path, remote]));
+  return objection(mapping, { there: true, fields }, state);
+}
+
+type Expected = NonNullable<PlanRow['expects']['record']>;
+
+function objection(mapping: Mapping, expected: Expected, state: RemoteState): string | null {
   if (state.kind === 'unknown')
     return `The remote does not say whether the record is there: ${state.message}`;
   const there = state.kind === 'there' && !state.record.deleted;

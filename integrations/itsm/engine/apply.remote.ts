@@ -1,7 +1,9 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { bookChanges } from './apply.changes.ts';
 import { localObjection, remoteObjection } from './apply.check.ts';
-import type { EnginePort, LocalState, Outcome, RemoteState, RemoteWrite } from './apply.types.ts';
+import { type Applying, needsObjection, without } from './apply.state.ts';
+import type { Ending, LocalState, RemoteState, RemoteWrite, Standing } from './apply.types.ts';
+import { inParts } from './apply.windows.ts';
 import type { BookChange } from './book.types.ts';
 import type { Mapping } from './mapping.types.ts';
 import { remoteFields } from './normalise.ts';
@@ -10,58 +12,165 @@ import { canonical, same, type Value } from './values.ts';
 
 /** How often a write is sent at most, each time after a look whether it has arrived. */
 const ATTEMPTS = 3;
+/** Unless told otherwise. */
+const BATCH = 40;
+const AT_ONCE = 8;
 
 /** The mark by which a row's write is found again at the remote: the same however often it is sent. */
-export const correlationOf = (planId: string, row: PlanRow): string => `${planId}:${row.no}`;
+export const correlationOf = (planId: string, row: Pick<PlanRow, 'no'>): string => `${planId}:${row.no}`;
+
+/** A row on its way to the remote. */
+interface Sending {
+  row: PlanRow;
+  write: RemoteWrite;
+  mark: string;
+  /** It was sent before, and its answer is not known. */
+  sent: boolean;
+}
 
 /**
- * Applies a row at the remote. Before it is sent the row is noted as begun; when the answer is lost, now or because
- * the process was killed, the write is looked up by its mark before it is sent again.
- * @returns `lost` when it is not known in the end whether it has arrived.
+ * Applies rows at the remote, a few dozen at a time: they are noted as begun, their records are looked at once more,
+ * and only then they are sent. When an answer is lost, now or because the process was killed, the write is looked up
+ * by its mark before it is sent again.
+ * @returns the number of a row of which it is not known in the end whether it has arrived; null when there is none.
  */
-export async function applyRemote(
+export async function applyRemote(applying: Applying, rows: readonly Standing[]): Promise<number | null> {
+  for (const part of inParts(rows, applying.options.remoteBatch ?? BATCH)) {
+    let open = part.map(({ row, progress }): Sending => {
+      const write = remoteWrite(applying.mapping, row);
+      return { row, write, mark: correlationOf(applying.planId, row), sent: progress === 'begun' };
+    });
+    for (let attempt = 0; attempt < ATTEMPTS && open.length > 0; attempt += 1) {
+      open = await lookUp(applying, open);
+      open = await begin(applying, open);
+      open = await send(applying, open);
+    }
+    if (open.length > 0) return open[0]!.row.no;
+  }
+  return null;
+}
+
+/** Stores how rows ended. @returns those that have not. */
+async function settle(
+  { port, ended }: Applying,
+  open: readonly Sending[],
+  endings: readonly Ending[],
+): Promise<Sending[]> {
+  if (endings.length === 0) return [...open];
+  await port.finish(endings);
+  for (const { row, outcome } of endings) ended.set(row.no, outcome.progress);
+  const over = new Set(endings.map(({ row }) => row.no));
+  return open.filter(({ row }) => !over.has(row.no));
+}
+
+const ending = (row: PlanRow, progress: 'stale' | 'refused', message: string): Ending => ({
+  row,
+  outcome: without(progress, message),
+  changes: [],
+});
+
+/** @param record as the write has left it; null where that is not known, and what was sent counts as agreed. */
+function applied(
   mapping: Mapping,
-  planId: string,
   row: PlanRow,
-  port: EnginePort,
-  begun: boolean,
-): Promise<Outcome | 'lost'> {
-  const write = remoteWrite(mapping, row);
-  const mark = correlationOf(planId, row);
-  const done = async (record: RemoteRecord | null, sure: boolean): Promise<Outcome> => {
-    const remoteId = row.remoteId ?? record?.id ?? null;
-    const changes = bookChanges(mapping, row, { record: sure ? record : null, remoteId, cardId: row.cardId });
-    const outcome: Outcome = { progress: 'applied', message: null, madeId: record?.id };
-    await port.finish(row, outcome, changes);
-    return outcome;
+  id: string | undefined,
+  record: RemoteRecord | null,
+): Ending {
+  const remoteId = row.remoteId ?? id ?? null;
+  return {
+    row,
+    outcome: { progress: 'applied', message: null, ...(id === undefined ? {} : { madeId: id }) },
+    changes: bookChanges(mapping, row, { record, remoteId, cardId: row.cardId }),
   };
-  const end = async (progress: 'stale' | 'refused', message: string, changes: BookChange[] = []) => {
-    const outcome: Outcome = { progress, message };
-    await port.finish(row, outcome, changes);
-    return outcome;
-  };
-  const check = row.expects.record ? (state: RemoteState) => remoteObjection(mapping, row, state) : null;
-  let sent = begun;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    if (sent) {
-      const trace = await port.trace(write, mark);
-      // what the record holds by now may be somebody's later change; only what was sent is known to be agreed
-      if (trace.kind === 'arrived') return await done(trace.record, false);
-      if (trace.kind === 'unmarked') {
-        const found = await foundByState(mapping, row, port);
-        if (found.kind === 'arrived') return await done(null, false);
-        if (found.kind === 'partly') return await end('stale', found.message, found.changes);
+}
+
+/** Looks for writes that were sent before. @returns those that have not arrived. */
+async function lookUp(applying: Applying, open: readonly Sending[]): Promise<Sending[]> {
+  const { mapping, port, options } = applying;
+  const sent = open.filter((one) => one.sent);
+  if (sent.length === 0) return [...open];
+  const unmarked: Sending[] = [];
+  const endings: Ending[] = [];
+  const { failed } = await each(sent, options.atOnce ?? AT_ONCE, async (one) => {
+    const trace = await port.trace(one.write, one.mark);
+    // what the record holds by now may be somebody's later change; only what was sent is known to be agreed
+    if (trace.kind === 'arrived') endings.push(applied(mapping, one.row, trace.record?.id, null));
+    if (trace.kind === 'unmarked') unmarked.push(one);
+  });
+  if (failed) throw failed.error;
+  const ids = unmarked.flatMap(({ row }) => (row.remoteId === null || row.link ? [] : [row.remoteId]));
+  const states = ids.length > 0 ? await port.readRemote(mapping.table, ids) : new Map<string, RemoteState>();
+  for (const { row } of unmarked) {
+    const found = foundByState(mapping, row, states);
+    if (found.kind === 'arrived') endings.push(applied(mapping, row, undefined, null));
+    if (found.kind === 'partly') {
+      endings.push({ ...ending(row, 'stale', found.message), changes: found.changes });
+    }
+  }
+  return await settle(applying, open, endings);
+}
+
+/** Notes rows as begun, unless the inventory or the book is no longer as they were made from. */
+async function begin(applying: Applying, open: readonly Sending[]): Promise<Sending[]> {
+  if (open.length === 0) return [];
+  const { mapping, port, ended } = applying;
+  const objections = await port.begin(
+    open.map(({ row }) => ({
+      row,
+      check: (state: LocalState) => needsObjection(row, ended) ?? localObjection(mapping, row, state),
+    })),
+  );
+  const endings = open.flatMap(({ row }, n) =>
+    objections[n] === null ? [] : [ending(row, 'stale', objections[n]!)],
+  );
+  return await settle(applying, open, endings);
+}
+
+/** Sends rows whose records are still as they were made from. @returns those of which the answer was lost. */
+async function send(applying: Applying, open: readonly Sending[]): Promise<Sending[]> {
+  const { mapping, port, options } = applying;
+  const ids = open.flatMap(({ row }) => (row.expects.record && row.remoteId !== null ? [row.remoteId] : []));
+  const states = ids.length > 0 ? await port.readRemote(mapping.table, ids) : new Map<string, RemoteState>();
+  const endings: Ending[] = [];
+  const fit = open.filter(({ row }) => {
+    const state = row.remoteId === null ? undefined : states.get(row.remoteId);
+    const objection = state ? remoteObjection(mapping, row, state) : null;
+    if (objection !== null) endings.push(ending(row, 'stale', objection));
+    return objection === null;
+  });
+  const { failed } = await each(fit, options.atOnce ?? AT_ONCE, async ({ row, write, mark }) => {
+    const state = row.remoteId === null ? undefined : states.get(row.remoteId);
+    const answer = await port.writeRemote(write, mark, state?.kind === 'there' ? state.record : null);
+    if (answer.kind === 'done') {
+      endings.push(applied(mapping, row, answer.record?.id, answer.found ? null : answer.record));
+    } else if (answer.kind !== 'lost') endings.push(ending(row, answer.kind, answer.message));
+  });
+  const left = await settle(applying, open, endings);
+  if (failed) throw failed.error;
+  return left.map((one) => ({ ...one, sent: true }));
+}
+
+/** Does all with some under way at once. After a failure none is begun any more, and those under way come to an end. */
+async function each<T>(
+  items: readonly T[],
+  atOnce: number,
+  act: (item: T) => Promise<void>,
+): Promise<{ failed: { error: unknown } | undefined }> {
+  let failed: { error: unknown } | undefined;
+  let next = 0;
+  const work = async () => {
+    while (failed === undefined && next < items.length) {
+      const item = items[next]!;
+      next += 1;
+      try {
+        await act(item);
+      } catch (error) {
+        failed ??= { error };
       }
     }
-    const objects = (state: LocalState) => localObjection(mapping, row, state);
-    const objection = sent ? objects(await port.stateOf(row)) : await port.begin(row, objects);
-    if (objection !== null) return await end('stale', objection);
-    sent = true;
-    const answer = await port.writeRemote(write, mark, check);
-    if (answer.kind === 'done') return await done(answer.record, true);
-    if (answer.kind !== 'lost') return await end(answer.kind, answer.message);
-  }
-  return 'lost';
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  return { failed };
 }
 
 function remoteWrite(mapping: Mapping, row: PlanRow): RemoteWrite {
@@ -92,9 +201,9 @@ type Found =
  * What the present state tells about a write without a mark. All as it was sent: it has arrived. All as it was before:
  * it has not. Else somebody has written since; what is as it was sent is agreed on, and the next run sees to the rest.
  */
-async function foundByState(mapping: Mapping, row: PlanRow, port: EnginePort): Promise<Found> {
-  if (row.remoteId === null || row.link) return { kind: 'absent' };
-  const state = await port.readRemote(mapping.table, row.remoteId);
+function foundByState(mapping: Mapping, row: PlanRow, states: ReadonlyMap<string, RemoteState>): Found {
+  const state = row.remoteId === null ? undefined : states.get(row.remoteId);
+  if (!state || row.remoteId === null) return { kind: 'absent' };
   if (row.action === 'delete') return { kind: state.kind === 'gone' ? 'arrived' : 'absent' };
   if (state.kind !== 'there') return { kind: 'absent' };
   const now = remoteFields(mapping, state.record);

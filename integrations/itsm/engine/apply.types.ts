@@ -36,14 +36,12 @@ export type RemoteWrite =
   | { kind: 'relate'; link: AgreedLink }
   | { kind: 'unrelate'; link: AgreedLink };
 
-/** What the inventory says to a write: done with the card as it is now, or refused with the reason. */
-export type LocalAnswer = { kind: 'done'; card: LocalCard | null } | { kind: 'refused'; message: string };
-
 /** What the remote says to a write; `lost` when no answer came, so that it may have been done or not. */
 export type RemoteAnswer =
-  | { kind: 'done'; record: RemoteRecord | null }
+  /** `found`: its answer was lost, and the record was looked up; somebody may have changed it since. */
+  | { kind: 'done'; record: RemoteRecord | null; found?: boolean }
   | { kind: 'refused'; message: string }
-  /** The check objected, and nothing was written. */
+  /** The record was no longer as it was seen, and nothing was written. */
   | { kind: 'stale'; message: string }
   | { kind: 'lost' };
 
@@ -70,43 +68,61 @@ export interface LocalState {
   other: Pair | undefined;
 }
 
+/** A row with how far it has come, and what a person has said to it. */
+export interface Standing {
+  row: PlanRow;
+  progress: Progress;
+  approval: 'approved' | 'rejected' | null;
+}
+
+/** A row that writes in the inventory, or in the book alone. */
+export interface LocalStep {
+  row: PlanRow;
+  /** Null where only the book changes. */
+  write: LocalWrite | null;
+  /** Why the row cannot be applied any more, given the state and how the rows before it ended in this transaction. */
+  check: (state: LocalState, ended: ReadonlyMap<number, Progress>) => string | null;
+  changes: (card: LocalCard | null) => BookChange[];
+}
+
+/** How a row has ended, with what it changes in the book. */
+export interface Ending {
+  row: PlanRow;
+  outcome: Outcome;
+  changes: BookChange[];
+}
+
 /**
  * All that applying needs from outside. Whatever throws, or the end of the process, interrupts the run; the next one
  * goes on from the journal.
  */
 export interface EnginePort {
-  progressOf(row: PlanRow): Promise<Progress>;
-  /** The row's card and its pair as they are now, locked where they can be. */
-  stateOf(row: PlanRow): Promise<LocalState>;
+  /** The rows of the plan in their order, some hundred at a time, as they stand when they are reached. */
+  rows(): AsyncIterable<readonly Standing[]>;
   /**
-   * One transaction: asks `check` with the state as it is, writes unless it objects, and stores the outcome with the
-   * changes of the book.
+   * One transaction: step by step asks `check` with the state as those before have left it, writes unless it objects, and
+   * stores the outcome with the changes of the book. What the inventory refuses of one step stops no other.
+   * @returns the outcomes in the order of the steps.
    */
-  writeLocal(
-    row: PlanRow,
-    write: LocalWrite,
-    check: (state: LocalState) => string | null,
-    changes: (card: LocalCard | null) => BookChange[],
-  ): Promise<Outcome>;
-  readRemote(table: string, id: string): Promise<RemoteState>;
+  writeLocal(steps: readonly (LocalStep | Ending)[]): Promise<Outcome[]>;
+  /** Looks at records, whatever filter they fit. */
+  readRemote(table: string, ids: readonly string[]): Promise<Map<string, RemoteState>>;
   /**
-   * One transaction: asks `check` with the state as it is, and notes that the write is about to be sent unless it
+   * One transaction: asks each `check` with the state as it is, and notes that the write is about to be sent unless it
    * objects. From then until the row ends nobody may take its pair apart.
-   * @returns the objection, or null when the row is begun.
+   * @returns each row's objection, or null when it is begun.
    */
-  begin(row: PlanRow, check: (state: LocalState) => string | null): Promise<string | null>;
+  begin(
+    rows: readonly { row: PlanRow; check: (state: LocalState) => string | null }[],
+  ): Promise<(string | null)[]>;
   /**
-   * Sends a write with a mark by which it is found again. Before it asks `check`, if there is one, with the record as
-   * it is: in one step where the remote can write conditionally, else as shortly before as can be.
+   * Sends a write with a mark by which it is found again. @param seen the record as it was just read; a remote that can
+   * write conditionally only does so while it is like that.
    */
-  writeRemote(
-    write: RemoteWrite,
-    correlation: string,
-    check: ((state: RemoteState) => string | null) | null,
-  ): Promise<RemoteAnswer>;
+  writeRemote(write: RemoteWrite, correlation: string, seen: RemoteRecord | null): Promise<RemoteAnswer>;
   trace(write: RemoteWrite, correlation: string): Promise<Trace>;
-  /** One transaction: the outcome, and what it changes in the book. */
-  finish(row: PlanRow, outcome: Outcome, changes: BookChange[]): Promise<void>;
+  /** One transaction: the outcomes, and what they change in the book. */
+  finish(endings: readonly Ending[]): Promise<void>;
   /** One transaction: the plan is done, and what closes it is in the book. */
   close(changes: BookChange[]): Promise<void>;
 }

@@ -99,5 +99,8 @@ export interface Plan {
   closing: { watermark: string | null; again: string[]; absences: Record<string, number> };
 }
 
+/** A plan without its rows. */
+export type PlanHead = Omit<Plan, 'rows'>;
+
 /** Rows that change something; the others only tell. */
 export const acts = ({ action }: PlanRow): boolean => !['conflict', 'stage', 'skip'].includes(action);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ApplyOptions } from '../../../integrations/itsm/engine/apply.state.ts';
 import { applyPlan } from '../../../integrations/itsm/engine/apply.ts';
 import type { Outcome } from '../../../integrations/itsm/engine/apply.types.ts';
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
@@ -19,9 +20,12 @@ const setting: Setting = {
   looks: true,
   marks: true,
   normalising: false,
+
   quarantine: 0,
 };
 const mapping = mappingOf(setting);
+
+type Applied = ApplyOptions & { approvals?: Map<number, 'approved' | 'rejected'>; chunk?: number };
 
 /** Two sides with a book and a journal, small enough to follow by hand. */
 function landscape() {
@@ -45,24 +49,28 @@ function landscape() {
     const seen = { remote, local, resolutions: [], decisions: [], now: sides.tick(), remoteAheadMs: 0 };
     return makePlan(`p${plans}`, { ...mapping, ...over }, book, seen, { score: () => [], evaluate });
   };
-  const apply = async (of: Plan, troubles: Trouble[] = [], options = {}) => {
+  const apply = async (
+    of: Plan,
+    troubles: Trouble[] = [],
+    { approvals, chunk = 1, ...options }: Applied = {},
+  ) => {
     const commit = (changes: Parameters<typeof writeBook>[1]) => writeBook(book, changes);
     const act = async () => {};
     const port = memoryPort(
-      { sides, book, commit, setting, mutant: undefined, mapping, troubles, act },
+      { plan: of, chunk, approvals, sides, book, commit, setting, mutant: undefined, mapping, troubles, act },
       journal,
     );
     const { finish, writeLocal } = port;
-    port.finish = async (row, outcome, changes) => {
-      outcomes.set(row.no, outcome);
-      await finish(row, outcome, changes);
+    port.finish = async (endings) => {
+      for (const { row, outcome } of endings) outcomes.set(row.no, outcome);
+      await finish(endings);
     };
-    port.writeLocal = async (row, ...rest) => {
-      const outcome = await writeLocal(row, ...rest);
-      outcomes.set(row.no, outcome);
-      return outcome;
+    port.writeLocal = async (steps) => {
+      const ended = await writeLocal(steps);
+      for (const [n, { row }] of steps.entries()) outcomes.set(row.no, ended[n]!);
+      return ended;
     };
-    return await applyPlan(mapping, of, port, options);
+    return await applyPlan(mapping, of, port, { remoteBatch: chunk, ...options });
   };
   return { sides, book, journal, outcomes, plan, apply };
 }
@@ -118,7 +126,8 @@ describe('a plan that is applied', () => {
     const { sides, plan, apply } = landscape();
     for (const key of ['k1', 'k2']) sides.create('local', fields(key, key));
     const made = plan();
-    expect((await apply(made, [], { approved: new Set([1]) })).counts).toMatchObject({
+    const approvals = new Map([[1, 'approved' as const]]);
+    expect((await apply(made, [], { approvals, approvedOnly: true })).counts).toMatchObject({
       applied: 1,
       pending: 1,
     });

@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
+  Ending,
   EnginePort,
   LocalState,
+  LocalStep,
   Outcome,
   Progress,
   RemoteAnswer,
@@ -11,7 +14,7 @@ import { identities, isLive } from '../../../../integrations/itsm/engine/book.ts
 import type { Book, BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
 import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
 import type { LocalCard } from '../../../../integrations/itsm/engine/observation.types.ts';
-import type { PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
+import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
 import type { Shown } from './landscape.ts';
@@ -47,6 +50,10 @@ export interface Sides {
 }
 
 export interface MemoryPortOptions {
+  plan: Plan;
+  /** Rows that come at once. */
+  chunk?: number;
+  approvals?: ReadonlyMap<number, 'approved' | 'rejected'>;
   sides: Sides;
   book: Book;
   commit: (changes: readonly BookChange[]) => void;
@@ -58,26 +65,27 @@ export interface MemoryPortOptions {
   act: (act: PersonAct) => Promise<void>;
 }
 
-type RemoteCheck = Parameters<EnginePort['writeRemote']>[2];
-
 /** Marks of writes that have arrived, by side: kept with the remote, so that no kill loses them. */
 const marks = new WeakMap<Sides, Map<string, string>>();
 
 /** A port onto the sides in memory, with troubles at the calls that a history names. */
 export function memoryPort(options: MemoryPortOptions, journal: Journal): EnginePort {
-  const { sides, book, commit, setting, mutant, troubles, act } = options;
+  const { plan, chunk = 500, approvals, sides, book, commit, setting, mutant, troubles, act } = options;
   const arrived = marks.get(sides) ?? new Map<string, string>();
   marks.set(sides, arrived);
   let calls = 0;
+  let dead = false;
 
   /** One call: what befalls it, before and after its effect. */
   const call = async <T>(effect: () => T): Promise<T> => {
+    if (dead) throw new Killed();
     const at = calls;
     calls += 1;
     for (const trouble of troubles.splice(0)) {
       if (trouble.call !== at || trouble.kind === 'lost') troubles.push(trouble);
       else if (trouble.kind === 'meanwhile') await act(trouble.act);
       else {
+        dead = true;
         if (trouble.after) effect();
         throw new Killed();
       }
@@ -101,7 +109,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
       other,
     };
   };
-  const end = (row: PlanRow, outcome: Outcome, changes: BookChange[]) => {
+  const end = ({ row, outcome, changes }: Ending) => {
     commit(changes);
     journal.set(row.no, outcome.progress);
     return outcome;
@@ -110,9 +118,28 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     const record = sides.records.get(id);
     return record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' };
   };
-  const doRemote = (write: RemoteWrite, mark: string, check: RemoteCheck): RemoteAnswer => {
-    const message = check && 'id' in write && mutant !== 'no check' ? check(read(write.id)) : null;
-    if (message !== null) return { kind: 'stale', message };
+  const writeCard = ({ row, write, check, changes }: LocalStep, ended: ReadonlyMap<number, Progress>) => {
+    const state = stateOf(row);
+    const objection = check(state, ended);
+    if (objection !== null && mutant !== 'no check') {
+      return end({ row, outcome: { progress: 'stale', message: objection }, changes: [] });
+    }
+    let { card } = state;
+    if (write?.kind === 'create') card = sides.writeCard(sides.newId('local'), write.values);
+    else if (write?.kind === 'update') card = sides.writeCard(write.cardId, write.values);
+    else if (write?.kind === 'archive' || write?.kind === 'restore') {
+      const held = sides.cards.get(write.cardId);
+      if (held) held.archived = write.kind === 'archive';
+    }
+    const made = write && card ? { madeId: card.id } : {};
+    const outcome: Outcome = { progress: 'applied', message: null, ...made };
+    return end({ row, outcome, changes: changes(write ? card : null) });
+  };
+  /** The remote in memory writes conditionally. */
+  const doRemote = (write: RemoteWrite, mark: string, seen: RemoteRecord | null): RemoteAnswer => {
+    if (seen && mutant !== 'no check' && !isDeepStrictEqual(sides.records.get(seen.id), seen)) {
+      return { kind: 'stale', message: 'The record was changed meanwhile.' };
+    }
     if (write.kind === 'create') {
       const record = sides.writeRecord(sides.newId('remote'), write.values);
       arrived.set(mark, record.id);
@@ -126,41 +153,45 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     return { kind: 'done', record: null };
   };
 
+  const progressOf = (row: PlanRow): Progress => {
+    const progress = journal.get(row.no) ?? 'pending';
+    return mutant === 'no journal' && progress === 'begun' ? 'pending' : progress;
+  };
+
   return {
-    progressOf: async (row) => {
-      const progress = journal.get(row.no) ?? 'pending';
-      return mutant === 'no journal' && progress === 'begun' ? 'pending' : progress;
+    async *rows() {
+      for (let from = 0; from < plan.rows.length; from += chunk) {
+        yield plan.rows.slice(from, from + chunk).map((row) => ({
+          row,
+          progress: progressOf(row),
+          approval: approvals?.get(row.no) ?? null,
+        }));
+      }
     },
-    stateOf: async (row) => await call(() => stateOf(row)),
-    writeLocal: async (row, write, check, changes) =>
+    writeLocal: async (steps) =>
       await call(() => {
-        const state = stateOf(row);
-        const objection = check(state);
-        if (objection !== null && mutant !== 'no check') {
-          return end(row, { progress: 'stale', message: objection }, []);
-        }
-        let card = state.card;
-        if (write.kind === 'create') card = sides.writeCard(sides.newId('local'), write.values);
-        else if (write.kind === 'update') card = sides.writeCard(write.cardId, write.values);
-        else if (write.kind === 'archive' || write.kind === 'restore') {
-          const held = sides.cards.get(write.cardId);
-          if (held) held.archived = write.kind === 'archive';
-        }
-        return end(row, { progress: 'applied', message: null, madeId: card?.id }, changes(card));
+        const ended = new Map<number, Progress>();
+        return steps.map((step) => {
+          const outcome = 'outcome' in step ? end(step) : writeCard(step, ended);
+          ended.set(step.row.no, outcome.progress);
+          return outcome;
+        });
       }),
-    readRemote: async (_table, id) => await call(() => read(id)),
-    begin: async (row, check) =>
-      await call(() => {
-        const objection = check(stateOf(row));
-        if (objection !== null && mutant !== 'no check') return objection;
-        journal.set(row.no, 'begun');
-        return null;
-      }),
-    writeRemote: async (write, mark, check) => {
+    readRemote: async (_table, ids) => await call(() => new Map(ids.map((id) => [id, read(id)] as const))),
+    begin: async (rows) =>
+      await call(() =>
+        rows.map(({ row, check }) => {
+          const objection = check(stateOf(row));
+          if (objection !== null && mutant !== 'no check') return objection;
+          journal.set(row.no, 'begun');
+          return null;
+        }),
+      ),
+    writeRemote: async (write, mark, seen) => {
       const lost = lostAt(calls);
-      if (!lost) return await call(() => doRemote(write, mark, check));
+      if (!lost) return await call(() => doRemote(write, mark, seen));
       troubles.splice(troubles.indexOf(lost), 1);
-      await call(() => (lost.done ? doRemote(write, mark, check) : null));
+      await call(() => (lost.done ? doRemote(write, mark, seen) : null));
       return { kind: 'lost' };
     },
     trace: async (write, mark) =>
@@ -173,7 +204,10 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
         if (!record && write.kind !== 'delete') return { kind: 'absent' };
         return { kind: 'arrived', record: record ? structuredClone(record) : null };
       }),
-    finish: async (row, outcome, changes) => await call(() => void end(row, outcome, changes)),
+    finish: async (endings) =>
+      await call(() => {
+        for (const one of endings) end(one);
+      }),
     close: async (changes) => await call(() => commit(changes)),
   };
 }

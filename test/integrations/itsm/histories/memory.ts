@@ -67,12 +67,14 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
 
   const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {
     if (!pending) return true;
+    const { plan, journal } = pending;
+    const chunk = setting.batch;
     const port = memoryPort(
-      { sides, book, commit, setting, mutant, mapping, troubles, act },
-      pending.journal,
+      { plan, chunk, sides, book, commit, setting, mutant, mapping, troubles, act },
+      journal,
     );
     try {
-      const applied = await applyPlan(mapping, pending.plan, port);
+      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk });
       if (applied.status === 'lost') return false;
       if (applied.status === 'stopped') throw new Error(`stopped: ${applied.message}`);
     } catch (error) {

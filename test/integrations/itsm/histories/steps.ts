@@ -40,6 +40,8 @@ export interface Setting {
   marks: boolean;
   /** Whether the remote stores texts in another form than it is sent. Then no answer is lost and no run killed. */
   normalising: boolean;
+  /** Rows of a plan that are applied together; as many as usual unless given. */
+  batch?: number;
   /** Steps of the clock that something gone waits for its counterpart's removal. */
   quarantine: number;
 }
@@ -85,6 +87,7 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   looks: fc.boolean(),
   marks: fc.boolean(),
   normalising: fc.boolean(),
+  batch: fc.constantFrom(1, 3, 500),
   quarantine: fc.constantFrom(0, 0, 3),
 });
 
