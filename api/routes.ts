@@ -23,6 +23,7 @@ import { registerExtractionScheduleRoutes } from './extractions/extraction-sched
 import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerImportRoutes } from './imports/imports.routes.ts';
 import { registerItsmConnectionRoutes } from './itsm/itsm-connections.routes.ts';
+import { registerItsmMappingRoutes } from './itsm/itsm-mappings.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerCardTypeRoutes } from './metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
@@ -107,6 +108,7 @@ export const routeGroups: RouteGroup[] = [
   registerBatchRoutes,
   registerWebhookRoutes,
   registerItsmConnectionRoutes,
+  registerItsmMappingRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

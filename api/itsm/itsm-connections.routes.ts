@@ -118,6 +118,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     params,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
+    errors: ['mappings_present'],
     handler: async ({ ctx, params, reply }) => {
       await deleteConnection(ctx, params.conn_id);
       return reply.code(204).send();

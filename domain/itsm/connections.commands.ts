@@ -89,13 +89,22 @@ export async function patchConnection(
   });
 }
 
-/** Ends a connection. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
+/** Ends a connection. @throws EstateError `forbidden`, `mappings_present`, `not_found`, `precondition_failed`. */
 export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   await command(ctx, async ({ sql, emit }) => {
     await sql.raw('select from itsm_connections where id = ? for update', [id]);
     checkIfMatch(ctx, await connectionText(sql, id));
     const row = await tellRow(sql, id);
+    const { rows } = await sql.raw('select count(*) as count from itsm_mappings where connection_id = ?', [
+      id,
+    ]);
+    const count: number = rows[0].count;
+    if (count > 0) {
+      throw new EstateError('mappings_present', `The connection has ${count} mappings: delete them first.`, {
+        extra: { mapping_count: count },
+      });
+    }
     await sql('itsm_connections').where({ id }).delete();
     emit({ event_type: 'itsm_connection.deleted', data: { id, changes: rowChanges(row, null) } });
   });

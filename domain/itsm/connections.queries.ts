@@ -46,7 +46,7 @@ const connectionList: ListSpec = {
     last_tested_at: 'utc(c.last_tested_at)',
     test_status: 'c.test_status',
     test_message: 'c.test_message',
-    mapping_count: '0',
+    mapping_count: '(select count(*) from itsm_mappings m where m.connection_id = c.id)',
     created_at: 'utc(c.created_at)',
     updated_at: 'utc(c.updated_at)',
   },

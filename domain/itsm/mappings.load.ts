@@ -19,6 +19,14 @@ export async function loadMappingRow(sql: Sql, id: string): Promise<MappingRow> 
   return rows[0];
 }
 
+/** The card types of the mappings of a connection, by the mapping's id. */
+export async function loadMappedTypes(sql: Sql, connectionId: string): Promise<Record<string, string>> {
+  const rows = await sql('itsm_mappings')
+    .where({ connection_id: connectionId })
+    .select('id', 'card_type_key');
+  return Object.fromEntries(rows.map((row) => [row.id, row.card_type_key]));
+}
+
 /** The mappings of a connection as they are stored, the oldest first. */
 export async function loadMappingRows(sql: Sql, connectionId: string): Promise<MappingRow[]> {
   const { rows } = await sql.raw(`${whole} where m.connection_id = ? order by m.id`, [connectionId]);

@@ -3,7 +3,7 @@ export type SyncValue = null | string | number | boolean | SyncValue[] | { [key:
 
 /** What a transform needs to be told, by its kind. */
 export interface TransformConfigs {
-  direct: Record<string, never>;
+  direct: { as?: 'number' };
   value_map: { pairs: { remote: SyncValue; local: SyncValue }[] };
   date_format: { remote: 'date' | 'datetime' };
   boolean: { yes: SyncValue[]; no: SyncValue[] };

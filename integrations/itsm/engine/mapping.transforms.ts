@@ -17,6 +17,7 @@ export interface Surroundings {
 const ok = (value: Value): Told => ({ ok: true, value: canonical(value) });
 const problem = (text: string): Told => ({ ok: false, problem: text });
 
+const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?$/;
 
@@ -33,6 +34,10 @@ export function toLocal({ transform, remote }: FieldMapping, value: Value, aroun
   switch (transform.kind) {
     case 'direct':
       return ok(value);
+    case 'number': {
+      const number = typeof value === 'string' && DECIMAL.test(value.trim()) ? Number(value) : value;
+      return typeof number === 'number' ? ok(number) : problem(`${told(value)} in '${remote}' is no number`);
+    }
     case 'value_map': {
       const pair = transform.pairs.find((one) => same(canonical(one.remote), value));
       if (pair) return ok(pair.local);
@@ -63,6 +68,7 @@ export function toRemote({ transform, path }: FieldMapping, value: Value, around
   if (value === null && transform.kind !== 'value_map' && transform.kind !== 'expression') return ok(null);
   switch (transform.kind) {
     case 'direct':
+    case 'number':
       return ok(value);
     case 'value_map': {
       const pair = transform.pairs.find((one) => same(canonical(one.local), value));

@@ -18,6 +18,8 @@ export type FieldRule = 'remote_leads' | 'local_leads' | 'newest_wins' | 'manual
 /** How a field's value is told on the other side. */
 export type Transform =
   | { kind: 'direct' }
+  /** A local number, which the remote may tell as text. */
+  | { kind: 'number' }
   /** Pairs of remote and local value. The first pair that has a value is taken, so that several may share one. */
   | { kind: 'value_map'; pairs: { remote: Value; local: Value }[] }
   /** A remote date or date and time (UTC), and a local `YYYY-MM-DD`. */

@@ -1,5 +1,7 @@
-import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
+import { brokenReason, stoppedColumns } from '../../../domain/itsm/mappings.broken.ts';
+import { loadMappedTypes, loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
 import type { FieldRow, MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { FieldMapping, Mapping, Path, Transform } from '../engine/mapping.types.ts';
 
@@ -21,23 +23,28 @@ export interface LoadedMapping {
   relationTargets: string[];
   /** False: paused, no run begins. */
   active: boolean;
-  /** Why no run may begin although it is active: the remote's table has changed under the mapping. */
+  /** Why no run may begin although it is active: the metamodel or the remote's table has changed under it. */
   broken: string | null;
   /** Whose doing its runs are when nobody asked for them; null when that person is gone. */
   owner: string | null;
 }
 
-/** A stored mapping as the engine takes it. @throws EstateError `not_found`. */
-export async function loadMapping(sql: Sql, id: string): Promise<LoadedMapping> {
-  return engineMapping(await loadMappingRow(sql, id));
+/**
+ * A stored mapping as the engine takes it, by the metamodel in force.
+ * @throws EstateError `not_found`.
+ */
+export async function loadMapping(sql: Sql, metamodel: Metamodel, id: string): Promise<LoadedMapping> {
+  const row = await loadMappingRow(sql, id);
+  const mapped_types = await loadMappedTypes(sql, row.connection_id);
+  return { ...engineMapping(row), broken: brokenReason(metamodel, { ...row, mapped_types }) };
 }
 
 /**
  * The same of a row at hand. Fields whose column has vanished or become something else are left out, so that nothing
- * is taken for emptied; where a name or an identity goes with them the mapping is broken.
+ * is taken for emptied.
  */
-export function engineMapping(row: MappingRow): LoadedMapping {
-  const stopped = new Set((row.drift ?? []).filter(({ stops }) => stops).map(({ column }) => column));
+export function engineMapping(row: MappingRow): Omit<LoadedMapping, 'broken'> {
+  const stopped = stoppedColumns(row.drift);
   const kept = row.fields.filter(({ remote_field }) => !stopped.has(remote_field));
   return {
     mapping: {
@@ -77,7 +84,6 @@ export function engineMapping(row: MappingRow): LoadedMapping {
     ),
     relationTargets: row.relations.map(({ target_mapping_id }) => target_mapping_id ?? row.id),
     active: row.is_active,
-    broken: brokenBy(row, stopped),
     owner: row.created_by,
   };
 }
@@ -95,8 +101,9 @@ function engineField(row: FieldRow): FieldMapping {
 function engineTransform(row: FieldRow): Transform {
   switch (row.transform_type) {
     case 'direct':
+      return { kind: row.transform_config.as ?? 'direct' };
     case 'reference':
-      return { kind: row.transform_type };
+      return { kind: 'reference' };
     case 'value_map':
       return { kind: 'value_map', pairs: row.transform_config.pairs };
     case 'date_format':
@@ -112,16 +119,4 @@ function engineTransform(row: FieldRow): Transform {
       };
     }
   }
-}
-
-function brokenBy({ drift, fields }: MappingRow, stopped: ReadonlySet<string>): string | null {
-  const table = drift?.find(({ change }) => change === 'table');
-  if (table) return table.message;
-  const needed = fields.find(
-    ({ remote_field, card_field, is_identity }) =>
-      stopped.has(remote_field) && (is_identity || card_field === 'name'),
-  );
-  return needed
-    ? `The column '${needed.remote_field}' is needed to tell records apart, and is no longer as it was.`
-    : null;
 }

@@ -38,6 +38,20 @@ const atRemote = (method: 'GET' | 'POST', rest: string) => async (w: World, role
 
 const onConnection = async (w: World) => ({ path: await connection(w) });
 
+const mappings = '/api/v1/itsm-sync/mappings';
+
+const mappingBody = async (w: World) => ({
+  connection_id: (await connection(w)).conn_id,
+  card_type_key: 'Application',
+  remote_table: 'cmdb_ci_business_app',
+  field_mappings: [{ card_field: 'name', remote_field: 'name', is_identity: true }],
+});
+
+const onMapping = async (w: World) => {
+  const answer = await (await w.t.as('admin', 'maker')).post(mappings, await mappingBody(w));
+  return { path: { mapping_id: answer.body.id as string } };
+};
+
 /** Synchronisation is for administrators, unless a role of the workspace's own may see or manage it. */
 export const itsmRows: Row[] = [
   row(`GET ${base}`, administering),
@@ -51,4 +65,12 @@ export const itsmRows: Row[] = [
   row(`POST ${base}/{conn_id}/test`, administering, atRemote('POST', 'test')),
   row(`GET ${base}/{conn_id}/tables`, administering, atRemote('GET', 'tables')),
   row(`GET ${base}/{conn_id}/tables/{table}/fields`, administering, atRemote('GET', 'tables/cmdb_ci/fields')),
+  row(`GET ${mappings}`, administering),
+  row(`POST ${mappings}`, administering, async (w) => ({ body: await mappingBody(w) })),
+  row(`GET ${mappings}/{mapping_id}`, administering, onMapping),
+  row(`PATCH ${mappings}/{mapping_id}`, administering, async (w) => ({
+    ...(await onMapping(w)),
+    body: { is_active: false },
+  })),
+  row(`DELETE ${mappings}/{mapping_id}`, administering, onMapping),
 ];

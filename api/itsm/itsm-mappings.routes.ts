@@ -1,0 +1,116 @@
+import Type, { type TSchema } from 'typebox';
+import { MappingCreate, MappingPatch } from '../../domain/itsm/mappings.input.ts';
+import { listMappings, readMapping } from '../../domain/itsm/mappings.queries.ts';
+import type { Services } from '../../domain/services.ts';
+import {
+  createMapping,
+  deleteMapping,
+  patchMapping,
+} from '../../integrations/itsm/mappings/mapping.commands.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { ItsmMappingSchema } from '../schemas/itsm-mappings.ts';
+import type { App } from '../types.ts';
+
+const tag = 'ITSM synchronisation';
+const see = 'itsm_sync.view';
+const manage = 'itsm_sync.manage';
+const base = '/api/v1/itsm-sync/mappings';
+const params = Type.Object({ mapping_id: Uuid }, closed);
+
+/** Mappings of card types to tables of a remote. */
+export function registerItsmMappingRoutes(app: App, _services: Services): void {
+  app.addSchema(ItsmMappingSchema as TSchema);
+  const mapping = (description: string) => ({ description, schema: Type.Ref('ItsmMapping#') });
+
+  operation(app, {
+    method: 'GET',
+    url: base,
+    id: 'listItsmMappings',
+    tag,
+    summary: 'List mappings',
+    permission: see,
+    query: listQuery(['created_at', 'card_type_key', 'remote_table'], 'created_at', {
+      connection_id: Type.Optional({ ...Uuid, description: 'Those of one connection' }),
+      card_type_key: Type.Optional(Type.String({ maxLength: 100, description: 'Those of one card type' })),
+    }),
+    answers: { 200: { description: 'Mappings', schema: listAnswer(Type.Ref('ItsmMapping#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMappings(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: base,
+    id: 'createItsmMapping',
+    tag,
+    summary: 'Map a card type to a table of a remote',
+    description:
+      'Checked against the metamodel with each field named; nothing is called yet: validate it next. It can do no more than its maker may: writing cards needs the rights for that, and costs the right to see them.',
+    permission: manage,
+    body: MappingCreate,
+    bodyExample: {
+      connection_id: '0199f0a4-0000-7000-8000-000000000001',
+      card_type_key: 'Application',
+      remote_table: 'cmdb_ci_business_app',
+      sync_direction: 'bidirectional',
+      field_mappings: [
+        { card_field: 'name', remote_field: 'name', is_identity: true },
+        { card_field: 'description', remote_field: 'short_description', direction: 'newest_wins' },
+      ],
+    },
+    answers: { 201: mapping('The mapping') },
+    errors: ['mapping_exists'],
+    handler: async ({ ctx, body, reply }) => sendResource(reply.code(201), await createMapping(ctx, body)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/:mapping_id`,
+    id: 'readItsmMapping',
+    tag,
+    summary: 'Read one mapping',
+    permission: see,
+    params,
+    answers: { 200: mapping('The mapping') },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readMapping(ctx, params.mapping_id)),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: `${base}/:mapping_id`,
+    id: 'patchItsmMapping',
+    tag,
+    summary: 'Change, pause or resume a mapping',
+    description:
+      'Rows of fields and of relations are replaced as a whole. What is told in another way from now on counts as never agreed on, and the next run reads everything. Needs that no run is under way or waits for a decision, except for `is_active`, `schedule`, `follows_changes` and `complete_every_hours`.',
+    permission: manage,
+    params,
+    body: MappingPatch,
+    bodyExample: { schedule: { cron: '*/15 * * * *', time_zone: 'Europe/Berlin' } },
+    headers: ['If-Match'],
+    answers: { 200: mapping('The mapping') },
+    errors: ['itsm_run_open', 'mapping_exists', 'wrong_state'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchMapping(ctx, params.mapping_id, body)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: `${base}/:mapping_id`,
+    id: 'deleteItsmMapping',
+    tag,
+    summary: 'Delete a mapping',
+    description:
+      'What is paired, and what its runs have planned, is forgotten. Cards and records stay, and so does the list of its runs.',
+    permission: manage,
+    params,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['itsm_run_open', 'mapping_in_use'],
+    handler: async ({ ctx, params, reply }) => {
+      await deleteMapping(ctx, params.mapping_id);
+      return reply.code(204).send();
+    },
+  });
+}

@@ -1,0 +1,121 @@
+import { forbidden, may, requirePermission } from '../../../domain/access/policy.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
+import { mapsCosts, metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
+import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
+import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { checkMapping } from '../engine/mapping.check.ts';
+import type { KeptMapping } from './mapping.keep.ts';
+import { engineMapping } from './mapping.load.ts';
+
+/**
+ * Refuses a mapping that cannot work by itself or by the metamodel in force.
+ * @param mappedTypes the card types of the connection's mappings, by id.
+ * @throws EstateError `validation_failed` with each field, `forbidden` for a filter over what the caller does not see.
+ */
+export async function checkKept(
+  ctx: Ctx,
+  metamodel: Metamodel,
+  kept: KeptMapping & { id: string },
+  mappedTypes: Record<string, string>,
+): Promise<void> {
+  const faults = [
+    ...metamodelFaults(metamodel, kept, new Map(Object.entries(mappedTypes))),
+    ...engineFaults(kept),
+    ...relationsTwice(kept),
+    ...defaultsMapped(kept),
+  ];
+  if (kept.follows_changes && kept.sync_direction === 'pull') {
+    faults.push({
+      field: 'follows_changes',
+      code: 'not_offered',
+      message: 'is for mappings that write at the remote',
+    });
+  }
+  faults.push(...(await filterFaults(ctx, kept.card_filter)));
+  const told = new Set<string>();
+  const once = faults.filter(({ field }) => !told.has(field) && told.add(field));
+  if (once.length > 0) throw invalidFields(once);
+}
+
+const names: Record<string, string> = {
+  fields: 'field_mappings',
+  path: 'card_field',
+  remote: 'remote_field',
+  transform: 'transform_config',
+};
+
+/** What the engine says of the mapping, in the API's names. */
+function engineFaults(kept: KeptMapping & { id: string }): FieldError[] {
+  const { mapping } = engineMapping({
+    ...kept,
+    connection_id: '',
+    schedule_key: null,
+    dictionary: null,
+    drift: null,
+    created_by: null,
+  });
+  return checkMapping(mapping)
+    .filter(({ field }) => !(field === 'fields' && kept.fields.length === 0))
+    .map(({ field, message }) => ({
+      field: field
+        .split('.')
+        .map((part) => names[part] ?? part)
+        .join('.'),
+      code: 'bad_mapping',
+      message,
+    }));
+}
+
+function relationsTwice({ relations }: KeptMapping): FieldError[] {
+  return relations.flatMap((row, at) => {
+    const earlier = relations.slice(0, at);
+    const same = earlier.some(
+      (other) =>
+        other.relation_type_key === row.relation_type_key &&
+        other.target_mapping_id === row.target_mapping_id,
+    );
+    if (!same) return [];
+    const message = 'is mapped twice to the same cards';
+    return [{ field: `relation_mappings.${at}.relation_type_key`, code: 'bad_mapping', message }];
+  });
+}
+
+function defaultsMapped({ fields, record_defaults }: KeptMapping): FieldError[] {
+  const mapped = new Set(fields.map(({ remote_field }) => remote_field));
+  return Object.keys(record_defaults)
+    .filter((column) => mapped.has(column))
+    .map((column) => ({
+      field: `record_defaults.${column}`,
+      code: 'bad_mapping',
+      message: 'is mapped to a field of the card already',
+    }));
+}
+
+async function filterFaults(ctx: Ctx, filter: string | null): Promise<FieldError[]> {
+  if (filter === null) return [];
+  try {
+    await prepareFilter(ctx, filter);
+    return [];
+  } catch (error) {
+    if (!(error instanceof EstateError) || !error.errors) throw error;
+    return error.errors.map((one) => ({ ...one, field: 'card_filter' }));
+  }
+}
+
+/**
+ * Nobody writes or reads through a mapping what they may not write or read themselves.
+ * @throws EstateError `forbidden` naming the missing permission.
+ */
+export function requireReach(ctx: Ctx, metamodel: Metamodel, kept: KeptMapping & { id: string }): void {
+  const { caller } = ctx;
+  requirePermission(caller, 'inventory.view');
+  if (kept.sync_direction !== 'push') {
+    requirePermission(caller, 'inventory.create');
+    requirePermission(caller, 'inventory.edit');
+    if (kept.sync_mode !== 'additive') requirePermission(caller, 'inventory.archive');
+    if (kept.relations.length > 0) requirePermission(caller, 'relations.manage');
+  }
+  if (kept.relations.length > 0) requirePermission(caller, 'relations.view');
+  if (mapsCosts(metamodel, kept) && !may(caller, 'costs.view')) throw forbidden('costs.view');
+}

@@ -1,0 +1,227 @@
+import { isDeepStrictEqual } from 'node:util';
+import { requirePermission } from '../../../domain/access/policy.ts';
+import { command, type Work } from '../../../domain/command.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { checkIfMatch } from '../../../domain/etag.ts';
+import { rowChanges } from '../../../domain/events/row-changes.ts';
+import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import type { MappingCreate, MappingPatch } from '../../../domain/itsm/mappings.input.ts';
+import { loadMappedTypes, loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
+import { mappingText } from '../../../domain/itsm/mappings.queries.ts';
+import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import type { JsonText } from '../../../domain/lists/lists.types.ts';
+import { sqlState } from '../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { checkKept, requireReach } from './mapping.check.ts';
+import { type KeptMapping, keepMapping } from './mapping.keep.ts';
+import { columnsOf, forgetAgreements, tellMapping, writeRows, writeSchedule } from './mapping.store.ts';
+
+/**
+ * Ties a card type to a table of a connection's remote; nothing is called.
+ * @throws EstateError `forbidden`, `mapping_exists`, `validation_failed`.
+ */
+export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<JsonText> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  return await command(ctx, async (work) => {
+    const { sql, metamodel } = work;
+    const { connection_id, ...rest } = input;
+    const { rows } = await sql.raw('select id from itsm_connections where id = ? for key share', [
+      connection_id,
+    ]);
+    if (!rows[0]) throw invalidField('connection_id', 'unknown_value', 'is no connection');
+    const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
+    const kept = keepMapping(metamodel, rest);
+    requireReach(ctx, metamodel, { ...kept, id });
+    await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, connection_id));
+    await alone(
+      sql('itsm_mappings').insert({ id, connection_id, ...columnsOf(kept), created_by: ctx.caller.userId }),
+    );
+    await writeRows(sql, id, kept);
+    if (input.schedule) await writeSchedule(sql, id, input.schedule);
+    work.emit({
+      event_type: 'itsm_mapping.created',
+      data: { id, connection_id, changes: rowChanges(null, await tellMapping(sql, id)) },
+    });
+    return await mappingText(sql, metamodel, id);
+  });
+}
+
+/** What may be changed while a run is not over. */
+const harmless: readonly (keyof KeptMapping)[] = ['is_active', 'complete_every_hours', 'follows_changes'];
+
+/**
+ * Changes a mapping; rows of fields and of relations are replaced. Whoever changes what it does becomes answerable for
+ * it: its runs are theirs.
+ * @throws EstateError `forbidden`, `itsm_run_open`, `mapping_exists`, `not_found`, `precondition_failed`,
+ * `validation_failed`, `wrong_state` when the type or the table is changed of a mapping that has pairs.
+ */
+export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): Promise<JsonText> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  return await command(ctx, async (work) => {
+    const { sql, metamodel } = work;
+    const before = await lockMapping(ctx, work, id);
+    const told = await tellMapping(sql, id);
+    const kept = keepMapping(metamodel, patch, keptOf(before));
+    const changed = changedMembers(keptOf(before), kept);
+    const pauses = patch.is_active === false && changed.every((member) => member === 'is_active');
+    if (!pauses || patch.schedule) requireReach(ctx, metamodel, { ...kept, id });
+    const content = changed.filter((member) => !harmless.includes(member));
+    if (content.length > 0) {
+      await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, before.connection_id));
+      await requireNoRun(work, id);
+      if (content.includes('card_type_key') || content.includes('remote_table'))
+        await requireNoPairs(work, id);
+      await rewrite(work, ctx, before, kept);
+    } else if (changed.length > 0) {
+      await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, before.connection_id));
+      await sql('itsm_mappings').where({ id }).update(columnsOf(kept));
+    }
+    if (patch.schedule !== undefined) await writeSchedule(sql, id, patch.schedule);
+    const changes = rowChanges(told, await tellMapping(sql, id));
+    if (Object.keys(changes).length > 0) {
+      // a mapping that has changed is read completely: when it runs is no such change
+      if (changed.length > 0) await sql('itsm_mappings').where({ id }).update({ updated_at: sql.fn.now() });
+      work.emit({
+        event_type: 'itsm_mapping.updated',
+        data: { id, connection_id: before.connection_id, changes },
+      });
+    }
+    return await mappingText(sql, metamodel, id);
+  });
+}
+
+/** Members that say nothing of what is told, and how. */
+const thresholds: readonly (keyof KeptMapping)[] = [
+  'auto_apply',
+  'auto_apply_max_changes',
+  'auto_apply_max_ratio',
+  'max_deletions',
+  'max_deletion_ratio',
+  'quarantine_minutes',
+];
+
+async function rewrite(work: Work, ctx: Ctx, before: MappingRow, kept: KeptMapping): Promise<void> {
+  const { sql } = work;
+  const { id } = before;
+  const anew = changedMembers(keptOf(before), kept).some((member) => !thresholds.includes(member));
+  await alone(
+    sql('itsm_mappings')
+      .where({ id })
+      .update({
+        ...columnsOf(kept),
+        created_by: ctx.caller.userId,
+        // another table is looked at anew; what has drifted stays so until the mapping is validated
+        ...(kept.remote_table === before.remote_table
+          ? {}
+          : { dictionary: null, dictionary_at: null, drift: null }),
+      }),
+  );
+  await writeRows(sql, id, kept);
+  if (anew) await forgetAgreements(sql, id, keptOf(before), kept);
+}
+
+/**
+ * Ends a mapping: what is paired and what its runs have planned is forgotten; cards and records stay, and so does the
+ * list of its runs.
+ * @throws EstateError `forbidden`, `itsm_run_open`, `mapping_in_use`, `not_found`, `precondition_failed`.
+ */
+export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    const before = await lockMapping(ctx, work, id);
+    const told = await tellMapping(sql, id);
+    await requireNoRun(work, id);
+    await requireUnused(work, before);
+    await sql.raw(
+      `with runs as (select id from itsm_runs where mapping_id = ?),
+         plan as (delete from itsm_plan_rows p using runs r where p.run_id = r.id),
+         records as (delete from itsm_run_records p using runs r where p.run_id = r.id),
+         links as (delete from itsm_run_links p using runs r where p.run_id = r.id)
+       delete from itsm_mappings where id = ?`,
+      [id, id],
+    );
+    if (before.schedule_key !== null) await sql('job_schedules').where({ key: before.schedule_key }).delete();
+    work.emit({
+      event_type: 'itsm_mapping.deleted',
+      data: { id, connection_id: before.connection_id, changes: rowChanges(told, null) },
+    });
+  });
+}
+
+/** @throws EstateError `not_found`, `precondition_failed`. */
+async function lockMapping(ctx: Ctx, { sql, metamodel }: Work, id: string): Promise<MappingRow> {
+  await sql.raw('select from itsm_mappings where id = ? for update', [id]);
+  const row = await loadMappingRow(sql, id);
+  checkIfMatch(ctx, await mappingText(sql, metamodel, id));
+  return row;
+}
+
+const keptOf = ({
+  id: _,
+  connection_id: __,
+  schedule_key: ___,
+  dictionary: ____,
+  drift: _____,
+  created_by: ______,
+  ...kept
+}: MappingRow): KeptMapping => kept;
+
+function changedMembers(before: KeptMapping, after: KeptMapping): (keyof KeptMapping)[] {
+  return (Object.keys(after) as (keyof KeptMapping)[]).filter(
+    (member) => !isDeepStrictEqual(before[member], after[member]),
+  );
+}
+
+async function requireNoRun({ sql }: Work, id: string): Promise<void> {
+  const run = await sql('itsm_runs')
+    .where({ mapping_id: id })
+    .whereIn('status', ['queued', 'running', 'review'])
+    .first('id', 'status');
+  if (!run) return;
+  throw new EstateError(
+    'itsm_run_open',
+    run.status === 'review'
+      ? 'The plan of a run waits for a decision: apply it or cancel the run first.'
+      : 'A run is under way: wait for its end, or cancel it.',
+    { extra: { run_id: run.id } },
+  );
+}
+
+async function requireNoPairs({ sql }: Work, id: string): Promise<void> {
+  const pair = await sql('itsm_pairs').where({ mapping_id: id }).first('remote_id');
+  if (!pair) return;
+  throw new EstateError(
+    'wrong_state',
+    'The mapping knows which record is which card: for another type or table make another mapping.',
+  );
+}
+
+async function requireUnused({ sql }: Work, { id }: MappingRow): Promise<void> {
+  const { rows } = await sql.raw(
+    `select mapping_id from itsm_relation_mappings where target_mapping_id = ? and mapping_id <> ?
+     union
+     select mapping_id from itsm_field_mappings
+     where transform_type = 'reference' and transform_config ->> 'mapping_id' = ? and mapping_id <> ?
+     order by 1`,
+    [id, id, id, id],
+  );
+  if (rows.length === 0) return;
+  throw new EstateError('mapping_in_use', 'Other mappings relate or refer to its cards.', {
+    extra: { mapping_ids: rows.map((row: { mapping_id: string }) => row.mapping_id) },
+  });
+}
+
+/** Tells that the table is mapped to the type already. */
+async function alone(write: PromiseLike<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (sqlState(error) === '23505') {
+      throw new EstateError('mapping_exists', 'This table is mapped to this card type already.', {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+import type { StoredRow } from '../../../domain/events/row-changes.ts';
+import type { MappingSchedule } from '../../../domain/itsm/mappings.input.ts';
+import { itsmScheduleJob } from '../../../domain/jobs/kinds/itsm-schedule.ts';
+import { scheduleFaults } from '../../../domain/jobs/schedules.check.ts';
+import { SCHEDULES_CHANNEL } from '../../../domain/jobs/schedules.fire.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { invalidFields } from '../../../platform/errors.ts';
+import type { KeptMapping } from './mapping.keep.ts';
+
+/** The columns of a mapping's own row that a user sets. */
+export function columnsOf(kept: KeptMapping): Record<string, unknown> {
+  const { fields: _, relations: __, card_defaults, record_defaults, ...plain } = kept;
+  return {
+    ...plain,
+    card_defaults: JSON.stringify(card_defaults),
+    record_defaults: JSON.stringify(record_defaults),
+  };
+}
+
+/** Replaces the rows of fields and relations. */
+export async function writeRows(sql: Sql, id: string, { fields, relations }: KeptMapping): Promise<void> {
+  await sql.raw('delete from itsm_field_mappings where mapping_id = ?', [id]);
+  await sql.raw('delete from itsm_relation_mappings where mapping_id = ?', [id]);
+  await sql.raw(
+    `insert into itsm_field_mappings (mapping_id, position, card_field, remote_field, direction, transform_type,
+       transform_config, is_identity)
+     select ?, (f.n - 1)::int, f.row ->> 'card_field', f.row ->> 'remote_field', f.row ->> 'direction',
+       f.row ->> 'transform_type', f.row -> 'transform_config', (f.row ->> 'is_identity')::boolean
+     from jsonb_array_elements(?::jsonb) with ordinality as f(row, n)`,
+    [id, JSON.stringify(fields)],
+  );
+  await sql.raw(
+    `insert into itsm_relation_mappings (mapping_id, position, relation_type_key, remote_type, target_mapping_id,
+       reversed)
+     select ?, (r.n - 1)::int, r.row ->> 'relation_type_key', r.row ->> 'remote_type',
+       (r.row ->> 'target_mapping_id')::uuid, (r.row ->> 'reversed')::boolean
+     from jsonb_array_elements(?::jsonb) with ordinality as r(row, n)`,
+    [id, JSON.stringify(relations)],
+  );
+}
+
+const keyOf = (id: string): string => `itsm:${id}`;
+
+/** Sets, changes or ends when a mapping runs by itself. @throws EstateError `validation_failed`. */
+export async function writeSchedule(sql: Sql, id: string, input: MappingSchedule | null): Promise<void> {
+  const key = keyOf(id);
+  if (input === null) {
+    await sql('itsm_mappings').where({ id }).update({ schedule_key: null });
+    await sql('job_schedules').where({ key }).delete();
+  } else {
+    const cron = input.cron.trim().replace(/\s+/g, ' ');
+    const time_zone = input.time_zone ?? 'UTC';
+    const faults = scheduleFaults(cron, time_zone);
+    if (faults.length > 0) {
+      throw invalidFields(faults.map((fault) => ({ ...fault, field: `schedule.${fault.field}` })));
+    }
+    const values = { cron, time_zone, enabled: input.enabled ?? true };
+    await sql.raw(
+      `insert into job_schedules (key, kind, queue, payload, cron, time_zone, enabled) values (?, ?, ?, ?, ?, ?, ?)
+       on conflict (key) do update set cron = excluded.cron, time_zone = excluded.time_zone,
+         enabled = excluded.enabled, updated_at = now()
+       where (job_schedules.cron, job_schedules.time_zone, job_schedules.enabled)
+         is distinct from (excluded.cron, excluded.time_zone, excluded.enabled)`,
+      [
+        key,
+        itsmScheduleJob.kind,
+        itsmScheduleJob.queue,
+        JSON.stringify({ mapping_id: id }),
+        values.cron,
+        values.time_zone,
+        values.enabled,
+      ],
+    );
+    await sql('itsm_mappings').where({ id }).update({ schedule_key: key });
+  }
+  await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+}
+
+/** A mapping as its events tell it. */
+export async function tellMapping(sql: Sql, id: string): Promise<StoredRow> {
+  const { rows } = await sql.raw(
+    `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode, m.filter_query,
+       m.card_filter, m.card_defaults, m.record_defaults, m.max_deletions, m.max_deletion_ratio, m.quarantine_minutes,
+       m.complete_reads, m.auto_apply, m.auto_apply_max_changes, m.auto_apply_max_ratio, m.complete_every_hours,
+       m.follows_changes, m.is_active, m.created_by, utc(m.created_at) as created_at,
+       (select jsonb_build_object('cron', s.cron, 'time_zone', s.time_zone, 'enabled', s.enabled)
+        from job_schedules s where s.key = m.schedule_key) as schedule,
+       coalesce((select jsonb_agg(to_jsonb(f) - 'mapping_id' - 'position' order by f.position)
+         from itsm_field_mappings f where f.mapping_id = m.id), '[]') as field_mappings,
+       coalesce((select jsonb_agg(to_jsonb(r) - 'mapping_id' - 'position' order by r.position)
+         from itsm_relation_mappings r where r.mapping_id = m.id), '[]') as relation_mappings
+     from itsm_mappings m where m.id = ?`,
+    [id],
+  );
+  return rows[0];
+}
+
+/**
+ * Nothing counts as agreed on any more that is now told in another way, and what is mapped is read completely next
+ * time.
+ */
+export async function forgetAgreements(
+  sql: Sql,
+  id: string,
+  before: KeptMapping,
+  after: KeptMapping,
+): Promise<void> {
+  const told = (kept: KeptMapping) =>
+    new Map(
+      kept.fields.map((row) => [
+        row.card_field,
+        JSON.stringify([row.remote_field, row.transform_type, row.transform_config]),
+      ]),
+    );
+  const now = told(after);
+  const paths = [...told(before)].filter(([path, how]) => now.get(path) !== how).map(([path]) => path);
+  if (paths.length > 0) {
+    await sql.raw(
+      `update itsm_pairs set base = base - ?::text[] where mapping_id = ? and jsonb_exists_any(base, ?::text[])`,
+      [paths, id, paths] as never,
+    );
+  }
+  const related = (kept: KeptMapping) => new Set(kept.relations.map((row) => JSON.stringify(row)));
+  const still = related(after);
+  const types = before.relations.filter((row) => !still.has(JSON.stringify(row)));
+  if (types.length > 0) {
+    await sql.raw('delete from itsm_links where mapping_id = ? and relation_type = any(?::text[])', [
+      id,
+      types.map(({ relation_type_key }) => relation_type_key),
+    ] as never);
+  }
+  await sql('itsm_books').where({ mapping_id: id }).update({ complete_read_at: null, links_watermark: null });
+}

@@ -1,0 +1,385 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authority } from '../../emulators/certificates.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const base = '/api/v1/itsm-sync/mappings';
+const connections = '/api/v1/itsm-sync/connections';
+
+let t: TestApp;
+let admin: TestClient;
+let connection: string;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  connection = await connect();
+});
+afterAll(() => t.close());
+
+async function connect(): Promise<string> {
+  const answer = await admin.post(connections, {
+    name: `Instance ${randomUUID()}`,
+    instance_url: 'https://127.0.0.1:9',
+    username: 'estate',
+    password: 'secret',
+    ca: authority,
+  });
+  return answer.body.id;
+}
+
+let tables = 0;
+/** A mapping to a table of its own. */
+const input = (more: object = {}) => {
+  tables += 1;
+  return {
+    connection_id: connection,
+    card_type_key: 'Application',
+    remote_table: `u_table_${tables}`,
+    field_mappings: [{ card_field: 'name', remote_field: 'name', is_identity: true }],
+    ...more,
+  };
+};
+const create = async (more: object = {}) => {
+  const answer = await admin.post(base, input(more));
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+};
+const eventsOf = (id: string) =>
+  t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+const run = async (mapping: { id: string }, status: string) => {
+  const [row] = await t.services
+    .db('itsm_runs')
+    .insert({
+      connection_id: connection,
+      mapping_id: mapping.id,
+      direction: 'pull',
+      trigger: 'manual',
+      status,
+      stage: 'read',
+      complete: true,
+      auto_apply: false,
+    })
+    .returning('id');
+  return row.id as string;
+};
+const pair = (mapping: { id: string }, base: object = {}) =>
+  t.services.db('itsm_pairs').insert({
+    mapping_id: mapping.id,
+    remote_id: 'r1',
+    card_id: randomUUID(),
+    origin: 'pulled',
+    state: 'linked',
+    base: JSON.stringify(base),
+  });
+
+describe('a mapping', () => {
+  it('is made, read, listed, changed and deleted', async () => {
+    const made = await admin.post(
+      base,
+      input({
+        sync_direction: 'bidirectional',
+        filter_query: ' operational_status=1 ',
+        card_filter: 'subtype = businessApplication',
+        card_defaults: { subtype: 'businessApplication' },
+        record_defaults: { operational_status: '1' },
+        field_mappings: [
+          { card_field: 'name', remote_field: 'name', is_identity: true, direction: 'manual' },
+          {
+            card_field: 'attributes.businessCriticality',
+            remote_field: 'business_criticality',
+            transform_type: 'value_map',
+            transform_config: { pairs: [{ remote: '1 - most critical', local: 'missionCritical' }] },
+          },
+          { card_field: 'attributes.costTotalAnnual', remote_field: 'cost', direction: 'newest_wins' },
+          { card_field: 'lifecycle.active', remote_field: 'install_date', transform_type: 'date_format' },
+          {
+            card_field: 'description',
+            remote_field: 'short_description',
+            transform_type: 'expression',
+            transform_config: { to_local: 'UPPER(value)', to_remote: 'LOWER(value)' },
+          },
+        ],
+        relation_mappings: [],
+      }),
+    );
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({
+      sync_mode: 'conservative',
+      max_deletion_ratio: 0.5,
+      skip_staging: false,
+      filter_query: 'operational_status=1',
+      is_active: true,
+      schedule: null,
+      broken: null,
+      drift: [],
+    });
+    expect(made.body.field_mappings[2]).toMatchObject({
+      transform_type: 'direct',
+      transform_config: { as: 'number' },
+      direction: 'newest_wins',
+    });
+    const id = made.body.id as string;
+    const one = await admin.get(`${base}/${id}`);
+    expect([one.text, one.headers.etag]).toEqual([made.text, made.headers.etag]);
+    const listed = await admin.get(`${base}?connection_id=${connection}&fields=id,broken`);
+    expect(listed.body.items).toContainEqual({ id, broken: null });
+    expect((await admin.get(`${base}?connection_id=${randomUUID()}`)).body.items).toEqual([]);
+    expect((await admin.get(`${connections}/${connection}`)).body.mapping_count).toBe(1);
+
+    const headers = { 'if-match': one.headers.etag as string };
+    // what was answered can be sent back
+    const rows = made.body.field_mappings.map(({ id: _, ...row }: { id: string }) => row);
+    const same = await admin.patch(`${base}/${id}`, { field_mappings: rows }, headers);
+    expect([same.status, same.text]).toEqual([200, one.text]);
+    const change = { sync_mode: 'strict', skip_staging: true, field_mappings: rows.slice(0, 2) };
+    const changed = await admin.patch(`${base}/${id}`, change, headers);
+    expect(changed.status, changed.text).toBe(200);
+    expect(changed.body).toMatchObject({ sync_mode: 'strict', skip_staging: true });
+    expect(changed.body.field_mappings).toHaveLength(2);
+    expect((await admin.patch(`${base}/${id}`, { is_active: false }, headers)).status).toBe(412);
+    expect((await admin.delete(`${base}/${id}`, undefined, headers)).status).toBe(412);
+    expect((await admin.delete(`${base}/${id}`)).status).toBe(204);
+    expect((await admin.get(`${base}/${id}`)).status).toBe(404);
+
+    const events = await eventsOf(id);
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'itsm_mapping.created',
+      'itsm_mapping.updated',
+      'itsm_mapping.deleted',
+    ]);
+    expect(Object.keys(events[1].data.changes).sort()).toEqual(['auto_apply', 'field_mappings', 'sync_mode']);
+    expect(events[2].data.changes.remote_table.old).toBe(made.body.remote_table);
+  });
+
+  it('that is not there, and an id that is none', async () => {
+    const none = `${base}/${randomUUID()}`;
+    for (const answer of [await admin.get(none), await admin.patch(none, {}), await admin.delete(none)]) {
+      expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+    }
+    expect((await admin.get(`${base}/x`)).status).toBe(422);
+    expect((await admin.post(base, input({ connection_id: randomUUID() }))).body.errors[0].field).toBe(
+      'connection_id',
+    );
+  });
+
+  it('is the only one of its type and table, and keeps its connection', async () => {
+    const made = await create();
+    const again = await admin.post(base, input({ remote_table: made.remote_table }));
+    expect([again.status, again.body.code]).toEqual([409, 'mapping_exists']);
+    const gone = await admin.delete(`${connections}/${connection}`);
+    expect([gone.status, gone.body.code]).toEqual([409, 'mappings_present']);
+  });
+
+  it('may begin without fields, and then does not run', async () => {
+    expect((await create({ field_mappings: undefined })).broken).toBe('No fields are mapped yet.');
+  });
+});
+
+const field = (card_field: string, more: object = {}) => ({
+  field_mappings: [
+    { card_field: 'name', remote_field: 'name' },
+    { card_field, remote_field: 'u_other', ...more },
+  ],
+});
+const transform = (card_field: string, transform_type: string, transform_config?: object) =>
+  field(card_field, { transform_type, transform_config });
+const at = 'field_mappings.1.';
+const expression = (to_local: string) => transform('description', 'expression', { to_local });
+
+describe('is refused, with the field named,', () => {
+  it.each([
+    [{ card_type_key: 'Spaceship' }, 'card_type_key'],
+    [field('attributes.nothing'), `${at}card_field`],
+    [field('lifecycle.retired'), `${at}card_field`],
+    [field('status'), `${at}card_field`],
+    [field('name'), `${at}card_field`],
+    [field('alias', { remote_field: 'name' }), `${at}remote_field`],
+    [{ field_mappings: [{ card_field: 'alias', remote_field: 'name' }] }, 'field_mappings'],
+    [field('alias', { direction: 'oldest_wins' }), `${at}direction`],
+    [transform('alias', 'boolean'), `${at}transform_type`],
+    [transform('parent_id', 'direct'), `${at}transform_type`],
+    [transform('lifecycle.active', 'direct', { as: 'number' }), `${at}transform_config.as`],
+    [transform('attributes.businessCriticality', 'value_map'), `${at}transform_config.pairs`],
+    [
+      transform('attributes.businessCriticality', 'value_map', {
+        pairs: [{ remote: '1', local: 'no such' }],
+      }),
+      `${at}transform_config.pairs.0.local`,
+    ],
+    [
+      transform('alias', 'value_map', { pairs: ['a', 'b'].map((local) => ({ remote: '1', local })) }),
+      `${at}transform_config`,
+    ],
+    [
+      transform('alias', 'value_map', { pairs: [{ remote: '1', local: 'x' }], yes: ['1'] }),
+      `${at}transform_config.yes`,
+    ],
+    [expression('value +'), `${at}transform_config.to_local`],
+    [expression('data.name'), `${at}transform_config.to_local`],
+    [expression('children_count'), `${at}transform_config.to_local`],
+    [expression('process.exit(1)'), `${at}transform_config.to_local`],
+    [transform('description', 'expression', {}), `${at}transform_config.to_local`],
+    [
+      { ...transform('description', 'expression', { to_local: 'value' }), sync_direction: 'push' },
+      `${at}transform_config.to_remote`,
+    ],
+    [
+      { card_type_key: 'Organization', ...transform('parent_id', 'reference', { mapping_id: randomUUID() }) },
+      `${at}transform_config.mapping_id`,
+    ],
+    [{ card_type_key: 'BusinessCapability', ...field('attributes.capabilityLevel') }, `${at}card_field`],
+    [{ card_defaults: { subtype: 'no such' } }, 'card_defaults.subtype'],
+    [{ card_defaults: { name: 'All' } }, 'card_defaults.name'],
+    [{ record_defaults: { name: 'All' } }, 'record_defaults.name'],
+    [{ card_filter: 'attributes.nothing = 1' }, 'card_filter'],
+    [
+      { relation_mappings: [{ relation_type_key: 'no_such', remote_type: 'x' }] },
+      'relation_mappings.0.relation_type_key',
+    ],
+    [{ max_deletion_ratio: 1.5 }, 'max_deletion_ratio'],
+    [{ follows_changes: true }, 'follows_changes'],
+    [{ schedule: { cron: '61 * * * *' } }, 'schedule.cron'],
+    [{ schedule: { cron: '1 * * * *', time_zone: 'Mars/Olympus' } }, 'schedule.time_zone'],
+    [{ remote_table: 'a^b' }, 'remote_table'],
+    [{ unknown: 1 }, 'unknown'],
+  ])('%j', async (more, name) => {
+    const answer = await admin.post(base, input(more));
+    expect([answer.status, answer.body.errors?.[0].field], answer.text).toEqual([422, name]);
+  });
+
+  it('a readonly field but in a push', async () => {
+    const capability = { card_type_key: 'BusinessCapability', ...field('attributes.capabilityLevel') };
+    await create({ ...capability, sync_direction: 'push' });
+  });
+});
+
+describe('relations', () => {
+  it('are mapped from the type of their source to the mapping of their target', async () => {
+    const { rows } = await t.services.db.raw(
+      `select key, target_type_key from relation_types where source_type_key = 'Application'
+       and target_type_key <> 'Application' and not is_hidden order by key limit 1`,
+    );
+    const { key, target_type_key } = rows[0];
+    const target = await create({ card_type_key: target_type_key });
+    const relation = { relation_type_key: key, remote_type: 'runs-on', target_mapping_id: target.id };
+    const wrong = await admin.post(
+      base,
+      input({ relation_mappings: [{ ...relation, target_mapping_id: null }] }),
+    );
+    expect(wrong.body.errors[0].field).toBe('relation_mappings.0.target_mapping_id');
+    const fromTarget = await admin.patch(`${base}/${target.id}`, { relation_mappings: [relation] });
+    expect(fromTarget.body.errors[0].field).toBe('relation_mappings.0.relation_type_key');
+    const twice = await admin.post(base, input({ relation_mappings: [relation, relation] }));
+    expect(twice.body.errors[0].field).toBe('relation_mappings.1.relation_type_key');
+    const made = await create({ relation_mappings: [relation] });
+    expect(made.relation_mappings).toEqual([{ ...relation, reversed: false }]);
+    const used = await admin.delete(`${base}/${target.id}`);
+    expect([used.status, used.body.code, used.body.mapping_ids]).toEqual([409, 'mapping_in_use', [made.id]]);
+    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
+    expect((await admin.delete(`${base}/${target.id}`)).status).toBe(204);
+  });
+});
+
+describe('a change', () => {
+  it('forgets what was agreed on of what is told in another way', async () => {
+    const agreed = { local: 'x', remote: 'x' };
+    const made = await create(field('alias'));
+    const { db } = t.services;
+    await pair(made, { name: agreed, alias: agreed, description: agreed });
+    await db('itsm_books').insert({ mapping_id: made.id, complete_read_at: db.fn.now() });
+    const rows = [
+      { card_field: 'name', remote_field: 'name', direction: 'manual' },
+      { card_field: 'alias', remote_field: 'u_another' },
+    ];
+    expect((await admin.patch(`${base}/${made.id}`, { field_mappings: rows })).status).toBe(200);
+    const { base: left } = await db('itsm_pairs').where({ mapping_id: made.id }).first('base');
+    expect(Object.keys(left).sort()).toEqual(['description', 'name']);
+    const book = await db('itsm_books').where({ mapping_id: made.id }).first();
+    expect(book.complete_read_at).toBeNull();
+    const moved = await admin.patch(`${base}/${made.id}`, { remote_table: 'u_moved' });
+    expect([moved.status, moved.body.code]).toEqual([409, 'wrong_state']);
+    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
+    expect(await db('itsm_pairs').where({ mapping_id: made.id })).toEqual([]);
+  });
+
+  it('waits for the end of a run, but for pausing', async () => {
+    const made = await create();
+    const id = await run(made, 'review');
+    for (const answer of [
+      await admin.patch(`${base}/${made.id}`, { sync_mode: 'strict' }),
+      await admin.delete(`${base}/${made.id}`),
+    ]) {
+      expect([answer.status, answer.body.code, answer.body.run_id]).toEqual([409, 'itsm_run_open', id]);
+    }
+    expect((await admin.patch(`${base}/${made.id}`, { is_active: false })).body.is_active).toBe(false);
+    await t.services.db('itsm_runs').where({ id }).update({ status: 'completed' });
+    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
+    const kept = await t.services.db('itsm_runs').where({ id }).first();
+    expect(kept.mapping_id).toBeNull();
+  });
+
+  it('sets, changes and ends a schedule', async () => {
+    const made = await create({ schedule: { cron: '*/15  * * * *', time_zone: 'Europe/Berlin' } });
+    expect(made.schedule).toEqual({ cron: '*/15 * * * *', time_zone: 'Europe/Berlin', enabled: true });
+    const paused = await admin.patch(`${base}/${made.id}`, {
+      schedule: { cron: '5 * * * *', enabled: false },
+    });
+    expect(paused.body.schedule).toEqual({ cron: '5 * * * *', time_zone: 'UTC', enabled: false });
+    const ended = await admin.patch(`${base}/${made.id}`, { schedule: null });
+    expect(ended.body.schedule).toBeNull();
+    const { db } = t.services;
+    expect(await db('job_schedules').where({ key: `itsm:${made.id}` })).toEqual([]);
+    await admin.patch(`${base}/${made.id}`, { schedule: { cron: '5 * * * *' } });
+    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
+    expect(await db('job_schedules').where({ key: `itsm:${made.id}` })).toEqual([]);
+  });
+
+  it('of the metamodel breaks it, and is told', async () => {
+    const type = await admin.post('/api/v1/metamodel/types', {
+      key: 'Machine',
+      label: 'Machine',
+      icon: 'x',
+      fields_schema: [{ section: 'Facts', fields: [{ key: 'size', label: 'Size', type: 'number' }] }],
+    });
+    expect(type.status, type.text).toBe(201);
+    const made = await create({ card_type_key: 'Machine', ...field('attributes.size') });
+    expect(made.broken).toBeNull();
+    await admin.patch('/api/v1/metamodel/types/Machine', { fields_schema: [] });
+    const { body } = await admin.get(`${base}/${made.id}`);
+    expect(body.broken).toBe('field_mappings.1.card_field is no field of Machine.');
+    await admin.delete('/api/v1/metamodel/types/Machine');
+    expect((await admin.get(`${base}/${made.id}`)).body.broken).toContain('card_type_key');
+  });
+});
+
+it('does no more than its maker may', async () => {
+  const { db } = t.services;
+  const permissions = (keys: string[]) => JSON.stringify(Object.fromEntries(keys.map((key) => [key, true])));
+  const keys = ['itsm_sync.view', 'itsm_sync.manage', 'inventory.view'];
+  await db('roles').insert({ key: 'syncer', label: 'Syncer', permissions: permissions(keys) });
+  await db('roles').insert({ key: 'looker', label: 'Looker', permissions: permissions(['itsm_sync.view']) });
+  await db.raw(`select record_events('[]'::jsonb, array['roles'])`);
+  const syncer = await t.as('syncer');
+  const looker = await t.as('looker');
+  const lacks = async (more: object) => (await syncer.post(base, input(more))).body.permission;
+  expect(await lacks({})).toBe('inventory.create');
+  const costs = [{ card_field: 'attributes.costTotalAnnual', remote_field: 'cost' }];
+  expect(await lacks({ sync_direction: 'push', field_mappings: costs })).toBe('costs.view');
+  const filtered = { sync_direction: 'push', card_filter: 'attributes.costTotalAnnual > 1' };
+  expect(await lacks(filtered)).toBe('costs.view');
+  expect((await syncer.post(base, input({ sync_direction: 'push' }))).status).toBe(201);
+  const pulls = await create();
+  expect((await syncer.patch(`${base}/${pulls.id}`, { skip_staging: true })).body.permission).toBe(
+    'inventory.create',
+  );
+  expect((await syncer.patch(`${base}/${pulls.id}`, { is_active: false })).status).toBe(200);
+  expect((await looker.get(`${base}/${pulls.id}`)).status).toBe(200);
+  for (const answer of [
+    await looker.post(base, input()),
+    await looker.patch(`${base}/${pulls.id}`, { is_active: true }),
+    await looker.delete(`${base}/${pulls.id}`),
+  ]) {
+    expect([answer.status, answer.body.permission]).toEqual([403, 'itsm_sync.manage']);
+  }
+});
