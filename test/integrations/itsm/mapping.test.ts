@@ -35,7 +35,7 @@ describe('a formula of a transform', () => {
     'value = 1; value',
     '('.repeat(100) + ')'.repeat(100),
     '9 ** 9 ** 9 ** 9',
-    'x = [value, value]\n'.repeat(30) + 'y = [x, x]\ny',
+    `${'x = [value, value]\n'.repeat(30)}y = [x, x]\ny`,
     `x = "${'a'.repeat(1000)}"\n${'x = CONCAT(x, x)\n'.repeat(20)}x`,
     `x = [${'1,'.repeat(400)}1]\n${'x = FILTER(x, "a", 1)\n'.repeat(10)}${'y = [SUM(x), SUM(x), SUM(x)]\n'.repeat(50)}`,
     `${'1 + '.repeat(2000)}1`,

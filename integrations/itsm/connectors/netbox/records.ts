@@ -1,0 +1,96 @@
+import type { Value } from '../../engine/values.ts';
+import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
+import { belowApi, idOf } from './ids.ts';
+
+export type Row = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Row =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Texts as one, in an order that does not depend on how they were given. */
+const joined = (texts: string[]): string =>
+  texts
+    .map((text) => text.replaceAll(';', '\\;'))
+    .sort()
+    .join(';');
+
+/** Takes apart what is joined by `;`. */
+export const listOf = (text: string): string[] =>
+  text
+    .split(/(?<!\\);/)
+    .map((part) => part.replaceAll('\\;', ';').trim())
+    .filter((part) => part !== '');
+
+/** A value as it is compared: choices by what is stored, objects by their id, lists as one text. */
+export function fieldOf(value: unknown): RemoteField {
+  if (Array.isArray(value)) {
+    const fields = value.map((item) => (isTag(item) ? { value: item.slug } : fieldOf(item)));
+    const texts = fields.map((field) => field.value);
+    if (!texts.every((text) => typeof text === 'string' || typeof text === 'number'))
+      return { value: value as Value };
+    return { value: joined(texts.map(String)) };
+  }
+  if (!isObject(value)) return { value: (value ?? null) as Value };
+  const id = belowApi(value.url);
+  if (id !== undefined && 'id' in value) {
+    const display = value.display ?? value.name;
+    return typeof display === 'string' ? { value: id, display } : { value: id };
+  }
+  if ('value' in value && 'label' in value) {
+    return { value: value.value as Value, display: String(value.label) };
+  }
+  return { value: value as Value };
+}
+
+const isTag = (value: unknown): value is { slug: string } =>
+  isObject(value) && typeof value.slug === 'string' && 'color' in value;
+
+/** What a path such as `custom_fields.owner` or `primary_ip4.address` leads to; undefined where it leads nowhere. */
+export function valueAt(row: Row, path: string): unknown {
+  let value: unknown = row;
+  for (const part of path.split('.')) {
+    if (value === null) return null;
+    if (!isObject(value)) return undefined;
+    value = Object.hasOwn(value, part) ? value[part] : undefined;
+  }
+  return value;
+}
+
+/** Microseconds since 1970 of a moment as NetBox tells it, or undefined; it counts in them. */
+export function microsOf(moment: unknown): number | undefined {
+  if (typeof moment !== 'string') return undefined;
+  const ms = Date.parse(moment);
+  if (Number.isNaN(ms)) return undefined;
+  const [, fraction = ''] = /\.(\d+)/.exec(moment) ?? [];
+  return ms * 1000 + Number(fraction.padEnd(6, '0').slice(3, 6));
+}
+
+/** RFC 3339 with microseconds. */
+export function momentOf(micros: number): string {
+  const ms = Math.floor(micros / 1000);
+  return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`);
+}
+
+/** An object in our form; undefined for what is none. */
+export function recordOf(
+  table: string,
+  row: unknown,
+  fields: string[],
+  version?: string,
+): RemoteRecord | undefined {
+  if (!isObject(row) || typeof row.id !== 'number') return undefined;
+  const shown: Record<string, RemoteField> = {};
+  for (const path of fields) {
+    const value = valueAt(row, path);
+    // a column that is not in the answer is unknown, which is not the same as empty
+    if (value !== undefined) shown[path] = fieldOf(value);
+  }
+  const micros = microsOf(row.last_updated) ?? 0;
+  return {
+    table,
+    id: idOf(table, row.id),
+    fields: shown,
+    updatedAt: new Date(Math.floor(micros / 1000)).toISOString(),
+    ...(version === undefined ? {} : { version }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../../integrations/itsm/clock.ts';
+import type { CallKind, Faults } from './faults.ts';
+import type { Row, Store } from './store.ts';
+
+/** An instance as its parts share it. */
+export interface NetBox {
+  base: string;
+  clock: Clock;
+  /** As `API-Version` tells it. */
+  version: string;
+  /** MAX_PAGE_SIZE of the instance. */
+  maxPageSize: number;
+  store: Store;
+  faults: Faults;
+  /** Objects that the permissions of the account leave out. */
+  hides(table: string, row: Row): boolean;
+  /** Whether the account has an action on a table: view, add, change, delete. */
+  may(table: string, action: string): boolean;
+  /** What `may` denies, such as `add dcim/devices`. */
+  denied: Set<string>;
+  /** The tokens that count, as they stand in the header. */
+  tokens: Set<string>;
+  calls: { kind: CallKind; path: string; query: URLSearchParams }[];
+  close(): Promise<void>;
+}

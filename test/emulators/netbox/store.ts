@@ -1,0 +1,111 @@
+import { momentOf } from '../../../integrations/itsm/connectors/netbox/records.ts';
+import { schema } from './schema.ts';
+
+export type Row = Record<string, unknown> & { id: number };
+
+export interface LoggedChange extends Row {
+  /** In microseconds. */
+  at: number;
+  action: 'create' | 'update' | 'delete';
+  changed_object_type: string;
+  changed_object_id: number;
+  prechange_data: unknown;
+  postchange_data: unknown;
+}
+
+export interface CustomField {
+  id: number;
+  name: string;
+  label: string;
+  type: string;
+  object_types: string[];
+}
+
+/** The objects of an instance by endpoint, and what was done to them. */
+export class Store {
+  readonly tables = new Map<string, Map<number, Row>>(Object.keys(schema).map((table) => [table, new Map()]));
+  readonly log: LoggedChange[] = [];
+  readonly customFields: CustomField[] = [];
+  /** Writes over HTTP and by others alike. */
+  readonly writes: { action: string; table: string; id: number; who: string }[] = [];
+  readonly #now: () => number;
+  #ticks = 0;
+  #ids = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Microseconds since 1970; no two are the same. */
+  moment(): number {
+    this.#ticks = (this.#ticks + 1) % 1000;
+    return this.#now() * 1000 + this.#ticks;
+  }
+
+  rows(table: string): Row[] {
+    return [...(this.tables.get(table)?.values() ?? [])].sort((a, b) => a.id - b.id);
+  }
+
+  fieldsOf(table: string): CustomField[] {
+    return this.customFields.filter(({ object_types }) => object_types.includes(schema[table]!.name));
+  }
+
+  insert(table: string, values: Record<string, unknown>, who = 'elsewhere'): Row {
+    this.#ids += 1;
+    const { columns } = schema[table]!;
+    const empty = Object.entries(columns).map(([name, { type }]) => [
+      name,
+      type === 'string' ? '' : type === 'tags' || type === 'json' ? [] : type === 'choice' ? 'active' : null,
+    ]);
+    const custom = Object.fromEntries(this.fieldsOf(table).map(({ name }) => [name, null]));
+    const row: Row = {
+      ...Object.fromEntries(empty),
+      ...values,
+      custom_fields: { ...custom, ...(values.custom_fields as object | undefined) },
+      id: this.#ids,
+      at: this.moment(),
+    };
+    this.tables.get(table)!.set(row.id, row);
+    this.#note('create', table, null, row, who);
+    return row;
+  }
+
+  update(table: string, id: number, values: Record<string, unknown>, who = 'elsewhere'): Row {
+    const row = this.tables.get(table)!.get(id)!;
+    const before = { ...row };
+    const { custom_fields: custom, ...rest } = values;
+    Object.assign(row, rest, { at: this.moment() });
+    if (custom) row.custom_fields = { ...(row.custom_fields as object), ...(custom as object) };
+    this.#note('update', table, before, row, who);
+    return row;
+  }
+
+  remove(table: string, id: number, who = 'elsewhere'): void {
+    const row = this.tables.get(table)!.get(id)!;
+    this.tables.get(table)!.delete(id);
+    this.#note('delete', table, row, null, who);
+  }
+
+  #note(
+    action: LoggedChange['action'],
+    table: string,
+    before: Row | null,
+    after: Row | null,
+    who: string,
+  ): void {
+    const { id } = (before ?? after)!;
+    this.writes.push({ action, table, id, who });
+    this.log.push({
+      id: this.log.length + 1,
+      at: this.moment(),
+      action,
+      changed_object_type: schema[table]!.name,
+      changed_object_id: id,
+      prechange_data: before && { ...before },
+      postchange_data: after && { ...after },
+    });
+  }
+}
+
+/** A moment as the API tells it. */
+export const told = (micros: unknown): string => momentOf(micros as number);
