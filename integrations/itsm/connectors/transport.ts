@@ -35,6 +35,10 @@ export interface Call {
   /** Rows that are asked for where pages are as usual. */
   pageSize?: number;
   body?: object;
+  /** A form instead of a body, made anew for each try like the query. */
+  form?: (pageSize: number) => Record<string, string>;
+  /** Stores nothing, though its method would. */
+  isRead?: true;
   /** What is tried, in words, such as `Reading cmdb_ci_server`. */
   doing: string;
 }
@@ -100,6 +104,8 @@ export function createTransport({
     pageSize: number,
   ): Promise<OutboundAnswer | Error> => {
     const query = call.query ? `?${new URLSearchParams(call.query(pageSize))}` : '';
+    const form = call.form && new URLSearchParams(call.form(pageSize)).toString();
+    const body = call.body ? JSON.stringify(call.body) : form;
     const deadline = clock.deadline(config.timeoutMs);
     calls += 1;
     try {
@@ -110,9 +116,10 @@ export function createTransport({
           accept: 'application/json',
           'user-agent': `Estate/${appVersion}`,
           ...(call.body ? { 'content-type': 'application/json' } : {}),
+          ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
           ...call.headers,
         },
-        ...(call.body ? { body: JSON.stringify(call.body) } : {}),
+        ...(body === undefined ? {} : { body }),
         signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
         // behind the deadline, for a clock that does not move
         timeoutMs: config.timeoutMs * 2,
@@ -146,7 +153,7 @@ export function createTransport({
 
   const tryOut = async (call: Call): Promise<Result<Answered>> => {
     const where = whereOf(call);
-    const isRead = call.method === 'GET' || call.method === 'OPTIONS';
+    const isRead = call.isRead === true || call.method === 'GET' || call.method === 'OPTIONS';
     let refusedHeader: string | undefined;
     let refusals = 0;
     let last: Result<Answered> = failed('stopped', where, `${call.doing} was not begun`);

@@ -1,3 +1,4 @@
+import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
 import {
   connectServiceNow,
   type ServiceNowParts,
@@ -44,7 +45,7 @@ export async function failure(result: Promise<Result<unknown>>) {
 
 /** All records of a table, page by page. */
 export async function readAll(
-  remote: Connected,
+  remote: Connector,
   table: string,
   limit: number,
   more: { fields?: string[]; filter?: string } = {},

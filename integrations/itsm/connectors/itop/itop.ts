@@ -1,0 +1,100 @@
+import { sha256 } from '../../../../platform/crypto.ts';
+import { createOutbound } from '../../../../platform/outbound.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import type { LimiterStore } from '../../limiter/limiter.store.ts';
+import { createLimiter, type Limiter } from '../../limiter/limiter.ts';
+import { done, type Result } from '../../remote.failures.ts';
+import type { RemoteTombstone } from '../../remote.types.ts';
+import type { Connector } from '../connector.ts';
+import { type ItopAuth, type ItopConfig, usualConfig } from './config.ts';
+import { createDescription } from './description.ts';
+import { createHistory } from './history.ts';
+import { createReading } from './reading.ts';
+import { readRelations } from './relations.ts';
+import { testRights } from './rights.ts';
+import { createItopTransport } from './transport.ts';
+import { createWriting } from './writing.ts';
+
+export interface ItopParts {
+  config: Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>;
+  /** Entries of OUTBOUND_ALLOW. */
+  outboundAllow: readonly string[];
+  /** Where the limits of the account are kept, for all who use it. */
+  limits: LimiterStore;
+  clock?: Clock;
+  random?: () => number;
+  /** Ends waiting and calls under way. */
+  signal?: AbortSignal;
+}
+
+/** Whose limits count: those of one account on one instance. */
+function accountOf(url: string, auth: ItopAuth): string {
+  const { host, pathname } = new URL(url);
+  const name = auth.kind === 'basic' ? auth.username : `token ${sha256(auth.token).slice(0, 16)}`;
+  return `${host}${pathname} ${name}`;
+}
+
+/** A connection to one instance as one account. */
+export function connectItop({
+  config: given,
+  outboundAllow,
+  limits,
+  clock = systemClock,
+  random = Math.random,
+  signal,
+}: ItopParts): Connector & { limiter: Limiter } {
+  const config: ItopConfig = { ...usualConfig, ...given };
+  const base = config.url.replace(/\/+$/, '');
+  const outbound = createOutbound(outboundAllow, undefined, config.tls);
+  const limiter = createLimiter(accountOf(base, config.auth), { store: limits, clock });
+  const ending = signal ? { signal } : {};
+  const transport = createItopTransport(config.auth, {
+    config,
+    base,
+    outbound,
+    limiter,
+    clock,
+    random,
+    ...ending,
+  });
+  const history = createHistory(transport, config, clock);
+  const description = createDescription(transport);
+  const reading = createReading(transport, description, history);
+  const writing = createWriting(transport, { reading, history, description }, { config, clock, ...ending });
+
+  const tombstones = async (
+    table: string,
+    since: string,
+    isOne: (id: string) => boolean,
+  ): Promise<Result<RemoteTombstone[]>> => {
+    const deleted = await history.deletedSince(since);
+    if (!deleted.ok) return deleted;
+    const found = [...deleted.value].filter(([id]) => isOne(id)).map(([id, at]) => ({ table, id, at }));
+    return done(found.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1)));
+  };
+
+  return {
+    limiter,
+    describeTables: description.describeTables,
+    describeFields: description.describeFields,
+    describeRelationTypes: description.describeRelationTypes,
+    unknownInFilter: description.unknownInFilter,
+    // attributes are shown to whoever may read the class
+    withheldFields: async () => done([]),
+    newestChange: reading.newestChange,
+    readPage: reading.readPage,
+    readSince: reading.readSince,
+    readByIds: reading.readByIds,
+    readRelations: (request) => readRelations(reading, request),
+    // which classes extend the table is not told: an id names its class, so that others do no harm
+    deletionsSince: (table, since) => tombstones(table, since, (id) => !isLink(id)),
+    relationDeletionsSince: (since) => tombstones('relations', since, isLink),
+    ...writing,
+    testRights: (needs) => testRights(transport, { reading, history }, config, needs),
+    clockAheadMs: transport.clockAheadMs,
+    calls: transport.calls,
+    close: () => outbound.close(),
+  };
+}
+
+const isLink = (id: string): boolean => id.startsWith('lnk');

@@ -1,0 +1,303 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { faultOf, namesInFilter } from '../../../integrations/itsm/connectors/itop/oql.ts';
+import { fromLocal, notBefore, toLocal } from '../../../integrations/itsm/connectors/itop/times.ts';
+import { furnish } from '../../emulators/itop/landscape.ts';
+import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
+import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
+import { type Connected, connectTo } from './itop.remote.ts';
+import { failure, readAll, value } from './remote.ts';
+
+let clock: VirtualClock;
+let instance: ItopEmulator;
+let remote: Connected;
+let land: ReturnType<typeof furnish>;
+beforeEach(async () => {
+  clock = createVirtualClock();
+  instance = await startItop({ clock });
+  land = furnish(instance, { servers: 60, applications: 8 });
+  remote = connectTo(instance);
+});
+afterEach(async () => {
+  await remote.close();
+  await instance.close();
+});
+
+const idsOf = (className: string) => instance.store.of(className).map((item) => `${item.class}::${item.id}`);
+
+describe('a complete reading', () => {
+  test.each([7, 40, 500])('meets each object once, classes below included, by pages of %i', async (limit) => {
+    const { records } = await readAll(remote, 'PhysicalDevice', limit);
+    expect(records.map(({ id }) => id)).toEqual(idsOf('PhysicalDevice'));
+    expect(new Set(records.map(({ id }) => id.split('::')[0]))).toEqual(new Set(['Server', 'NetworkDevice']));
+  });
+
+  test('takes few calls where keys are sparse', async () => {
+    for (let at = 0; at < 600; at += 1) instance.elsewhere.insert('Organization', { name: `Org ${at}` });
+    for (const { id } of instance.store.of('Organization').slice(2, -1)) {
+      if (id % 150 !== 0) instance.store.remove(instance.store.find('Organization', id)!, '');
+    }
+    const { records, pages } = await readAll(remote, 'Organization', 4);
+    expect(records).toHaveLength(instance.store.of('Organization').length);
+    expect(pages).toBeLessThan(20);
+  });
+
+  test('loses and doubles nothing that is there throughout, whatever comes, goes and is renamed', async () => {
+    const before = new Set(idsOf('Server'));
+    instance.faults.arm({ fault: 'rows_between_pages', times: 99 });
+    const { records } = await readAll(remote, 'Server', 10);
+    const met = records.map(({ id }) => id);
+    expect(new Set(met).size).toBe(met.length);
+    const after = new Set(idsOf('Server'));
+    expect([...before].filter((id) => after.has(id) && !met.includes(id))).toEqual([]);
+    expect(instance.faults.fired.get('rows_between_pages')).toBeGreaterThan(2);
+  });
+
+  test('shows what is stored and what people see, and where attributes lead', async () => {
+    const [server] = land.servers;
+    instance.elsewhere.update(server!, { powerA_id: land.servers[1]!.id });
+    const fields = ['name', 'status', 'org_id', 'location_id', 'powerA_id', 'nb_u', 'finalclass'];
+    const { records } = await readAll(remote, 'Server', 100, { fields, filter: `id = ${server!.id}` });
+    expect(records).toEqual([
+      {
+        table: 'Server',
+        id: `Server::${server!.id}`,
+        updatedAt: '2026-01-05T08:00:00.000Z',
+        fields: {
+          name: { value: 'Server 0' },
+          status: { value: 'production' },
+          org_id: { value: `Organization::${land.org.id}`, display: 'Demo' },
+          location_id: { value: `Location::${land.location.id}`, display: 'Grenoble' },
+          powerA_id: { value: `Server::${land.servers[1]!.id}`, display: 'Server 919' },
+          nb_u: { value: '' },
+          finalclass: { value: 'Server' },
+        },
+      },
+    ]);
+  });
+
+  test('counts for nothing what organisations may hide', async () => {
+    instance.accounts.get('estate')!.organisations = new Set([land.other.id]);
+    const { records, withheld } = await readAll(remote, 'Server', 10);
+    expect([records, withheld]).toEqual([[], true]);
+  });
+
+  test('keeps to a filter, and to one that is a condition alone', async () => {
+    const filter = `name LIKE 'Server 1%' OR (name = "Server 0" AND status != 'stock')`;
+    const { records } = await readAll(remote, 'Server', 5, { filter });
+    const fitting = instance.store
+      .of('Server')
+      .filter(({ values }) => /^Server (1|0$)/.test(String(values.name)));
+    expect(records).toHaveLength(fitting.length);
+    for (const bad of [`name = 'a') OR (id > 0`, `name = 'a`, '1 UNION SELECT Server', '(id > 0']) {
+      expect(
+        (await failure(remote.readPage({ table: 'Server', fields: [], limit: 5, cursor: null, filter: bad })))
+          .code,
+      ).toBe('refused');
+    }
+  });
+});
+
+describe('a reading of changes', () => {
+  const readSince = async (since: string, limit: number) => {
+    const seen = [];
+    for (let cursor: string | null = null; ; ) {
+      const request = { table: 'FunctionalCI', fields: ['name'], limit, since, cursor };
+      const page: Awaited<ReturnType<typeof remote.readSince>> = await remote.readSince(request);
+      if (!page.ok) throw new Error(page.failure.what);
+      seen.push(...page.value.records);
+      if (page.value.next === null) return seen;
+      cursor = page.value.next;
+    }
+  };
+
+  test.each([2, 100])(
+    'shows what was made and changed, of the class and those below, by pages of %i',
+    async (limit) => {
+      const since = await value(remote.newestChange('FunctionalCI'));
+      expect(since).toBe('2026-01-05T08:00:00.000Z');
+      clock.advance(3_600_000);
+      instance.elsewhere.update(land.servers[0]!, { name: 'renamed', status: 'stock' });
+      instance.elsewhere.remove(land.servers[1]!);
+      clock.advance(60_000);
+      const made = instance.elsewhere.insert('ApplicationSolution', { name: 'new', org_id: land.org.id });
+      // the same key in another root class
+      instance.elsewhere.update(instance.store.of('UserRequest')[0]!, { title: 'other' });
+      const seen = await readSince(new Date(clock.now() - 1_800_000).toISOString(), limit);
+      expect(new Map(seen.map(({ id, fields, updatedAt }) => [id, [fields.name!.value, updatedAt]]))).toEqual(
+        new Map([
+          [`Server::${land.servers[0]!.id}`, ['renamed', '2026-01-05T09:00:00.000Z']],
+          [`ApplicationSolution::${made.id}`, ['new', '2026-01-05T09:01:00.000Z']],
+        ]),
+      );
+      expect(await value(remote.deletionsSince('Server', since!))).toEqual([
+        { table: 'Server', id: `Server::${land.servers[1]!.id}`, at: '2026-01-05T09:00:00.000Z' },
+      ]);
+    },
+  );
+
+  test('takes few calls where nothing has changed', async () => {
+    clock.advance(3_600_000);
+    const since = new Date(clock.now()).toISOString();
+    await value(remote.newestChange('Server'));
+    expect(await readSince(since, 1_000)).toEqual([]);
+    await value(remote.deletionsSince('Server', since));
+    expect(remote.calls()).toBeLessThanOrEqual(5);
+  });
+
+  test('finds a history in another zone than was set out, where it shows', async () => {
+    const wrong = connectTo(instance, { timeZone: 'UTC' });
+    clock.advance(60_000);
+    instance.elsewhere.update(land.servers[0]!, { name: 'renamed' });
+    const page = wrong.readSince({
+      table: 'Server',
+      fields: ['name'],
+      limit: 10,
+      since: '2026-01-05T07:30:00.000Z',
+      cursor: null,
+    });
+    expect((await failure(page)).what).toContain('time_zone UTC');
+    await wrong.close();
+  });
+});
+
+test('a record is gone at a direct look when the history says so, and unknown when it is only not shown', async () => {
+  const [there, hidden, gone] = land.servers;
+  instance.elsewhere.remove(gone!);
+  instance.elsewhere.update(hidden!, { org_id: land.other.id });
+  instance.accounts.get('estate')!.organisations = new Set([land.org.id]);
+  const ids = [there!, hidden!, gone!].map(({ id }) => `Server::${id}`);
+  const looks = await value(remote.readByIds('Server', [...ids, 'nonsense'], ['name']));
+  expect([...ids, 'nonsense'].map((id) => looks.get(id)!.kind)).toEqual(['there', 'unknown', 'gone', 'gone']);
+  instance.accounts.get('estate')!.denied.add('read CMDBChangeOp');
+  const blind = await value(remote.readByIds('Server', ids, ['name']));
+  expect(ids.map((id) => blind.get(id)!.kind)).toEqual(['there', 'unknown', 'unknown']);
+});
+
+test('links are relations, read whole and by what changed, and their deletion is told', async () => {
+  const type = 'lnkApplicationSolutionToFunctionalCI:applicationsolution_id:functionalci_id';
+  expect((await value(remote.describeRelationTypes())).map(({ id }) => id)).toContain(type);
+  const read = async (since: string | null, types = [type]) => {
+    const seen = [];
+    for (let cursor: string | null = null; ; ) {
+      const page: Awaited<ReturnType<typeof remote.readRelations>> = await remote.readRelations({
+        types,
+        since,
+        limit: 3,
+        cursor,
+      });
+      if (!page.ok) throw new Error(page.failure.what);
+      seen.push(...page.value.relations);
+      if (page.value.next === null) return seen;
+      cursor = page.value.next;
+    }
+  };
+  const all = land.links.map(({ id, values }) => [
+    `lnkApplicationSolutionToFunctionalCI::${id}`,
+    type,
+    `ApplicationSolution::${values.applicationsolution_id}`,
+    `Server::${values.functionalci_id}`,
+  ]);
+  expect((await read(null)).map(({ id, type, from, to }) => [id, type, from, to])).toEqual(all);
+  // of all kinds, though the instance lacks some
+  expect(await read(null, [])).toHaveLength(all.length);
+  const since = new Date(clock.now()).toISOString();
+  clock.advance(3_600_000);
+  instance.elsewhere.remove(land.applications[0]!);
+  const made = instance.elsewhere.insert('lnkApplicationSolutionToFunctionalCI', {
+    applicationsolution_id: land.applications[1]!.id,
+    functionalci_id: land.servers[5]!.id,
+  });
+  const later = new Date(clock.now()).toISOString();
+  expect((await read(later)).map(({ id }) => id)).toEqual([
+    `lnkApplicationSolutionToFunctionalCI::${made.id}`,
+  ]);
+  expect((await value(remote.relationDeletionsSince(since))).map(({ id }) => id)).toContain(all[0]![0]);
+  expect(
+    (await failure(remote.readRelations({ types: ['x'], since: null, limit: 3, cursor: null }))).code,
+  ).toBe('refused');
+});
+
+describe('the description of the remote', () => {
+  test('lists classes, those of its own by their names, and attributes as objects have them', async () => {
+    expect(await value(remote.describeTables('virtual m'))).toEqual([
+      { name: 'VirtualMachine', label: 'Virtual machine', parent: 'VirtualDevice' },
+    ]);
+    expect(await value(remote.describeTables('UserRequest'))).toContainEqual({
+      name: 'UserRequest',
+      label: 'UserRequest',
+      parent: null,
+    });
+    expect(await value(remote.describeTables('NoSuchClass'))).toEqual([]);
+    const fields = new Map(
+      (await value(remote.describeFields('Server'))).map((field) => [field.name, field]),
+    );
+    expect(fields.get('org_id')).toMatchObject({ kind: 'reference', reference: 'Organization' });
+    expect(fields.get('cpu')).toMatchObject({ kind: 'text' });
+    expect(fields.has('powerA_id_finalclass_recall')).toBe(false);
+    const links = await value(remote.describeFields('ApplicationSolution'));
+    expect(links.find(({ name }) => name === 'functionalcis_list')!.kind).toBe('other');
+    expect((await failure(remote.describeFields('Nothing'))).code).toBe('not_found');
+  });
+
+  test('shows which names of a filter are none', async () => {
+    const filter = `name = 'a' OR (u_gone = 1 AND org_id_friendlyname LIKE 'x%')`;
+    expect(await value(remote.unknownInFilter('Server', filter))).toEqual(['u_gone']);
+    expect(await value(remote.unknownInFilter('Server', 'id > 5'))).toEqual([]);
+    expect((await failure(remote.unknownInFilter('Server', 'name ='))).code).toBe('refused');
+    expect(namesInFilter(`Server.name = :this->name AND DATE_SUB(NOW(), INTERVAL 1 DAY) < \`move\``)).toEqual(
+      ['name', 'move'],
+    );
+    expect(namesInFilter('org_id IN (SELECT Organization WHERE code = 1) AND cpu = 2')).toEqual([
+      'org_id',
+      'cpu',
+    ]);
+    expect(faultOf(`name = 'it\\'s' AND (id > 0)`)).toBeUndefined();
+  });
+
+  test('tries rights without a trace', async () => {
+    const needs = [
+      { table: 'Server', rights: ['read', 'create', 'update', 'delete'] as const },
+      { table: 'CMDBChangeOp', rights: ['read'] as const },
+      { table: 'Nothing', rights: ['read', 'create'] as const },
+    ].map(({ table, rights }) => ({ table, rights: [...rights] }));
+    const granted = async (of = remote) =>
+      (await value(of.testRights(needs))).map(({ table, right, granted }) => `${right} ${table} ${granted}`);
+    expect(await granted()).toEqual([
+      'read Server true',
+      'create Server true',
+      'update Server true',
+      'delete Server true',
+      'read CMDBChangeOp true',
+      'read Nothing false',
+      'create Nothing false',
+    ]);
+    const { denied } = instance.accounts.get('estate')!;
+    for (const one of ['write FunctionalCI', 'delete Server', 'read CMDBChangeOp']) denied.add(one);
+    expect((await granted()).slice(0, 5)).toEqual([
+      'read Server true',
+      'create Server false',
+      'update Server false',
+      'delete Server false',
+      'read CMDBChangeOp false',
+    ]);
+    denied.clear();
+    const elsewhere = connectTo(instance, { timeZone: 'Asia/Tokyo' });
+    expect(await granted(elsewhere)).toContain('read CMDBChangeOp false');
+    await elsewhere.close();
+    expect(instance.writes).toEqual([]);
+  });
+});
+
+test('local times are moments, also where clocks are put forward or back', () => {
+  const zone = 'Europe/Paris';
+  expect(toLocal(Date.UTC(2026, 6, 1, 10), zone)).toBe('2026-07-01 12:00:00');
+  expect(fromLocal('2026-07-01 12:00:00', zone)).toBe(Date.UTC(2026, 6, 1, 10));
+  expect(fromLocal('2026-01-01 00:30:00', zone)).toBe(Date.UTC(2025, 11, 31, 23, 30));
+  // told twice that night, and the earlier is taken
+  expect(fromLocal('2026-10-25 02:30:00', zone)).toBe(Date.UTC(2026, 9, 25, 0, 30));
+  expect(Number.isNaN(fromLocal('', zone))).toBe(true);
+  // an entry made at 01:10 UTC is told as 02:10, which is before 02:50, the time at 00:50 UTC
+  const since = notBefore(Date.UTC(2026, 9, 25, 0, 50), zone);
+  expect(since <= toLocal(Date.UTC(2026, 9, 25, 1, 10), zone)).toBe(true);
+  expect(notBefore(Date.UTC(2026, 6, 1, 10), zone)).toBe('2026-07-01 12:00:00');
+});

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Fault, faults } from '../../emulators/itop/faults.ts';
+import { furnish } from '../../emulators/itop/landscape.ts';
+import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
+import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import { type Connected, connectTo } from './itop.remote.ts';
+import { failure, readAll, value } from './remote.ts';
+
+let instance: ItopEmulator;
+let remote: Connected;
+let land: ReturnType<typeof furnish>;
+beforeEach(async () => {
+  instance = await startItop({
+    clock: createVirtualClock(),
+    accounts: [{ login: 'estate', token: 't-4711' }],
+  });
+  land = furnish(instance, { servers: 30, applications: 2 });
+  remote = connectTo(instance);
+});
+afterEach(async () => {
+  await remote.close();
+  await instance.close();
+});
+const request = { table: 'Server', fields: ['name'], limit: 10, cursor: null };
+const org = () => `Organization::${land.org.id}`;
+
+test('a record is made, changed and deleted; what is stored of it comes back', async () => {
+  const made = await value(
+    remote.create('Server', { name: 'x'.repeat(300), org_id: org(), nb_u: 2, location_id: null }, 'estate:1'),
+  );
+  const { id } = made.record;
+  expect(made.record).toMatchObject({
+    table: 'Server',
+    fields: { org_id: { value: org(), display: 'Demo' }, nb_u: { value: '2' } },
+  });
+  expect(made.record.fields.name!.value).toHaveLength(255);
+  expect((await value(remote.findCreated('Server', 'estate:1')))!.id).toBe(id);
+  expect(await value(remote.findCreated('Server', 'estate:2'))).toBeNull();
+  const location = `Location::${land.location.id}`;
+  const changed = await value(remote.update('FunctionalCI', id, { name: 'web', description: 'new' }));
+  expect(changed.record.fields.name).toEqual({ value: 'web' });
+  const moved = await value(remote.update('Server', id, { location_id: location, cpu: null }));
+  expect(moved.record.fields.location_id).toEqual({ value: location, display: 'Grenoble' });
+  const emptied = await value(remote.update('Server', id, { location_id: null }));
+  expect(emptied.record.fields.location_id).toEqual({ value: '' });
+  expect(await value(remote.delete('Server', id))).toBe(true);
+  expect(await value(remote.delete('Server', id))).toBe(false);
+  expect(await value(remote.findCreated('Server', 'estate:1'))).toBeNull();
+  expect((await failure(remote.update('Server', id, { name: 'x' }))).code).toBe('not_found');
+  await expect(remote.findCreated('Server', '')).rejects.toThrow('must not be empty');
+});
+
+test('what the service does not take is refused with its reason', async () => {
+  const bad = await failure(
+    remote.create('Server', { name: 'x', org_id: org(), status: 'none' }, 'estate:1'),
+  );
+  expect([bad.code, bad.what]).toEqual(['refused', expect.stringContaining('Value not allowed [none]')]);
+  expect((await failure(remote.create('Server', { name: 'x' }, 'estate:1'))).what).toContain('org_id');
+  expect((await failure(remote.create('Nothing', { name: 'x' }, 'estate:1'))).code).toBe('not_found');
+  instance.accounts.get('estate')!.denied.add('write Server');
+  expect((await failure(remote.create('Server', { name: 'x', org_id: org() }, 'estate:1'))).code).toBe(
+    'forbidden',
+  );
+  expect(instance.writes).toEqual([]);
+});
+
+test('a relation is made once, though its answer is lost, and deleted', async () => {
+  const type = 'lnkApplicationSolutionToFunctionalCI:applicationsolution_id:functionalci_id';
+  const from = `ApplicationSolution::${land.applications[0]!.id}`;
+  instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'] });
+  const id = await value(remote.createRelation(type, from, `Server::${land.servers[9]!.id}`));
+  expect(instance.writes).toHaveLength(1);
+  expect(await value(remote.deleteRelation(id))).toBe(true);
+  expect(await value(remote.deleteRelation(id))).toBe(false);
+  expect((await failure(remote.createRelation('none', from, from))).code).toBe('refused');
+  expect((await failure(remote.createRelation(type, from, 'x'))).code).toBe('not_found');
+});
+
+describe.each(['reset_after_write', 'truncated_json', 'refused_after_write', 'html_answer'] as const)(
+  'with %s',
+  (fault) => {
+    test('each write is done once', async () => {
+      const kinds = fault === 'refused_after_write' ? ['create' as const, 'update' as const] : undefined;
+      const lose = () =>
+        instance.faults.arm({ fault, kinds: kinds ?? ['create', 'update', 'delete'], times: 1 });
+      lose();
+      const made = await value(remote.create('Server', { name: 'web', org_id: org() }, 'estate:1'));
+      instance.faults.clear();
+      lose();
+      await value(remote.update('Server', made.record.id, { name: 'web 2' }));
+      instance.faults.clear();
+      lose();
+      await value(remote.delete('Server', made.record.id));
+      expect(instance.writes.map(({ kind }) => kind)).toEqual(['create', 'update', 'delete']);
+    });
+  },
+);
+
+/** Reads a class and makes, changes and deletes some objects meanwhile; nothing may be lost, doubled or invented. */
+async function exercise(run: string): Promise<void> {
+  const before = land.servers.map(({ id }) => `Server::${id}`);
+  const read = readAll(remote, 'Server', 7);
+  const made: string[] = [];
+  for (let at = 0; at < 2; at += 1) {
+    const { record } = await value(
+      remote.create('Server', { name: `${run} ${at}`, org_id: org() }, `${run}:${at}`),
+    );
+    made.push(record.id);
+  }
+  await value(remote.update('Server', made[0]!, { name: `${run} changed` }));
+  await value(remote.delete('Server', made[1]!));
+  const met = (await read).records.map(({ id }) => id);
+  expect(new Set(met).size, 'a record came twice').toBe(met.length);
+  const there = new Set(instance.store.of('Server').map(({ id }) => `Server::${id}`));
+  expect(
+    before.filter((id) => there.has(id) && !met.includes(id)),
+    'records were missed',
+  ).toEqual([]);
+  expect(instance.writes.map(({ kind }) => kind).sort(), 'writes were lost or doubled').toEqual([
+    'create',
+    'create',
+    'delete',
+    'update',
+  ]);
+}
+
+test.each(faults)('nothing is lost, doubled or invented with %s', async (fault) => {
+  instance.faults.arm({ fault, nth: 2, times: 2 });
+  await exercise('alone');
+  expect(instance.faults.fired.get(fault)).toBeGreaterThan(0);
+});
+
+const pairs = faults.flatMap((one, at) => faults.slice(at + 1).map((other) => [one, other] as const));
+test.each(pairs.filter((_, at) => at % 4 === 0))('nor with %s and %s', async (one, other) => {
+  instance.faults.arm({ fault: one, nth: 2, times: 2 });
+  instance.faults.arm({ fault: other, nth: 3, times: 2 });
+  await exercise('pair');
+});
+
+describe('what still fails says what, where and what to do', () => {
+  test.each([
+    ['limited', 'limited'],
+    ['unauthorised', 'credentials_refused'],
+    ['server_error', 'outage'],
+    ['database_error', 'outage'],
+    ['html_answer', 'unreadable_answer'],
+    ['truncated_json', 'incomplete_answer'],
+    ['slow_page', 'timed_out'],
+  ] as const satisfies readonly (readonly [Fault, string])[])('%s ends as %s', async (fault, code) => {
+    instance.faults.arm({ fault, times: 99 });
+    const failed = await failure(remote.readPage(request));
+    expect(failed.code).toBe(code);
+    expect(failed.where).toContain(instance.base);
+    expect(failed.what).toContain('Reading Server');
+  });
+
+  test('a token lets in as a password does; wrong ones and wrong addresses do not', async () => {
+    const open = (config: Parameters<typeof connectTo>[1]) => connectTo(instance, config);
+    const token = open({ auth: { kind: 'token', token: 't-4711' } });
+    expect((await value(token.readPage(request))).records.length).toBeGreaterThan(0);
+    const stranger = open({ auth: { kind: 'token', token: 'none' } });
+    const refused = await failure(stranger.readPage(request));
+    expect(refused.code).toBe('credentials_refused');
+    expect(JSON.stringify(refused)).not.toContain('none');
+    const lost = open({ url: `${instance.base}/elsewhere` });
+    expect((await failure(lost.readPage(request))).code).toBe('not_found');
+    for (const one of [token, stranger, lost]) await one.close();
+  });
+
+  test('a write that goes wrong for good was looked up each time', async () => {
+    instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 9 });
+    const failed = await failure(remote.create('Server', { name: 'x', org_id: org() }, 'estate:1'));
+    expect([failed.code, instance.writes]).toEqual(['answer_lost', []]);
+  });
+});
