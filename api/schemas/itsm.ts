@@ -25,6 +25,7 @@ export const ItsmConnectionSchema = Type.Partial(
     client_secret: Masked,
     refresh_token: Masked,
     token: Masked,
+    time_zone: Nullable(Type.String({ description: 'The IANA zone of the clocks of the remote' })),
     ca: Nullable(Type.String()),
     client_certificate: Nullable(Type.String()),
     client_key: Masked,

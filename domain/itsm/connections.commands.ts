@@ -20,7 +20,7 @@ export interface ConnectionTools {
   outbound: Outbound;
 }
 
-const told = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, ca, client_certificate,
+const told = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate,
     is_active, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
   from itsm_connections where id = ?`;
 

@@ -1,5 +1,6 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
 import type { Outbound } from '../../platform/outbound.ts';
+import { timeZoneFaults } from '../jobs/schedules.check.ts';
 import { MASK } from '../settings/settings.secrets.ts';
 import { addressFault, certificateFaults } from './connections.check.ts';
 import {
@@ -47,6 +48,7 @@ const fresh = (kind: ConnectionKind): ConnectionSettings => ({
   grant_type: null,
   username: null,
   client_id: null,
+  time_zone: null,
   ca: null,
   client_certificate: null,
   is_active: true,
@@ -80,6 +82,7 @@ export function keepConnection(
   const faults = [
     ...(settings.name === '' ? [fault('name', 'required', 'must not be blank')] : []),
     ...addressFault(outbound, settings.instance_url, rulesOf(settings.kind).address),
+    ...zoneFaults(settings),
     ...credentialFaults(input, settings, secrets, forgotten),
     ...(settings.client_certificate && forgotten.has('client_key') ? [secretNeeded('client_key')] : []),
   ];
@@ -93,7 +96,9 @@ const secretNeeded = (field: string): FieldError =>
   fault(field, 'secret_needed', 'is needed again when instance_url changes');
 
 function merged(input: ConnectionPatch, present: ConnectionSettings): ConnectionSettings {
-  const text = (member: 'username' | 'client_id' | 'ca' | 'client_certificate'): string | null => {
+  const text = (
+    member: 'username' | 'client_id' | 'time_zone' | 'ca' | 'client_certificate',
+  ): string | null => {
     const sent = input[member];
     return sent === undefined ? present[member] : sent?.trim() || null;
   };
@@ -108,10 +113,18 @@ function merged(input: ConnectionPatch, present: ConnectionSettings): Connection
     grant_type: authType === 'oauth2' ? grant : null,
     username: text('username'),
     client_id: text('client_id'),
+    time_zone: text('time_zone'),
     ca: text('ca'),
     client_certificate: text('client_certificate'),
     is_active: input.is_active ?? present.is_active,
   };
+}
+
+function zoneFaults({ kind, time_zone: zone }: ConnectionSettings): FieldError[] {
+  if (rulesOf(kind).timeZone) {
+    return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneFaults(zone);
+  }
+  return zone === null ? [] : [fault('time_zone', 'not_offered', `is not used for ${kind}`)];
 }
 
 /** Drops what is not needed, and tells what is missing or was sent in vain. */

@@ -8,11 +8,14 @@ export interface ConnectionKindRules {
   address: 'host' | 'path';
   /** The first is taken unless another is asked for. */
   authTypes: readonly [AuthType, ...AuthType[]];
+  /** Whether the remote tells times by its own clocks, so that their zone has to be known. */
+  timeZone?: true;
 }
 
 /** What may answer at the address of a connection; `integrations/itsm/connections` knows how each is called. */
 export const connectionKinds = {
   servicenow: { address: 'host', authTypes: ['basic', 'oauth2'] },
+  itop: { address: 'path', authTypes: ['basic', 'token'], timeZone: true },
 } as const satisfies Record<string, ConnectionKindRules>;
 
 export type ConnectionKind = keyof typeof connectionKinds;

@@ -38,6 +38,7 @@ const connectionList: ListSpec = {
     client_id: 'c.client_id',
     client_secret: masked(`c.auth_type = 'oauth2'`),
     refresh_token: masked(`c.grant_type = 'refresh_token'`),
+    time_zone: 'c.time_zone',
     token: masked(`c.auth_type = 'token'`),
     ca: 'c.ca',
     client_certificate: 'c.client_certificate',

@@ -33,6 +33,9 @@ const optional = {
   client_secret: Type.Optional(secret(1000, 'For oauth2')),
   refresh_token: Type.Optional(secret(4000, 'For oauth2 by refresh token')),
   token: Type.Optional(secret(4000, 'For token')),
+  time_zone: Type.Optional(
+    text(100, 'For itop: the IANA zone of its clocks, which is `timezone` of its configuration'),
+  ),
   ca: Type.Optional(text(100_000, 'Authorities to trust instead of the public ones, as PEM')),
   client_certificate: Type.Optional(text(100_000, 'A certificate to be known by, as PEM')),
   client_key: Type.Optional(secret(20_000, 'The key of the certificate, as PEM without a passphrase')),
@@ -87,6 +90,8 @@ export interface ConnectionSettings {
   grant_type: 'password' | 'client_credentials' | 'refresh_token' | null;
   username: string | null;
   client_id: string | null;
+  /** The IANA zone that the remote tells times in, where the kind needs it. */
+  time_zone: string | null;
   ca: string | null;
   client_certificate: string | null;
   is_active: boolean;

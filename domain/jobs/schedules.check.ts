@@ -32,7 +32,8 @@ function cronFaults(cron: string): FieldError[] {
   }));
 }
 
-function timeZoneFaults(timeZone: string): FieldError[] {
+/** The fault of a name that is no IANA time zone, as the field `time_zone`. */
+export function timeZoneFaults(timeZone: string): FieldError[] {
   try {
     // an offset such as +02:00 is no zone: it knows no summer time
     if (!/^[A-Za-z]/.test(timeZone)) throw new RangeError();

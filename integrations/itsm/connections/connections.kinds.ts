@@ -1,8 +1,10 @@
 import type { ConnectionKind } from '../../../domain/itsm/connections.kinds.ts';
+import { itopKind } from './connections.itop.ts';
 import type { RemoteKind } from './connections.kind.types.ts';
 import { serviceNowKind } from './connections.servicenow.ts';
 
 /** Every kind that can be set up, and how it is called. */
 export const remoteKinds: Record<ConnectionKind, RemoteKind> = {
   servicenow: serviceNowKind,
+  itop: itopKind,
 };

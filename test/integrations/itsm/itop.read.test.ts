@@ -75,12 +75,6 @@ describe('a complete reading', () => {
     ]);
   });
 
-  test('counts for nothing what organisations may hide', async () => {
-    instance.accounts.get('estate')!.organisations = new Set([land.other.id]);
-    const { records, withheld } = await readAll(remote, 'Server', 10);
-    expect([records, withheld]).toEqual([[], true]);
-  });
-
   test('keeps to a filter, and to one that is a condition alone', async () => {
     const filter = `name LIKE 'Server 1%' OR (name = "Server 0" AND status != 'stock')`;
     const { records } = await readAll(remote, 'Server', 5, { filter });

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readAnswer } from '../../../integrations/itsm/connectors/itop/answers.ts';
 import { type Fault, faults } from '../../emulators/itop/faults.ts';
 import { furnish } from '../../emulators/itop/landscape.ts';
 import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
@@ -172,4 +175,19 @@ describe('what still fails says what, where and what to do', () => {
     const failed = await failure(remote.create('Server', { name: 'x', org_id: org() }, 'estate:1'));
     expect([failed.code, instance.writes]).toEqual(['answer_lost', []]);
   });
+});
+
+test('the guide says of each answer what it is taken for', () => {
+  const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itop.md'), 'utf8');
+  const rows = [...guide.matchAll(/^\| `(\d+)` \| `(.+?)` \| .+ \| `(\w+)` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(8);
+  const context = { where: '', doing: 'Reading', isRead: true, now: 0 };
+  for (const [, code, message, meaning] of rows) {
+    const body = Buffer.from(JSON.stringify({ code: Number(code), message }));
+    const read = readAnswer({ status: 200, headers: {}, body }, context);
+    expect([message, read.kind !== 'done' && !read.failure.ok && read.failure.failure.code]).toEqual([
+      message,
+      meaning,
+    ]);
+  }
 });

@@ -120,8 +120,8 @@ export function createReading(transport: Transport, description: Description, hi
       recordOf(request.table, object, request.fields, moments.get(remoteId(object.class, object.key))),
     ),
     next,
-    // objects of organisations that the account may not see are passed over in silence: what is missing may be there
-    withheld: true,
+    // objects of organisations that the account may not see are passed over in silence; a look at one tells them apart
+    withheld: false,
   });
 
   const byChange = (a: RemoteRecord, b: RemoteRecord): number =>

@@ -1,0 +1,32 @@
+import { connectItop } from '../connectors/itop/itop.ts';
+import type { RemoteKind } from './connections.kind.types.ts';
+
+export const itopKind: RemoteKind = {
+  open: ({ settings, secrets }, { tls, outboundAllow, limits, signal, patience }) =>
+    connectItop({
+      config: {
+        url: settings.instance_url,
+        auth:
+          settings.auth_type === 'token'
+            ? { kind: 'token', token: secrets.token! }
+            : { kind: 'basic', username: settings.username!, password: secrets.password! },
+        timeZone: settings.time_zone!,
+        tls,
+        ...patience,
+      },
+      outboundAllow,
+      limits,
+      ...(signal ? { signal } : {}),
+    }),
+  tested: [
+    { table: 'FunctionalCI', rights: ['read', 'update', 'delete'], needed: ['read'] },
+    { table: 'Server', rights: ['create'], needed: [] },
+    {
+      table: 'lnkApplicationSolutionToFunctionalCI',
+      rights: ['read', 'create', 'delete'],
+      needed: [],
+    },
+    { table: 'CMDBChangeOp', rights: ['read'], needed: ['read'] },
+    { table: 'CMDBChangeOpDelete', rights: ['read'], needed: ['read'] },
+  ],
+};

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { furnish } from '../../emulators/itop/landscape.ts';
+import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const base = '/api/v1/itsm-sync/connections';
+const MASK = '********';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ItopEmulator;
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  instance = await startItop({
+    tls: serverCertificate,
+    accounts: [
+      { login: 'estate', token: 't-4711' },
+      { login: 'reader', denied: new Set(['write FunctionalCI', 'read CMDBChangeOp']) },
+    ],
+  });
+  furnish(instance, { servers: 3, applications: 1 });
+});
+afterAll(async () => {
+  await instance.close();
+  await t.close();
+});
+
+const input = (more: object = {}) => ({
+  name: `iTop ${randomUUID()}`,
+  kind: 'itop',
+  instance_url: instance.base,
+  auth_type: 'token',
+  token: 't-4711',
+  time_zone: 'Europe/Paris',
+  ca: authority,
+  ...more,
+});
+const create = async (more: object = {}): Promise<string> => {
+  const answer = await admin.post(base, input(more));
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+};
+const basic = { auth_type: 'basic', token: undefined, username: 'reader', password: 'secret' };
+
+it('is set up with a path, a zone, and a token that is told to nobody', async () => {
+  const made = await admin.post(base, input({ instance_url: `${instance.base}/` }));
+  expect(made.body).toMatchObject({
+    kind: 'itop',
+    instance_url: instance.base,
+    auth_type: 'token',
+    token: MASK,
+    password: null,
+    time_zone: 'Europe/Paris',
+  });
+  const { id } = made.body;
+  const { secrets } = await t.services.db('itsm_connections').where({ id }).first('secrets');
+  expect(secrets).not.toContain('t-4711');
+  const moved = await admin.patch(`${base}/${id}`, { instance_url: 'https://example.com/web' });
+  expect(moved.body.errors.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
+    ['token', 'secret_needed'],
+  ]);
+  const changed = await admin.patch(`${base}/${id}`, basic);
+  expect(changed.body).toMatchObject({ username: 'reader', token: null, password: MASK });
+});
+
+it.each([
+  [{ time_zone: null }, 'time_zone', 'required'],
+  [{ time_zone: 'Mars' }, 'time_zone', 'bad_time_zone'],
+  [{ token: '' }, 'token', 'required'],
+  [{ auth_type: 'oauth2' }, 'auth_type', 'not_offered'],
+  [{ username: 'x' }, 'username', 'not_offered'],
+  [{ instance_url: 'https://example.com/web?x=1' }, 'instance_url', 'format'],
+  [{ kind: 'servicenow', instance_url: 'https://example.com', ...basic }, 'time_zone', 'not_offered'],
+])('is refused with %j', async (more, field, code) => {
+  const { status, body } = await admin.post(base, input(more));
+  expect([status, body.errors?.[0].field, body.errors?.[0].code]).toEqual([422, field, code]);
+});
+
+it('is tested for the rights of its account, class by class, and for the zone', async () => {
+  const test = async (more: object) => (await admin.post(`${base}/${await create(more)}/test`)).body;
+  expect(await test({})).toMatchObject({ success: true, failure: null });
+  const lacking = await test(basic);
+  expect([lacking.success, lacking.message]).toEqual([false, expect.stringContaining('read CMDBChangeOp')]);
+  const wrongZone = await test({ time_zone: 'Asia/Tokyo' });
+  expect(wrongZone.rights.find(({ table }: { table: string }) => table === 'CMDBChangeOp').how).toContain(
+    'time_zone',
+  );
+  expect(await test({ token: 'wrong' })).toMatchObject({ success: false, failure: 'credentials_refused' });
+});
+
+it('lists its classes and their attributes', async () => {
+  const id = await create();
+  const classes = await admin.get(`${base}/${id}/tables?search=server&page_size=200`);
+  expect(classes.body.items).toContainEqual({ name: 'Server', label: 'Server', parent: 'DatacenterDevice' });
+  const fields = await admin.get(`${base}/${id}/tables/Server/fields?page_size=200`);
+  expect(fields.body.items.find(({ name }: { name: string }) => name === 'org_id')).toMatchObject({
+    type: 'reference',
+    reference: 'Organization',
+  });
+  expect((await admin.get(`${base}/${id}/tables/Nothing/fields`)).status).toBe(404);
+});
