@@ -39,6 +39,15 @@ export interface Snapshot {
     table: string,
     statement: (range: IdRange) => Statement,
   ): AsyncGenerator<CopiedLines>;
+  /**
+   * Reads lines of one answer, which is made in parts, side by side in the same way and hands them on in the order of the parts.
+   * @param most connections that are worth it. @param statements gives the queries for so many connections as there are.
+   */
+  parts(
+    form: 'csv' | 'json',
+    most: number,
+    statements: (connections: number) => Statement[],
+  ): AsyncGenerator<CopiedLines>;
   /** How many rows the server expects a query (with `?` for its values) to give. */
   expected(text: string, values: readonly unknown[]): Promise<number>;
 }
@@ -50,8 +59,11 @@ const WAITING = 64;
 /** Connections of one snapshot: more would be more than a file's writer can take. */
 const LANES = Math.min(4, os.availableParallelism());
 
-/** Connections that see the same moment as `client`, which goes first. */
-type Lanes = (client: PoolClient) => Promise<{ clients: PoolClient[]; release(): Promise<void> }>;
+/** Connections, at most so many, that see the same moment as `client`, which goes first. */
+type Lanes = (
+  client: PoolClient,
+  most: number,
+) => Promise<{ clients: PoolClient[]; release(): Promise<void> }>;
 
 const alone: Lanes = async (client) => ({ clients: [client], release: async () => undefined });
 
@@ -85,7 +97,7 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
     csv: (text, values) => copyOut(client, 'csv', withLiterals(text, values)).lines(),
     json: (text, values) => copyOut(client, 'json', withLiterals(text, values)).lines(),
     async *ranges(form, table, statement) {
-      const { clients, release } = await lanes(client);
+      const { clients, release } = await lanes(client, LANES);
       let after: string | undefined;
       let last = false;
       try {
@@ -96,6 +108,18 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
           last = after === undefined;
           const { sql, bindings } = statement(idRange(from, after));
           return copyOut(lane, form, withLiterals(sql, bindings), WAITING);
+        });
+      } finally {
+        await release();
+      }
+    },
+    async *parts(form, most, statements) {
+      const { clients, release } = await lanes(client, Math.min(most, LANES));
+      const waiting = statements(clients.length);
+      try {
+        yield* inLanes(clients, async (lane) => {
+          const next = waiting.shift();
+          return next && copyOut(lane, form, withLiterals(next.sql, next.bindings), WAITING);
         });
       } finally {
         await release();
@@ -136,7 +160,7 @@ const SETTINGS = 'set local cursor_tuple_fraction = 1; set local idle_in_transac
 
 /** Takes connections of the pool that nobody waits for and that leave half of it to others. */
 function poolLanes(db: Db): Lanes {
-  return async (client) => {
+  return async (client, most) => {
     const { pool } = db.client;
     const more: PoolClient[] = [];
     const release = async () => {
@@ -146,7 +170,7 @@ function poolLanes(db: Db): Lanes {
       }
     };
     try {
-      while (more.length + 1 < LANES && pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2) {
+      while (more.length + 1 < most && pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2) {
         more.push(await db.client.acquireConnection());
       }
       if (more.length > 0) {
@@ -170,8 +194,7 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
   const client: PoolClient = await db.client.acquireConnection();
   const snapshot = snapshotOn(client, poolLanes(db));
   try {
-    await client.query('begin isolation level repeatable read read only');
-    await client.query(SETTINGS);
+    await client.query(`begin isolation level repeatable read read only; ${SETTINGS}`);
     const result = await work(snapshot);
     await client.query('commit');
     return result;

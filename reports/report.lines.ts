@@ -13,25 +13,17 @@ const LF = 10;
  * @param query one column of texts made by `jsonLine`.
  */
 export async function readLines(sql: Sql, query: Fragment): Promise<Buffer> {
-  return Buffer.concat(await readLineChunks(sql, query));
-}
-
-/** The same in chunks of whole lines, of which none is copied once more. */
-export async function readLineChunks(sql: Sql, query: Fragment): Promise<Buffer[]> {
   const { client } = sql;
   const connection: PoolClient = await client.acquireConnection();
   try {
     const chunks: Buffer[] = [];
-    for await (const { bytes } of copyOut(
-      connection,
-      'json',
-      withLiterals(query.sql, query.bindings),
-    ).lines()) {
-      chunks.push(bytes);
+    let bytes = 0;
+    for await (const lines of copyOut(connection, 'json', withLiterals(query.sql, query.bindings)).lines()) {
+      chunks.push(lines.bytes);
+      bytes += lines.bytes.length;
     }
-    const last = chunks.pop();
     // but for the comma and the line feed of the last
-    return last ? [...chunks, last.subarray(0, -2)] : chunks;
+    return Buffer.concat(chunks, Math.max(0, bytes - 2));
   } finally {
     // the transaction keeps it
     await client.releaseConnection(connection);

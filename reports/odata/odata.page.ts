@@ -1,9 +1,10 @@
 import type { Ctx } from '../../domain/context.ts';
 import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
 import { notFound } from '../../platform/errors.ts';
+import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet, Navigation, ODataModel } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
-import { runLines, runStatement } from './odata.run.ts';
+import { inSnapshot, readItems, runStatement } from './odata.run.ts';
 import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
 import type { Expr, NestedOptions } from './query/query.types.ts';
@@ -105,42 +106,63 @@ export function isThere(writing: Writing, set: EntitySet, key: string): Fragment
 const POSITION = `(select greatest(coalesce((select max(position) from events), 0),
   coalesce((select (value #>> '{}')::bigint from settings where key = 'events.purged_through'), 0)))`;
 
-/** What a statement tells besides the entities. */
+/** What is told of a page besides its entities. */
 interface PageFacts {
   total: number | null;
   position: number | null;
   there: boolean | null;
   /** How many entities were found, one more than the page holds at most. */
   found: number;
-  /** The last of the page. */
-  last: { id: string; keys: (string | null)[] } | null;
+  /** Comma-separated, those of the page in its order; null for none. */
+  ids: string | null;
+  /** Values of the order's keys in the last of the page. */
+  keys: (string | null)[] | null;
 }
 
-const LF = 10;
+/** So many entities are worth a connection of their own. */
+const PART = 250;
 
 /**
- * One page of entities, read by one statement, in pieces of the answer.
+ * One page of entities in pieces of the answer. Which they are is found first; then they are written side by side, at the
+ * same moment of the database.
  * @throws EstateError `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `not_found`.
  */
 export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer[]> {
-  const { model, set, via, options, token, wire } = question;
-  const left = token ? token.left : (options.top ?? null);
+  const left = question.token ? question.token.left : (question.options.top ?? null);
   const size = Math.min(question.pageSize, left ?? question.pageSize);
-  const writing = createWriting(ctx, model);
-  const [first, ...chunks] = await runLines(ctx, pageStatement(writing, question, size));
-  const end = first!.indexOf(LF);
-  const facts: PageFacts = JSON.parse(first!.toString('utf8', 0, end < 0 ? first!.length : end - 1));
-  if (facts.there === false) throw notFound(via!.set.name, via!.key);
-  const { found, last } = facts;
+  const writing = createWriting(ctx, question.model);
+  const finding = foundStatement(writing, question, size);
+  const showing = itemsStatement(writing, question);
+  return await inSnapshot(ctx, async (snapshot) => {
+    const [facts] = await snapshot.query<PageFacts>(numbered(finding.sql), finding.bindings);
+    if (facts!.there === false) throw notFound(question.via!.set.name, question.via!.key);
+    const ids = facts!.ids?.split(',') ?? [];
+    const chunks = await readItems(snapshot, Math.ceil(ids.length / PART), (connections) => {
+      const each = Math.ceil(ids.length / connections);
+      return Array.from({ length: connections }, (_, n) => showing(ids.slice(n * each, (n + 1) * each)));
+    });
+    return answerOf(question, { facts: facts!, ids, left, size }, chunks);
+  });
+}
+
+/** The answer around a page's entities. */
+function answerOf(
+  question: PageQuestion,
+  { facts, ids, left, size }: { facts: PageFacts; ids: string[]; left: number | null; size: number },
+  chunks: Buffer[],
+): Buffer[] {
+  const { set, options, token, wire } = question;
+  const { found, keys } = facts;
+  const last = ids.at(-1);
   const remaining = left === null ? null : left - Math.min(found, size);
   const more = found > size && remaining !== 0;
   const position = token ? token.position : facts.position;
   const links: string[] = [];
-  if (more && last) {
+  if (more && last !== undefined) {
     const next = writeSkipToken({
       bound: question.bound,
-      keys: last.keys,
-      id: last.id,
+      keys: keys ?? [],
+      id: last,
       left: remaining,
       position,
       since: null,
@@ -161,17 +183,12 @@ export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer
       : []),
     '"value":[',
   ];
-  return [
-    Buffer.from(`{${members.join(',')}`),
-    ...(end < 0 ? [] : [first!.subarray(end + 1)]),
-    ...chunks,
-    Buffer.from(`${[']', ...links].join(',')}}`),
-  ];
+  return [Buffer.from(`{${members.join(',')}`), ...chunks, Buffer.from(`${[']', ...links].join(',')}}`)];
 }
 
-/** A statement whose first line has the page's facts, and each further one an entity. */
-function pageStatement(writing: Writing, question: PageQuestion, size: number): Fragment {
-  const { set, via, options, token, wire, track } = question;
+/** A statement that finds the entities of a page and what is told besides. */
+function foundStatement(writing: Writing, question: PageQuestion, size: number): Fragment {
+  const { set, via, options, token, track } = question;
   const source = selection(writing, question);
   const keys = orderKeys(options.orderby, { writing, option: '$orderby', set, alias: ROOT });
   const order = orderList(keys, ROOT);
@@ -181,34 +198,40 @@ function pageStatement(writing: Writing, question: PageQuestion, size: number): 
     keys.length === 0
       ? raw('null::text[]')
       : sql`array[${listOf(keys.map((key) => sql`(${key.sql})::text`))}]`;
-  const { item, joins } = question.references
-    ? {
-        item: sql`json_build_object('@odata.id', ${`${wire.root}/${set.name}(`}::text || c.id || ')')::text`,
-        joins: [],
-      }
-    : entityJson(writing, set, ROOT, options, wire);
   const total =
     options.count && !token
       ? sql`(select count(*) from ${source.from} where ${source.where})`
       : raw('null::bigint');
   const position = track && !token ? raw(POSITION) : raw('null::bigint');
   const there = via ? isThere(writing, via.set, via.key) : raw('null::boolean');
-  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
-  // in their order before they are looked up, so that none waits for the others to be sorted with all that it holds
-  const shown = sql`(select id, n from page where n <= ${size}::int order by n offset 0) page`;
-  const rows = joins.reduce(
-    (all, join) => sql`${all} ${join}`,
-    sql`${shown} join ${table} c on c.id = page.id`,
-  );
   return sql`with page as materialized (
       select found.id, found.keys, row_number() over () as n
       from (select c.id, ${values} as keys from ${looked}
             order by ${order} limit ${size === 0 ? 0 : size + 1} offset ${token ? 0 : options.skip}) found)
-    select json_build_object('total', ${total}, 'position', ${position}, 'there', ${there},
-      'found', (select count(*) from page),
-      'last', (select json_build_object('id', id, 'keys', coalesce(keys, '{}')) from page where n <= ${size}::int
-               order by n desc limit 1))::text || ','
-    union all (select ${item} || ',' from ${rows} order by page.n)`;
+    select ${total} as total, ${position} as position, ${there} as there, (select count(*) from page) as found,
+      (select string_agg(id::text, ',' order by n) from page where n <= ${size}::int) as ids,
+      (select keys from page where n <= ${size}::int order by n desc limit 1) as keys`;
+}
+
+/** Gives the statement of the JSON of entities, in the order of their ids as they are given. */
+function itemsStatement(writing: Writing, question: PageQuestion): (ids: string[]) => Fragment {
+  const { set, options, wire } = question;
+  const { item, joins } = question.references
+    ? {
+        item: sql`json_build_object('@odata.id', ${`${wire.root}/${set.name}(`}::text || c.id || ')')::text`,
+        joins: [],
+      }
+    : entityJson(writing, set, ROOT, options, wire);
+  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
+  return (ids) => {
+    // in their order before they are looked up, so that none waits for the others to be sorted with all that it holds
+    const shown = sql`(select id, n from unnest(${ids}::uuid[]) with ordinality as given (id, n) order by n offset 0) page`;
+    const rows = joins.reduce(
+      (all, join) => sql`${all} ${join}`,
+      sql`${shown} join ${table} c on c.id = page.id`,
+    );
+    return sql`select ${item} || ',' from ${rows} order by page.n`;
+  };
 }
 
 /** How many entities the question's filter lets through. */

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/filters/filters.sql.ts';
 import { sqlState } from '../../platform/database.ts';
-import { readLineChunks } from '../report.lines.ts';
+import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { invalidQuery } from './odata.errors.ts';
 
 /**
@@ -14,13 +14,28 @@ export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): 
   return rows;
 }
 
+/** Runs `work` on one moment of the database. @throws EstateError as {@link runStatement}. */
+export async function inSnapshot<T>(ctx: Ctx, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  return await running(() => withSnapshot(ctx.db, work));
+}
+
 /**
- * Runs a statement of one column of JSON texts, each with a comma behind. They stay the bytes that the database writes: a
+ * Runs statements of one column of JSON texts, each with a comma behind. They stay the bytes that the database writes: a
  * page of texts would keep the process busy with clearing them away.
- * @returns them in chunks, one a line and without the last comma. @throws EstateError as {@link runStatement}.
+ * @param statements the parts of what is read, for so many connections as there are, `most` of them.
+ * @returns them in chunks, one a line and without the last comma.
  */
-export async function runLines(ctx: Ctx, statement: Fragment): Promise<Buffer[]> {
-  return await running(() => readLineChunks(ctx.db, statement));
+export async function readItems(
+  snapshot: Snapshot,
+  most: number,
+  statements: (connections: number) => Fragment[],
+): Promise<Buffer[]> {
+  if (most === 0) return [];
+  const chunks: Buffer[] = [];
+  for await (const { bytes } of snapshot.parts('json', most, statements)) chunks.push(bytes);
+  const last = chunks.pop();
+  // but for the comma and the line feed of the last
+  return last ? [...chunks, last.subarray(0, -2)] : chunks;
 }
 
 async function running<T>(run: () => Promise<T>): Promise<T> {

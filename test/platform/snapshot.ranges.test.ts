@@ -1,3 +1,4 @@
+import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CopiedLines } from '../../platform/copy-out.ts';
@@ -94,6 +95,26 @@ it('reads over several connections, and over one where the pool has none to spar
   const { rows } = await withSnapshot(narrow, (snapshot) => all(ranged(snapshot, 'csv')));
   await narrow.destroy();
   expect(rows).toBe(ROWS);
+});
+
+it('reads parts side by side and hands them on in their order, over as many connections as are worth it', async () => {
+  await withSnapshot(db, async (snapshot) => {
+    for (const most of [1, 2]) {
+      let given = 0;
+      const lines = snapshot.parts('json', most, (connections) => {
+        given = connections;
+        // the first takes the longest
+        return [20_000, 3].map((count) => ({
+          sql: 'select n::text from generate_series(1, ?::int) n',
+          bindings: [count],
+        }));
+      });
+      const { text, rows } = await all(lines);
+      expect([given, rows]).toEqual([Math.min(most, os.availableParallelism()), 20_003]);
+      expect(text.endsWith('\n20000\n1\n2\n3\n')).toBe(true);
+    }
+    expect(await inTransactions()).toBe(1);
+  });
 });
 
 it('waits for a slow reader without reading on', async () => {

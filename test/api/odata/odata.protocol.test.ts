@@ -262,6 +262,26 @@ describe('pages', () => {
     expect(await walk({ $orderby: 'name', $skip: '1', $top: '3' })).toEqual(['Beta', 'delta', 'Epsilon']);
   });
 
+  it('are the same in one piece and in many', async () => {
+    const cards = Array.from({ length: 420 }, (_, n) => ({
+      row_index: n + 1,
+      type: 'Organization',
+      name: `Branch ${n}`,
+    }));
+    expect((await admin.post('/api/v1/cards/bulk-create', { cards })).status).toBe(200);
+    const options = { $orderby: 'name desc', $expand: 'Children' };
+    const whole = await ask(admin, '/Organization', options);
+    const names = cards.map(({ name }) => name);
+    expect(namesOf(whole).sort()).toEqual(names.sort());
+    let answer = await ask(admin, '/Organization', options, { prefer: 'maxpagesize=249' });
+    const walked = [...answer.body.value];
+    for (let next = answer.body['@odata.nextLink']; next; next = answer.body['@odata.nextLink']) {
+      answer = await follow(admin, next, { prefer: 'maxpagesize=249' });
+      walked.push(...answer.body.value);
+    }
+    expect(walked).toEqual(whole.body.value);
+  });
+
   it('show each row once while others are written', async () => {
     let n = 0;
     const names = await walk({}, async () => {
