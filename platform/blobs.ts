@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createSweeper } from './heap.ts';
 
 export interface BlobInfo {
   /** Bytes. */
@@ -33,6 +34,7 @@ export function createDiskBlobStore(folder: string): BlobStore {
     // the last digits are random in every UUID version, the first ones are not
     return path.join(folder, key.slice(-2), key);
   };
+  const sweep = createSweeper();
   return {
     async put(key, content) {
       const target = place(key);
@@ -44,6 +46,7 @@ export function createDiskBlobStore(folder: string): BlobStore {
         transform(chunk: Buffer, _encoding, done) {
           hash.update(chunk);
           size += chunk.length;
+          sweep(chunk.length);
           done(null, chunk);
         },
       });
