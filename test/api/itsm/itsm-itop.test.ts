@@ -101,4 +101,6 @@ it('lists its classes and their attributes', async () => {
     reference: 'Organization',
   });
   expect((await admin.get(`${base}/${id}/tables/Nothing/fields`)).status).toBe(404);
+  const refused = await admin.get(`${base}/${await create({ token: 'wrong' })}/tables`);
+  expect([refused.status, refused.body.failure]).toEqual([502, 'credentials_refused']);
 });

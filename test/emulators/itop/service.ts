@@ -191,7 +191,8 @@ export class Service {
       if (!attribute) throw internal(`${name}: Unknown attribute`);
       const text = value === null ? '' : String(value);
       if (attribute.kind === 'key') {
-        const id = Number(text || 0);
+        const id =
+          typeof value === 'object' ? this.#named(attribute.target!, name, value) : Number(text || 0);
         if (Number.isNaN(id) || (id > 0 && !this.store.find(attribute.target!, id))) {
           throw internal(`${name}: Invalid object ${attribute.target}::${text}`);
         }
@@ -202,6 +203,19 @@ export class Service {
       else values[name] = attribute.kind === 'text' ? text.slice(0, 255) : text;
     }
     return values;
+  }
+
+  /** The one object that criteria fit. */
+  #named(className: string, name: string, criteria: object | null): number {
+    const wanted = Object.entries(criteria ?? {});
+    const found = this.store
+      .of(className)
+      .filter((item) => wanted.every(([field, value]) => this.store.value(item, field) === value));
+    const told = wanted.map(([field, value]) => `${field}: ${value}`).join(', ');
+    if (found.length === 0) throw internal(`${name}: No item found with criteria: ${told}`);
+    if (found.length > 1)
+      throw internal(`${name}: Several items found (${found.length}) with criteria: ${told}`);
+    return found[0]!.id;
   }
 
   #shown(asked: Asked, items: Item[], message: string): Record<string, unknown> | null {

@@ -67,6 +67,23 @@ test('what the service does not take is refused with its reason', async () => {
   expect(instance.writes).toEqual([]);
 });
 
+test('an object elsewhere may be named, where one alone bears the name', async () => {
+  instance.faults.arm({ fault: 'truncated_json', kinds: ['create'] });
+  const { record } = await value(remote.create('Server', { name: 'x', org_id: 'Demo' }, 'estate:1'));
+  expect(record.fields.org_id).toEqual({ value: org(), display: 'Demo' });
+  instance.faults.arm({ fault: 'reset_after_write', kinds: ['update'] });
+  await value(remote.update('Server', record.id, { org_id: 'Other' }));
+  expect(instance.writes.map(({ kind }) => kind)).toEqual(['create', 'update']);
+  instance.elsewhere.insert('Organization', { name: 'Demo' });
+  for (const name of ['Nobody', 'Demo']) {
+    const refused = await failure(remote.update('Server', record.id, { org_id: name }));
+    expect([refused.code, refused.what]).toEqual([
+      'refused',
+      expect.stringContaining(`criteria: name: ${name}`),
+    ]);
+  }
+});
+
 test('a relation is made once, though its answer is lost, and deleted', async () => {
   const type = 'lnkApplicationSolutionToFunctionalCI:applicationsolution_id:functionalci_id';
   const from = `ApplicationSolution::${land.applications[0]!.id}`;

@@ -50,7 +50,8 @@ export function readAnswer(answer: OutboundAnswer, context: AnswerContext): Read
 }
 
 // one code stands for wrong credentials and for lacking rights
-const isAboutRights = (message: string): boolean => /enough permissions|Deletion not allowed/i.test(message);
+const isAboutRights = (message: string): boolean =>
+  /enough permissions|not allowed|not authorized/i.test(message);
 // one code stands for whatever goes wrong inside
 const isMissing = (message: string): boolean =>
   /^Error: (Invalid object |No item found|Unknown class)| is not a valid class/i.test(message);

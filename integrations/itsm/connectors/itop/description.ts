@@ -1,4 +1,4 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { done, failed, type RemoteFailure, type Result } from '../../remote.failures.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
 import { standardClasses, standardTargets } from './classes.data.ts';
 import { faultOf, namesInFilter, select } from './oql.ts';
@@ -40,6 +40,8 @@ export function createDescription(transport: Transport): Description {
     return asked.ok ? done(asked.value) : asked;
   };
 
+  /** Of the class alone, and not of all calls. */
+  const isClassAlone = ({ code }: RemoteFailure): boolean => code === 'not_found' || code === 'forbidden';
   const isStandard = (table: string): boolean => standardClasses.some(([name]) => name === table);
 
   return {
@@ -55,6 +57,9 @@ export function createDescription(transport: Transport): Description {
     },
 
     async describeTables(search = '') {
+      // the list is known, but not told to an account that cannot log in
+      const known = await sampleOf('Organization', '', 1);
+      if (!known.ok && !isClassAlone(known.failure)) return known;
       const text = search.trim().toLowerCase();
       const tables = standardClasses
         .filter(([name, label]) => `${name} ${label}`.toLowerCase().includes(text))
@@ -63,7 +68,7 @@ export function createDescription(transport: Transport): Description {
       if (/^[A-Za-z]\w*$/.test(given) && !isStandard(given)) {
         const found = await sampleOf(given, '', 1);
         if (found.ok) tables.push({ name: given, label: given, parent: null });
-        else if (!['not_found', 'forbidden'].includes(found.failure.code)) return found;
+        else if (!isClassAlone(found.failure)) return found;
       }
       return done(tables.sort((a, b) => (a.name < b.name ? -1 : 1)));
     },

@@ -31,8 +31,8 @@ export interface History {
   deletedOf(ids: readonly string[], keys: readonly number[]): Promise<Result<Moments>>;
   /** All that was deleted since a moment. */
   deletedSince(since: string): Promise<Result<Moments>>;
-  /** The objects that were made under a comment. */
-  madeUnder(comment: string): Promise<Result<{ class: string; key: number }[]>>;
+  /** The objects of just this class that were made under a comment. */
+  madeUnder(className: string, comment: string): Promise<Result<{ class: string; key: number }[]>>;
   /** The remote's own time in milliseconds, as far as its answers have told it. */
   now(): number;
 }
@@ -179,10 +179,11 @@ export function createHistory(
       return done(moments);
     },
 
-    async madeUnder(comment) {
+    async madeUnder(className, comment) {
       const looked = await look(
         'CMDBChangeOpCreate',
-        [`userinfo = ${quote(comment)}`],
+        // entries are indexed by class
+        [`objclass = ${quote(className)}`, `userinfo = ${quote(comment)}`],
         'objclass,objkey,date',
         'Looking up what was made',
       );

@@ -55,13 +55,17 @@ function textOf(cell: unknown): string {
   return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
 }
 
-/** A value as the service takes it: of a record's id the bare key, where the attribute leads to another object. */
+/**
+ * A value as the service takes it. What leads to another object may be given as a record's id, or as the name by which the
+ * service itself is to find the one object that bears it.
+ */
 export function writtenOf(
   columns: ReadonlySet<string>,
   name: string,
   value: string | number | boolean | null,
-): string | number | boolean {
+): string | number | boolean | { name: string } {
   const leads = isReference(columns, name) || (columns.size === 0 && name.endsWith('_id'));
   if (value === null) return leads ? 0 : '';
-  return leads && typeof value === 'string' ? (splitId(value)?.key ?? value) : value;
+  if (!leads || typeof value !== 'string' || value === '') return value;
+  return splitId(value)?.key ?? (/^\d+$/.test(value) ? value : { name: value });
 }

@@ -79,7 +79,7 @@ export function createWriting(
   ): Promise<Result<RemoteRecord | null>> => {
     // an empty one would be that of every change
     if (correlation === '') throw new Error('a correlation id must not be empty');
-    const made = await history.madeUnder(commentOf(correlation));
+    const made = await history.madeUnder(table, commentOf(correlation));
     if (!made.ok) return made;
     const ids = made.value.map((one) => remoteId(one.class, one.key));
     const looks = await reading.readByIds(table, ids, fields);
@@ -155,9 +155,11 @@ export function createWriting(
       );
       const holds = (record: RemoteRecord): boolean =>
         fields.every((name) => {
-          const value = record.fields[name]?.value ?? '';
+          const { value = '', display = '' } = record.fields[name] ?? {};
+          const asked = wanted[name]!;
+          if (typeof asked === 'object') return display === asked.name;
           const stored = writtenOf(columns, name, value === '' ? null : (value as string));
-          return String(stored) === String(wanted[name]);
+          return String(stored) === String(asked);
         });
       const written = await surely<RemoteRecord>(
         {
