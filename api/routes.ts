@@ -24,6 +24,8 @@ import { registerHealthRoutes } from './health/health.routes.ts';
 import { registerImportRoutes } from './imports/imports.routes.ts';
 import { registerItsmConnectionRoutes } from './itsm/itsm-connections.routes.ts';
 import { registerItsmMappingRoutes } from './itsm/itsm-mappings.routes.ts';
+import { registerItsmQuestionRoutes } from './itsm/itsm-questions.routes.ts';
+import { registerItsmRunRoutes } from './itsm/itsm-runs.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerCardTypeRoutes } from './metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
@@ -109,6 +111,8 @@ export const routeGroups: RouteGroup[] = [
   registerWebhookRoutes,
   registerItsmConnectionRoutes,
   registerItsmMappingRoutes,
+  registerItsmQuestionRoutes,
+  registerItsmRunRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

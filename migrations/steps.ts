@@ -26,6 +26,7 @@ import * as extractionFailures from './steps/0030-extraction-failures.ts';
 import * as itsmConnections from './steps/0032-itsm-connections.ts';
 import * as itsmSync from './steps/0033-itsm-sync.ts';
 import * as itsmKinds from './steps/0035-itsm-kinds.ts';
+import * as itsmReading from './steps/0039-itsm-reading.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -56,4 +57,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0032-itsm-connections', up: itsmConnections.up },
   { name: '0033-itsm-sync', up: itsmSync.up },
   { name: '0035-itsm-kinds', up: itsmKinds.up },
+  { name: '0039-itsm-reading', up: itsmReading.up },
 ];

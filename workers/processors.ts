@@ -6,6 +6,7 @@ import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
 import { importProcessor } from './import.ts';
+import { itsmRunProcessor } from './itsm-run.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
@@ -34,4 +35,5 @@ export const processors: JobProcessor[] = [
   reportProcessor,
   scheduledExtractionProcessor,
   eolRefreshProcessor,
+  itsmRunProcessor,
 ];

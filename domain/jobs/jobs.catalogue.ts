@@ -6,6 +6,7 @@ import { eraseUserJob } from './kinds/erase-user.ts';
 import { exportJob } from './kinds/export.ts';
 import { housekeepingJob } from './kinds/housekeeping.ts';
 import { importJob } from './kinds/import.ts';
+import { itsmRunJob } from './kinds/itsm-run.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
@@ -34,6 +35,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   reportJob,
   scheduledExtractionJob,
   eolRefreshJob,
+  itsmRunJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

@@ -10,6 +10,7 @@ import { eolRows } from './matrix/eol.data.ts';
 import { extractionRows } from './matrix/extractions.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
 import { itsmRows } from './matrix/itsm.data.ts';
+import { itsmRunRows } from './matrix/itsm-runs.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
@@ -202,6 +203,7 @@ export const table: Row[] = [
   webhookRows,
   extractionRows,
   itsmRows,
+  itsmRunRows,
   batchRows,
   calculationRows,
   reportRows,

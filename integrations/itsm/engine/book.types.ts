@@ -47,6 +47,8 @@ export interface AgreedLink {
   /** Remote keys of the records at the relation's source and target as the inventory sees them. */
   source: string;
   target: string;
+  /** The remote's key of the relation itself, where it has told one; it tells no two relations apart. */
+  relationId?: string;
 }
 
 /** What the engine remembers of a mapping between runs. */

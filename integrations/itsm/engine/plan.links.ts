@@ -113,6 +113,10 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
   return states;
 }
 
+/** The relation with the remote's own key of it. */
+const named = ({ link, remote: [first] }: LinkState): AgreedLink =>
+  first?.relationId === undefined ? link : { ...link, relationId: first.relationId };
+
 function planLink(planning: Planning, { complete }: LinkReading, state: LinkState): void {
   const { link, base, local, remote } = state;
   // a reading of a part shows what is there, but not what is not
@@ -121,7 +125,7 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
     if (base === there) return;
     const action = there ? 'relate' : 'unrelate';
     const reason = there ? 'Both sides have the relation' : 'Neither side has the relation any more';
-    addRow(planning, { action, reason, link });
+    addRow(planning, { action, reason, link: named(state) });
     return;
   }
   const side: Side = local === base ? 'local' : 'remote';
@@ -134,7 +138,7 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   const { source, target } = state.cards;
   const cards =
     source === null || target === null ? null : { relationType: link.relationType, source, target };
-  const targets = !add && side === 'remote' ? remote : [link];
+  const targets = !add && side === 'remote' ? remote : [named(state)];
   for (const one of targets)
     addRow(planning, { action: add ? 'relate' : 'unrelate', side, reason, link: one, baseLink: link, cards });
 }

@@ -1,0 +1,201 @@
+import Type, { type TSchema } from 'typebox';
+import { cancelRun } from '../../domain/itsm/runs.commands.ts';
+import { listRuns, readRun } from '../../domain/itsm/runs.queries.ts';
+import { listPlanRows, listRunLog } from '../../domain/itsm/runs.rows.ts';
+import { startRun } from '../../domain/itsm/runs.start.ts';
+import type { RunDirection } from '../../domain/itsm/runs.types.ts';
+import { downloadPlan } from '../../reports/itsm/itsm-plan.download.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import {
+  ItsmPlanRowSchema,
+  ItsmRunLogLineSchema,
+  ItsmRunSchema,
+  ItsmRunStatsSchema,
+  rowActions,
+  rowStatuses,
+  runDirections,
+  runStatuses,
+} from '../schemas/itsm-runs.ts';
+import type { App } from '../types.ts';
+
+const tag = 'ITSM synchronisation';
+const see = 'itsm_sync.view';
+const manage = 'itsm_sync.manage';
+const base = '/api/v1/itsm-sync';
+const ofMapping = Type.Object({ mapping_id: Uuid }, closed);
+const ofRun = Type.Object({ run_id: Uuid }, closed);
+
+const oneOf = (values: readonly string[], description: string) =>
+  Type.Optional(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      { description },
+    ),
+  );
+
+/** Runs of the synchronisation, and their plans to be read. */
+export function registerItsmRunRoutes(app: App): void {
+  const schemas = [ItsmRunStatsSchema, ItsmRunSchema, ItsmPlanRowSchema, ItsmRunLogLineSchema];
+  for (const schema of schemas as TSchema[]) app.addSchema(schema);
+  const run = (description: string) => ({ description, schema: Type.Ref('ItsmRun#') });
+  const queued = { 202: run('The run, which goes on as a job') };
+
+  const start = (url: string, id: string, summary: string, direction: RunDirection | undefined) =>
+    operation(app, {
+      method: 'POST',
+      url: `${base}/sync/${url}/:mapping_id`,
+      id,
+      tag,
+      summary,
+      description:
+        'The run reads, makes a plan, and applies it or waits for review: see its status. A plan of the mapping that still waits is superseded; while a run is under way, or the mapping or its connection is paused, 409.',
+      permission: manage,
+      params: ofMapping,
+      query: Type.Object(
+        {
+          auto_apply: Type.Optional(
+            Type.Boolean({
+              description:
+                'Apply the plan without review, within the limits of the mapping; absent: as the mapping says',
+            }),
+          ),
+          complete: Type.Optional(
+            Type.Boolean({
+              description:
+                'Read everything, not only what has changed; absent: as old as the last such reading is',
+            }),
+          ),
+        },
+        closed,
+      ),
+      answers: queued,
+      errors: ['wrong_state'],
+      handler: async ({ ctx, params, query, reply }) => {
+        const runId = await startRun(ctx, {
+          mappingId: params.mapping_id,
+          trigger: 'manual',
+          ...(direction === undefined ? {} : { direction }),
+          ...(query.complete === undefined ? {} : { complete: query.complete }),
+          ...(query.auto_apply === undefined ? {} : { autoApply: query.auto_apply }),
+        });
+        reply.code(202).header('location', `${base}/sync/runs/${runId}`);
+        return sendJson(reply, await readRun(ctx, runId!));
+      },
+    });
+  start('pull', 'pullItsmMapping', 'Bring the inventory up to date with the remote', 'pull');
+  start('push', 'pushItsmMapping', 'Bring the remote up to date with the inventory', 'push');
+  start('run', 'runItsmMapping', 'Synchronise as the mapping goes, both ways where it does', undefined);
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/sync/runs`,
+    id: 'listItsmRuns',
+    tag,
+    summary: 'List runs, the newest first',
+    permission: see,
+    query: listQuery(['created_at'], 'created_at', {
+      connection_id: Type.Optional(Uuid),
+      mapping_id: Type.Optional(Uuid),
+      status: oneOf(runStatuses, 'How it stands'),
+      direction: oneOf(runDirections, 'Which sides it may write on'),
+    }),
+    answers: { 200: { description: 'Runs', schema: listAnswer(Type.Ref('ItsmRun#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRuns(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/sync/runs/:run_id`,
+    id: 'readItsmRun',
+    tag,
+    summary: 'Read one run',
+    permission: see,
+    params: ofRun,
+    answers: { 200: run('The run') },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRun(ctx, params.run_id)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/sync/runs/:run_id/staged`,
+    id: 'listItsmPlanRows',
+    tag,
+    summary: 'List the rows of a run’s plan',
+    description:
+      'What the run is going to do, or has done, row by row with the reason; also what it leaves to persons (`conflict`, `stage`) and what it leaves alone (`skip`). Empty until the plan is made.',
+    permission: see,
+    params: ofRun,
+    query: listQuery(['no', 'action'], 'no', {
+      action: oneOf(rowActions, 'What the row does'),
+      side: oneOf(['local', 'remote'], 'Where it writes'),
+      status: oneOf(rowStatuses, 'How it stands'),
+    }),
+    answers: { 200: { description: 'Rows', schema: listAnswer(Type.Ref('ItsmPlanRow#')) } },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listPlanRows(ctx, params.run_id, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/sync/runs/:run_id/plan`,
+    id: 'downloadItsmPlan',
+    tag,
+    summary: 'Download the plan of a run',
+    description:
+      'JSON: the run and its rows; XLSX: a line per changed field. Texts in cells are never formulas.',
+    permission: see,
+    params: ofRun,
+    query: Type.Object(
+      { format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], { default: 'json' }) },
+      closed,
+    ),
+    answers: {
+      200: {
+        description: 'The plan',
+        schema: Type.String(),
+        mediaType: ['application/json', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) => {
+      const file = await downloadPlan(ctx, params.run_id, query.format);
+      reply
+        .header('content-type', file.mediaType)
+        .header('content-disposition', `attachment; filename="${file.name}"`)
+        .header('cache-control', 'no-store');
+      return reply.send(file.body);
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/sync/runs/:run_id/log`,
+    id: 'listItsmRunLog',
+    tag,
+    summary: 'List what a run has told on its way',
+    permission: see,
+    params: ofRun,
+    query: listQuery(['id'], 'id', { level: oneOf(['info', 'warning', 'error'], 'How grave it is') }),
+    answers: { 200: { description: 'Lines', schema: listAnswer(Type.Ref('ItsmRunLogLine#')) } },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listRunLog(ctx, params.run_id, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${base}/sync/runs/:run_id/cancel`,
+    id: 'cancelItsmRun',
+    tag,
+    summary: 'Cancel a run, or throw away a plan that waits',
+    description: 'What has been applied stays applied.',
+    permission: manage,
+    params: ofRun,
+    answers: { 200: run('The run') },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) => {
+      await cancelRun(ctx, params.run_id);
+      return sendJson(reply, await readRun(ctx, params.run_id));
+    },
+  });
+}

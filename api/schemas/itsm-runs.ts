@@ -1,0 +1,146 @@
+import Type from 'typebox';
+import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+
+const literals = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+
+export const runStatuses = ['queued', 'running', 'review', 'completed', 'failed', 'cancelled', 'superseded'];
+export const runDirections = ['pull', 'push', 'bidirectional'];
+export const rowActions = [
+  'create',
+  'update',
+  'delete',
+  'restore',
+  'link',
+  'unlink',
+  'agree',
+  'quarantine',
+  'release',
+  'relate',
+  'unrelate',
+  'conflict',
+  'stage',
+  'skip',
+];
+export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipped', 'error'];
+
+const stages = ['read', 'match', 'plan', 'review', 'apply', 'verify', 'done'];
+const Count = Type.Integer({ minimum: 0 });
+
+export const ItsmRunStatsSchema = Type.Object(
+  {
+    fetched: Type.Integer({ minimum: 0, description: 'Records that were read' }),
+    relations_fetched: Type.Optional(Count),
+    created: Count,
+    updated: Count,
+    deleted: Count,
+    skipped: Count,
+    errors: Type.Integer({ minimum: 0, description: 'Rows that were refused, or no longer fitted' }),
+    planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
+    outcomes: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows by how they ended' })),
+    findings: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Applied rows that were found otherwise afterwards' }),
+    ),
+    seconds: Type.Optional(
+      Type.Record(Type.String(), Type.Number(), { description: 'Time by stage, in seconds' }),
+    ),
+  },
+  { $id: 'ItsmRunStats', ...closed },
+);
+
+export const ItsmRunSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    connection_id: Uuid,
+    mapping_id: Nullable(Uuid),
+    job_id: Nullable(Uuid),
+    direction: literals(...runDirections),
+    trigger: literals('manual', 'schedule', 'changes', 'undo'),
+    status: literals(...runStatuses),
+    stage: literals(...stages),
+    complete: Type.Boolean({ description: 'Everything is read, or what has changed' }),
+    auto_apply: Type.Boolean(),
+    stopped: Nullable(Type.String({ description: 'Why the breaker has stopped the plan' })),
+    stopped_overruled_by: Nullable(Uuid),
+    stats: Type.Ref('ItsmRunStats#'),
+    remote_calls: Count,
+    error_code: Nullable(Type.String()),
+    error_message: Nullable(Type.String({ description: 'What failed, where, and what to do' })),
+    undo_of: Nullable(Uuid),
+    created_by: Nullable(Uuid),
+    created_at: Timestamp,
+    started_at: Nullable(Timestamp),
+    planned_at: Nullable(Timestamp),
+    completed_at: Nullable(Timestamp),
+  }),
+  { $id: 'ItsmRun', ...closed },
+);
+
+export const ItsmPlanRowSchema = Type.Partial(
+  Type.Object({
+    id: Type.String(),
+    no: Count,
+    action: literals(...rowActions),
+    side: Nullable(literals('local', 'remote')),
+    remote_id: Nullable(Type.String()),
+    card_id: Nullable(Uuid),
+    reason: Nullable(Type.String()),
+    diff: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
+      description: 'By field, in the words of the side that is written; of a conflict: here and outside',
+    }),
+    path: Nullable(Type.String()),
+    needs: Nullable(Type.Integer({ description: 'The row that has to be applied before' })),
+    candidates: Type.Array(Type.Object({ cardId: Uuid, score: Type.Number(), why: Type.String() }, closed)),
+    link: Nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'The relation, by records' })),
+    status: literals(...rowStatuses),
+    outcome: literals('pending', 'begun', 'applied', 'stale', 'refused', 'skipped'),
+    approval: Nullable(literals('approved', 'rejected')),
+    decided_by: Nullable(Uuid),
+    error_message: Nullable(Type.String()),
+    made_id: Nullable(Type.String({ description: 'The key of what was made' })),
+    created_at: Nullable(Timestamp),
+    ended_at: Nullable(Timestamp),
+  }),
+  { $id: 'ItsmPlanRow', ...closed },
+);
+
+export const ItsmRunLogLineSchema = Type.Partial(
+  Type.Object({
+    id: Type.String(),
+    at: Timestamp,
+    level: literals('info', 'warning', 'error'),
+    stage: literals(...stages),
+    message: Type.String(),
+  }),
+  { $id: 'ItsmRunLogLine', ...closed },
+);
+
+export const ItsmQuestionSchema = Type.Partial(
+  Type.Object({
+    id: Uuid,
+    mapping_id: Uuid,
+    kind: literals('conflict', 'match'),
+    remote_id: Nullable(Type.String()),
+    card_id: Nullable(Uuid),
+    path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
+    local: Type.Unknown(),
+    remote: Type.Unknown(),
+    reason: Nullable(Type.String()),
+    candidates: Type.Array(Type.Object({ cardId: Uuid, score: Type.Number(), why: Type.String() }, closed)),
+    run_id: Nullable(Uuid),
+    asked_at: Timestamp,
+  }),
+  { $id: 'ItsmQuestion', ...closed },
+);
+
+export const ItsmPairSchema = Type.Partial(
+  Type.Object({
+    remote_id: Type.String(),
+    card_id: Uuid,
+    origin: literals('pulled', 'pushed', 'linked'),
+    state: literals('linked', 'quarantined', 'ended', 'unmapped'),
+    gone: Nullable(literals('local', 'remote')),
+    evidence: Nullable(literals('tombstone', 'look', 'readings', 'inventory')),
+    since: Nullable(Timestamp),
+  }),
+  { $id: 'ItsmPair', ...closed },
+);

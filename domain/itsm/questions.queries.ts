@@ -1,0 +1,80 @@
+import { notFound } from '../../platform/errors.ts';
+import { requirePermission } from '../access/policy.ts';
+import type { Ctx } from '../context.ts';
+import { runList } from '../lists/lists.run.ts';
+import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { SEE_SYNC } from './connections.queries.ts';
+import { equal, hiddenPaths, unlessHidden } from './runs.conditions.ts';
+
+function questionList(hidden: string[]): ListSpec {
+  const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);
+  return {
+    name: 'itsm-questions',
+    from: 'itsm_questions q',
+    id: 'q.id',
+    idType: 'uuid',
+    sorts: { asked_at: { sql: 'q.asked_at', type: 'timestamptz', filled: true, immutable: true } },
+    defaultSort: 'asked_at',
+    defaultDir: 'asc',
+    members: {
+      id: 'q.id',
+      mapping_id: 'q.mapping_id',
+      kind: 'q.kind',
+      remote_id: 'q.remote_id',
+      card_id: 'q.card_id',
+      path: 'q.path',
+      local: shown('q.local'),
+      remote: shown('q.remote'),
+      reason: shown('q.reason'),
+      candidates: 'q.candidates',
+      run_id: 'q.run_id',
+      asked_at: 'utc(q.asked_at)',
+    },
+  };
+}
+
+/** Conflicts and uncertain matches that wait for a person, the oldest first. @throws EstateError `forbidden`. */
+export async function listQuestions(
+  ctx: Ctx,
+  { mapping_id, kind, ...params }: ListParams & { mapping_id?: string; kind?: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const where = equal({ 'q.mapping_id': mapping_id, 'q.kind': kind });
+  return await runList(ctx.db, questionList(hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
+}
+
+const pairList = (mappingId: string): ListSpec => ({
+  name: 'itsm-pairs',
+  // a record may stand in several mappings, and is told by its key within one
+  from: `(select * from itsm_pairs where mapping_id = '${mappingId}') p`,
+  id: 'p.remote_id',
+  idType: 'text',
+  sorts: { remote_id: { sql: 'p.remote_id', type: 'text', filled: true, immutable: true } },
+  defaultSort: 'remote_id',
+  defaultDir: 'asc',
+  members: {
+    remote_id: 'p.remote_id',
+    card_id: 'p.card_id',
+    origin: 'p.origin',
+    state: 'p.state',
+    gone: 'p.gone',
+    evidence: 'p.evidence',
+    since: 'utc(p.since)',
+  },
+});
+
+/** Which record is which card. @throws EstateError `forbidden`, `not_found`. */
+export async function listPairs(
+  ctx: Ctx,
+  mappingId: string,
+  { state, card_id, ...params }: ListParams & { state?: string; card_id?: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const { rows } = await ctx.db.raw('select id from itsm_mappings where id = ?', [mappingId]);
+  if (!rows[0]) throw notFound('mapping', mappingId);
+  const where = [
+    { sql: 'p.mapping_id = ?', bindings: [mappingId] },
+    ...equal({ 'p.state': state, 'p.card_id': card_id }),
+  ];
+  return await runList(ctx.db, pairList(rows[0].id), where, params, { owner: ctx.caller.userId });
+}

@@ -1,0 +1,22 @@
+import { may } from '../access/policy.ts';
+import type { Ctx } from '../context.ts';
+import type { Condition, Fragment } from '../lists/lists.types.ts';
+
+/** Conditions for the members that are asked for. */
+export const equal = (members: Record<string, string | undefined>): Condition[] =>
+  Object.entries(members).flatMap(([sql, value]) =>
+    value === undefined ? [] : [{ sql: `${sql} = ?`, bindings: [value] }],
+  );
+
+/** Paths of fields whose values the caller may not see, as synchronisation names them. */
+export function hiddenPaths({ caller, metamodel }: Ctx): string[] {
+  if (may(caller, 'costs.view')) return [];
+  const keys = [...metamodel.cardTypes.values()].flatMap(({ costKeys }) => costKeys);
+  return [...new Set(keys.map((key) => `attributes.${key}`))];
+}
+
+/** An SQL expression, or null where the condition over hidden paths holds; the condition has one `?`. */
+export const unlessHidden = (value: string, condition: string, hidden: string[]): string | Fragment =>
+  hidden.length === 0
+    ? value
+    : { sql: `case when not coalesce(${condition}, false) then ${value} end`, bindings: [hidden] };

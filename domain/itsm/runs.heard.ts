@@ -1,0 +1,160 @@
+import type { Sql } from '../../platform/database.ts';
+import type { HeardRecord } from './runs.types.ts';
+
+/** Ids of a stretch, in their order, from behind the given one on. */
+export type IdPage = (after: string, limit: number) => Promise<string[]>;
+
+/** Which of these records a run has heard of already. */
+export async function heardOf(sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    'select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[])',
+    [runId, remoteIds] as never,
+  );
+  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
+}
+
+/** Keeps what a run has heard of records; of what is heard twice the newer state counts. */
+export async function keepHeard(sql: Sql, runId: string, heard: readonly HeardRecord[]): Promise<void> {
+  if (heard.length === 0) return;
+  await sql.raw(
+    `insert into itsm_run_records as r (run_id, remote_id, record, shown, look, tombstone)
+     select ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+       as v(remote_id text, record jsonb, shown boolean, look text, tombstone jsonb)
+     on conflict (run_id, remote_id) do update set
+       record = case when excluded.record is null or r.record ->> 'updatedAt' > excluded.record ->> 'updatedAt'
+         then r.record else excluded.record end,
+       shown = r.shown or excluded.shown,
+       look = coalesce(excluded.look, r.look),
+       tombstone = coalesce(excluded.tombstone, r.tombstone)`,
+    [runId, JSON.stringify(heard)],
+  );
+}
+
+/** What a run has heard of these records, and of those that they were merged into. */
+export async function readHeard(
+  sql: Sql,
+  runId: string,
+  remoteIds: readonly string[],
+): Promise<HeardRecord[]> {
+  const { rows } = await sql.raw(
+    `with asked as (
+       select remote_id, record, shown, look, tombstone from itsm_run_records
+       where run_id = ? and remote_id = any(?::text[])
+     ) select * from asked
+     union all
+     select r.remote_id, r.record, r.shown, r.look, r.tombstone from itsm_run_records r
+     where r.run_id = ? and r.remote_id in (select tombstone ->> 'mergedInto' from asked)
+       and r.remote_id <> all(?::text[])
+     order by remote_id`,
+    [runId, remoteIds, runId, remoteIds] as never,
+  );
+  return rows;
+}
+
+/** Forgets what a run has read. */
+export async function forgetHeard(sql: Sql, runId: string): Promise<void> {
+  await sql('itsm_run_records').where({ run_id: runId }).delete();
+}
+
+const alive = `p.state in ('linked', 'quarantined')`;
+
+const pageOf =
+  (sql: Sql, text: string, bindings: unknown[]): IdPage =>
+  async (after, limit) => {
+    const { rows } = await sql.raw(text, [...bindings, after, limit] as never);
+    return rows.map(({ id }: { id: string }) => id);
+  };
+
+/** Records of pairs that the run has heard of. */
+export const heardPairs = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select p.remote_id as id from itsm_run_records r
+     join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
+     where r.run_id = ? and r.remote_id > ? order by r.remote_id limit ?`,
+    [mappingId, runId],
+  );
+
+/** Records of all pairs. */
+export const allPairs = (sql: Sql, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    'select remote_id as id from itsm_pairs where mapping_id = ? and remote_id > ? order by remote_id limit ?',
+    [mappingId],
+  );
+
+/** Records of pairs that are kept in step, or wait for a removal. */
+export const livePairs = (sql: Sql, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select p.remote_id as id from itsm_pairs p where p.mapping_id = ? and ${alive} and p.remote_id > ?
+     order by p.remote_id limit ?`,
+    [mappingId],
+  );
+
+/** Records that the reading has shown with something new. */
+export const shownRecords = (sql: Sql, runId: string): IdPage =>
+  pageOf(
+    sql,
+    `select remote_id as id from itsm_run_records where run_id = ? and shown and record is not null
+       and remote_id > ? order by remote_id limit ?`,
+    [runId],
+  );
+
+/** The same without those that have a living pair. */
+export const unpairedRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select r.remote_id as id from itsm_run_records r where r.run_id = ? and r.shown and r.record is not null
+       and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id and ${alive})
+       and r.remote_id > ? order by r.remote_id limit ?`,
+    [runId, mappingId],
+  );
+
+/** Active cards of a type that no living pair was made with. */
+export const unpairedCards = (sql: Sql, mappingId: string, cardType: string): IdPage => {
+  const page = pageOf(
+    sql,
+    `select c.id from cards c where c.type = ? and c.status = 'ACTIVE'
+       and not exists (select from itsm_pairs p where p.card_id = c.id and p.mapping_id = ? and ${alive})
+       and c.id > ?::uuid order by c.id limit ?`,
+    [cardType, mappingId],
+  );
+  return (after, limit) => page(after === '' ? '00000000-0000-0000-0000-000000000000' : after, limit);
+};
+
+/** How many pairs are kept in step, or wait for a removal. */
+export async function countLivePairs(sql: Sql, mappingId: string): Promise<number> {
+  const { rows } = await sql.raw(
+    `select count(*)::int as n from itsm_pairs p where p.mapping_id = ? and ${alive}`,
+    [mappingId],
+  );
+  return rows[0].n;
+}
+
+/** Records that a complete reading was without although they have pairs, and of which nothing else is known. */
+export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select p.remote_id as id from itsm_pairs p
+     left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
+     where p.mapping_id = ? and p.state <> 'unmapped' and coalesce(not r.shown and r.look is null
+       and r.tombstone is null, true) and p.remote_id > ? order by p.remote_id limit ?`,
+    [runId, mappingId],
+  );
+
+/** Records that were both shown and called deleted, and those that others were merged into, not looked at yet. */
+export const doubtfulRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `with doubtful as (
+       select r.remote_id as id from itsm_run_records r
+       where r.run_id = ? and r.shown and r.tombstone is not null and r.look is null
+         and exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id)
+       union
+       select t.tombstone ->> 'mergedInto' from itsm_run_records t
+       left join itsm_run_records r on r.run_id = t.run_id and r.remote_id = t.tombstone ->> 'mergedInto'
+       where t.run_id = ? and t.tombstone ->> 'mergedInto' is not null and not coalesce(r.shown, false) and r.look is null
+     ) select id from doubtful where id > ? order by id limit ?`,
+    [runId, mappingId, runId],
+  );

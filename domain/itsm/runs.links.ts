@@ -1,0 +1,155 @@
+import type { Sql } from '../../platform/database.ts';
+import type { RelationRow } from './mappings.types.ts';
+import type { RemoteLinkRow } from './runs.types.ts';
+
+/** A mapped kind of relations with the mappings of the cards at both ends. */
+export interface LinkKind extends Pick<RelationRow, 'relation_type_key' | 'remote_type' | 'reversed'> {
+  mapping_id: string;
+  target_mapping_id: string;
+}
+
+/** Keeps relations as they are told outside. */
+export async function keepRemoteLinks(
+  sql: Sql,
+  mappingId: string,
+  runId: string,
+  links: readonly RemoteLinkRow[],
+): Promise<void> {
+  if (links.length === 0) return;
+  await sql.raw(
+    `insert into itsm_remote_links (mapping_id, run_id, remote_relation_id, remote_type, from_id, to_id)
+     select ?::uuid, ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+       as v(remote_relation_id text, remote_type text, from_id text, to_id text)
+     on conflict (mapping_id, remote_relation_id) do update set remote_type = excluded.remote_type,
+       from_id = excluded.from_id, to_id = excluded.to_id, run_id = excluded.run_id`,
+    [mappingId, runId, JSON.stringify(links)],
+  );
+}
+
+/** Forgets relations that are gone outside. */
+export async function dropRemoteLinks(sql: Sql, mappingId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql.raw(
+    'delete from itsm_remote_links where mapping_id = ? and remote_relation_id = any(?::text[])',
+    [mappingId, ids] as never,
+  );
+}
+
+/** Forgets relations that a complete reading was without. */
+export async function dropUnreadLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
+  await sql.raw('delete from itsm_remote_links where mapping_id = ? and run_id <> ?', [mappingId, runId]);
+}
+
+/**
+ * Forgets relations that the run itself has taken away outside: where the remote keeps no record of deletions, they
+ * would look as if somebody had made them.
+ */
+export async function dropUnrelatedLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
+  await sql.raw(
+    `delete from itsm_remote_links l using itsm_plan_rows r
+     where l.mapping_id = ? and r.run_id = ? and r.action = 'unrelate' and r.side = 'remote'
+       and r.progress = 'applied' and l.remote_relation_id = r.row -> 'link' ->> 'relationId'`,
+    [mappingId, runId],
+  );
+}
+
+// pairs with the card of today; a merge leads on once
+const pairs = (mapping: string) => `(select p.remote_id, coalesce(d.survivor_id, p.card_id) as card_id
+  from itsm_pairs p left join card_redirects d on d.card_id = p.card_id
+  where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`;
+
+/**
+ * Records from which relations of a kind start that are not alike on both sides and in what was agreed on, as far as
+ * both ends have cards or the plan makes them.
+ */
+export async function unlikeLinks(sql: Sql, runId: string, kind: LinkKind): Promise<string[]> {
+  const { mapping_id, target_mapping_id, relation_type_key, remote_type, reversed } = kind;
+  const [source, target] = reversed ? ['to_id', 'from_id'] : ['from_id', 'to_id'];
+  const { rows } = await sql.raw(
+    `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
+     made as (
+       select remote_id from itsm_plan_rows
+       where run_id = ? and remote_id is not null and (action = 'link' or (action = 'create' and side = 'local'))
+     ),
+     source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
+     target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
+     sources as materialized (select remote_id from source union select remote_id from made),
+     targets as materialized (
+       select remote_id from target
+       union select m.remote_id from made m, kind where kind.mapping = kind.other
+     ),
+     outside as materialized (
+       select ${source} as source, ${target} as target from itsm_remote_links l, kind
+       where l.mapping_id = kind.mapping and l.remote_type = ?
+     ),
+     agreed as materialized (
+       select l.source, l.target from itsm_links l, kind
+       where l.mapping_id = kind.mapping and l.relation_type = kind.type
+     )
+     select o.source as id from outside o join sources s on s.remote_id = o.source
+       join targets t on t.remote_id = o.target
+       where not exists (select from agreed a where a.source = o.source and a.target = o.target)
+     union
+     select a.source from agreed a
+       where not exists (select from outside o where o.source = a.source and o.target = a.target)
+     union
+     select a.source from agreed a join source s on s.remote_id = a.source join target t on t.remote_id = a.target
+       where not exists (select from relations r, kind
+         where r.type = kind.type and r.source_id = s.card_id and r.target_id = t.card_id)
+     union
+     select a.source from agreed a
+       where not exists (select from sources s where s.remote_id = a.source)
+         or not exists (select from targets t where t.remote_id = a.target)
+     union
+     select s.remote_id from relations r join kind on r.type = kind.type
+       join source s on s.card_id = r.source_id join target t on t.card_id = r.target_id
+       where not exists (select from agreed a where a.source = s.remote_id and a.target = t.remote_id)`,
+    [mapping_id, target_mapping_id, relation_type_key, runId, remote_type],
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
+/** Relations of a kind that start from these records, as they are told outside. */
+export async function remoteLinksFrom(
+  sql: Sql,
+  { mapping_id, remote_type, reversed }: LinkKind,
+  sources: readonly string[],
+): Promise<{ source: string; target: string; id: string }[]> {
+  const [source, target] = reversed ? ['to_id', 'from_id'] : ['from_id', 'to_id'];
+  const { rows } = await sql.raw(
+    `select ${source} as source, ${target} as target, remote_relation_id as id from itsm_remote_links
+     where mapping_id = ? and remote_type = ? and ${source} = any(?::text[]) order by remote_relation_id`,
+    [mapping_id, remote_type, sources] as never,
+  );
+  return rows;
+}
+
+/** Relations of these types that start from these cards. */
+export async function relationsFrom(
+  sql: Sql,
+  types: readonly string[],
+  cardIds: readonly string[],
+): Promise<{ type: string; source_id: string; target_id: string }[]> {
+  const { rows } = await sql.raw(
+    `select type, source_id, target_id from relations
+     where type = any(?::text[]) and source_id = any(?::uuid[]) order by id`,
+    [types, cardIds] as never,
+  );
+  return rows;
+}
+
+/** Rows of a run's plan that tie records to cards, by either. */
+export async function plannedTies(
+  sql: Sql,
+  runId: string,
+  remoteIds: readonly string[],
+  cardIds: readonly string[],
+): Promise<{ action: string; side: 'local' | 'remote' | null; remoteId: string; cardId: string | null }[]> {
+  const { rows } = await sql.raw(
+    `select action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
+     where run_id = ? and (action = 'link' or (action = 'create' and side = 'local'))
+       and (remote_id = any(?::text[]) or card_id = any(?::uuid[])) order by no`,
+    [runId, remoteIds, cardIds] as never,
+  );
+  return rows;
+}

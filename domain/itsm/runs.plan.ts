@@ -1,0 +1,136 @@
+import type { Sql } from '../../platform/database.ts';
+import type { SyncValue } from './mappings.types.ts';
+
+/** A row of a plan to be stored; `row` is the whole of it in the engine's terms. */
+export interface NewPlanRow {
+  no: number;
+  action: string;
+  side: 'local' | 'remote' | null;
+  remote_id: string | null;
+  card_id: string | null;
+  row: unknown;
+}
+
+export async function addPlanRows(sql: Sql, runId: string, rows: readonly NewPlanRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql.raw(
+    `insert into itsm_plan_rows (run_id, no, action, side, remote_id, card_id, row)
+     select ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+       as v(no integer, action text, side text, remote_id text, card_id uuid, row jsonb)`,
+    [runId, JSON.stringify(rows)],
+  );
+}
+
+/** Takes back a plan that was not made to its end. */
+export async function dropPlan(sql: Sql, runId: string): Promise<void> {
+  await sql('itsm_plan_rows').where({ run_id: runId }).delete();
+}
+
+/** How many rows of a run's plan there are, by action. */
+export async function countPlan(sql: Sql, runId: string): Promise<Record<string, number>> {
+  const { rows } = await sql.raw(
+    'select action, count(*)::int as n from itsm_plan_rows where run_id = ? group by action order by action',
+    [runId],
+  );
+  return Object.fromEntries(rows.map(({ action, n }: { action: string; n: number }) => [action, n]));
+}
+
+/** Records to read again that a look told nothing about, and that no pair remembers. */
+export async function unknownRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select r.remote_id from itsm_run_records r where r.run_id = ? and r.look = 'unknown'
+       and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id)`,
+    [runId, mappingId],
+  );
+  return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
+}
+
+/**
+ * Puts what a plan leaves to persons among the open questions, and takes away those that it has judged and that are
+ * open no more. @param complete the plan has judged everything.
+ */
+export async function askQuestions(
+  sql: Sql,
+  runId: string,
+  mappingId: string,
+  complete: boolean,
+): Promise<void> {
+  await sql.raw(
+    `insert into itsm_questions as q
+       (mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates, run_id)
+     select ?::uuid, case action when 'stage' then 'match' else 'conflict' end, remote_id, card_id,
+       row ->> 'path', row -> 'diff' -> coalesce(row ->> 'path', '') -> 'old',
+       row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new', row ->> 'reason', row -> 'candidates', run_id
+     from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
+     on conflict (mapping_id, kind, coalesce(remote_id, ''), coalesce(card_id::text, ''), coalesce(path, ''))
+     do update set local = excluded.local, remote = excluded.remote, reason = excluded.reason,
+       candidates = excluded.candidates, run_id = excluded.run_id`,
+    [mappingId, runId],
+  );
+  await sql.raw(
+    `delete from itsm_questions q where q.mapping_id = ? and q.run_id is distinct from ?
+       and (? or q.remote_id is null
+         or exists (select from itsm_run_records r where r.run_id = ? and r.remote_id = q.remote_id))`,
+    [mappingId, runId, complete, runId],
+  );
+}
+
+/** Persons' words on conflicts and on which card a record is. */
+export async function readWords(
+  sql: Sql,
+  mappingId: string,
+): Promise<{
+  resolutions: {
+    remoteId: string;
+    path: string | null;
+    winner: 'local' | 'remote';
+    seen: { local: SyncValue; remote: SyncValue };
+  }[];
+  decisions: { remoteId: string; cardId: string | null }[];
+}> {
+  const { rows } = await sql.raw(
+    `select remote_id as "remoteId", path, winner, jsonb_build_object('local', local, 'remote', remote) as seen
+     from itsm_resolutions where mapping_id = ?`,
+    [mappingId],
+  );
+  const { rows: decisions } = await sql.raw(
+    'select remote_id as "remoteId", card_id as "cardId" from itsm_decisions where mapping_id = ?',
+    [mappingId],
+  );
+  return { resolutions: rows, decisions };
+}
+
+const waits = `progress = 'pending' and approval is distinct from 'rejected'
+  and action not in ('conflict', 'stage', 'skip')`;
+
+/** Rows of a plan by how they stand; `waiting`: a person may still have them applied. */
+export async function countOutcomes(
+  sql: Sql,
+  runId: string,
+): Promise<{ action: string; progress: string; approval: string | null; waiting: boolean; n: number }[]> {
+  const { rows } = await sql.raw(
+    `select action, progress, approval, ${waits} as waiting, count(*)::int as n from itsm_plan_rows
+     where run_id = ? group by action, progress, approval`,
+    [runId],
+  );
+  return rows;
+}
+
+/** Records of rows that were not carried out: the next run looks at them again. */
+export async function openRecords(sql: Sql, runId: string): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select distinct remote_id from itsm_plan_rows where run_id = ? and remote_id is not null
+       and (progress in ('stale', 'refused') or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
+    [runId],
+  );
+  return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
+}
+
+/** Ends the rows that only tell. */
+export async function passOver(sql: Sql, runId: string): Promise<void> {
+  await sql.raw(
+    `update itsm_plan_rows set progress = 'skipped', ended_at = now()
+     where run_id = ? and progress = 'pending' and action in ('conflict', 'stage', 'skip')`,
+    [runId],
+  );
+}

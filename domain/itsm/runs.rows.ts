@@ -1,0 +1,134 @@
+import { requirePermission } from '../access/policy.ts';
+import type { Ctx } from '../context.ts';
+import { runList } from '../lists/lists.run.ts';
+import { projection } from '../lists/lists.sql.ts';
+import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { SEE_SYNC } from './connections.queries.ts';
+import { equal, hiddenPaths, unlessHidden } from './runs.conditions.ts';
+import { runText } from './runs.queries.ts';
+
+const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'
+  when 'applied' then 'applied' when 'skipped' then 'skipped' else 'error' end`;
+
+/** What is shown of a row of a plan. @param hidden paths whose values the caller may not see. */
+export function rowMembers(hidden: string[]): ListSpec['members'] {
+  // of a row about a cost its texts tell values too
+  const about = `jsonb_exists_any(p.row -> 'diff', ?::text[])`;
+  return {
+    id: `p.run_id || '-' || p.no`,
+    no: 'p.no',
+    action: 'p.action',
+    side: 'p.side',
+    remote_id: 'p.remote_id',
+    card_id: 'p.card_id',
+    reason: unlessHidden(`p.row -> 'reason'`, about, hidden),
+    diff:
+      hidden.length === 0 ? `p.row -> 'diff'` : { sql: `(p.row -> 'diff') - ?::text[]`, bindings: [hidden] },
+    path: `p.row -> 'path'`,
+    needs: `p.row -> 'needs'`,
+    candidates: `p.row -> 'candidates'`,
+    link: `p.row -> 'link'`,
+    status,
+    outcome: 'p.progress',
+    approval: 'p.approval',
+    decided_by: 'p.decided_by',
+    error_message: unlessHidden(
+      `case when p.progress in ('stale', 'refused') then p.message end`,
+      about,
+      hidden,
+    ),
+    made_id: 'p.made_id',
+    created_at: 'utc(r.plan_made_at)',
+    ended_at: 'utc(p.ended_at)',
+  };
+}
+
+/** Rows of one run alone, since their numbers begin anew in each. @param runId a UUID, checked by its schema. */
+export const rowsOf = (runId: string): string =>
+  `(select * from itsm_plan_rows where run_id = '${uuid(runId)}') p join itsm_runs r on r.id = p.run_id`;
+
+function uuid(text: string): string {
+  if (!/^[0-9a-f-]{36}$/i.test(text)) throw new Error(`not a UUID: ${text}`);
+  return text;
+}
+
+const rowList = (runId: string, hidden: string[]): ListSpec => ({
+  name: 'itsm-plan-rows',
+  from: rowsOf(runId),
+  id: 'p.no',
+  idType: 'bigint',
+  sorts: {
+    no: { sql: 'p.no', type: 'bigint', filled: true, immutable: true },
+    action: { sql: 'p.action', type: 'text', filled: true, immutable: true },
+  },
+  defaultSort: 'no',
+  defaultDir: 'asc',
+  members: rowMembers(hidden),
+});
+
+export interface RowFilters {
+  action?: string;
+  side?: string;
+  status?: string;
+}
+
+/** Rows of a run's plan, once it is made. @throws EstateError `forbidden`, `not_found`. */
+export async function listPlanRows(
+  ctx: Ctx,
+  runId: string,
+  { action, side, status: asked, ...params }: ListParams & RowFilters,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  await runText(ctx.db, runId);
+  const where = [
+    { sql: 'p.run_id = ? and r.plan_made_at is not null', bindings: [runId] },
+    ...equal({ 'p.action': action, 'p.side': side, [`(${status})`]: asked }),
+  ];
+  const spec = rowList(runId, hiddenPaths(ctx));
+  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+}
+
+const logList = (runId: string): ListSpec => ({
+  name: 'itsm-run-log',
+  from: `(select * from itsm_run_log where run_id = '${uuid(runId)}') l`,
+  id: 'l.id',
+  idType: 'bigint',
+  sorts: { id: { sql: 'l.id', type: 'bigint', filled: true, immutable: true } },
+  defaultSort: 'id',
+  defaultDir: 'asc',
+  members: {
+    id: 'l.id::text',
+    at: 'utc(l.at)',
+    level: 'l.level',
+    stage: 'l.stage',
+    message: 'l.message',
+  },
+});
+
+/** What a run has told on its way. @throws EstateError `forbidden`, `not_found`. */
+export async function listRunLog(
+  ctx: Ctx,
+  runId: string,
+  { level, ...params }: ListParams & { level?: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  await runText(ctx.db, runId);
+  const where = [{ sql: 'l.run_id = ?', bindings: [runId] }, ...equal({ 'l.level': level })];
+  return await runList(ctx.db, logList(runId), where, params, { owner: ctx.caller.userId });
+}
+
+/** Rows of a made plan in their order, from behind a number on, as {@link listPlanRows} shows them. */
+export async function walkPlanRows(
+  ctx: Ctx,
+  runId: string,
+  after: number,
+  limit: number,
+): Promise<Record<string, unknown>[]> {
+  const item = projection(rowMembers(hiddenPaths(ctx)), undefined);
+  const { rows } = await ctx.db.raw(
+    `select ${item.sql} as item from ${rowsOf(runId)}
+     where r.plan_made_at is not null and p.no > ? order by p.no limit ?`,
+    [...item.bindings, after, limit] as never,
+  );
+  return rows.map(({ item: one }: { item: Record<string, unknown> }) => one);
+}

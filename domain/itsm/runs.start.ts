@@ -1,0 +1,126 @@
+import type { Sql } from '../../platform/database.ts';
+import { EstateError, notFound } from '../../platform/errors.ts';
+import { requirePermission } from '../access/policy.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { enqueueJob } from '../jobs/jobs.enqueue.ts';
+import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
+import { MANAGE_SYNC } from './connections.queries.ts';
+import { changeRun, insertRun } from './runs.store.ts';
+import type { RunDirection, RunTrigger } from './runs.types.ts';
+
+/** What a run is to do. */
+export interface RunRequest {
+  mappingId: string;
+  trigger: RunTrigger;
+  /** As the mapping goes unless given. */
+  direction?: RunDirection;
+  /** Read everything; else as old as the last complete reading is. */
+  complete?: boolean;
+  /** Apply the plan without anybody's look; as the mapping says unless given. */
+  autoApply?: boolean;
+}
+
+interface Asked {
+  connection_id: string;
+  sync_direction: RunDirection;
+  auto_apply: boolean;
+  is_active: boolean;
+  connection_active: boolean;
+  /** No delta would do. */
+  needs_complete: boolean;
+}
+
+/**
+ * Starts a run of a mapping. One that a person asks for takes the place of a plan that waits for review; one that a
+ * schedule or a change asks for leaves it, and whatever is under way, alone.
+ * @returns the run's id; null when it was left for later.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` where the mapping or its connection is paused, goes another
+ *   way, or has a run under way.
+ */
+export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const { mappingId, trigger } = request;
+    const mapping = await lockMapping(sql, mappingId);
+    const direction = request.direction ?? mapping.sync_direction;
+    requireRunnable(mapping, mappingId, direction);
+    if (!(await makeRoom(ctx, work, mappingId, trigger))) return null;
+    const id = await insertRun(work, {
+      connection_id: mapping.connection_id,
+      mapping_id: mappingId,
+      direction,
+      trigger,
+      status: 'queued',
+      stage: 'read',
+      complete: mapping.needs_complete || (request.complete ?? false),
+      auto_apply: request.autoApply ?? mapping.auto_apply,
+      created_by: ctx.caller.userId,
+    });
+    const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: id });
+    await sql('itsm_runs').where({ id }).update({ job_id });
+    return id;
+  });
+}
+
+async function lockMapping(sql: Sql, id: string): Promise<Asked> {
+  const { rows } = await sql.raw(
+    `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active,
+       coalesce(b.watermark is null or b.local_position is null
+         or b.complete_read_at is null or b.complete_read_at < m.updated_at
+         or b.complete_read_at < now() - make_interval(hours => m.complete_every_hours), true) as needs_complete
+     from itsm_mappings m join itsm_connections c on c.id = m.connection_id
+     left join itsm_books b on b.mapping_id = m.id
+     where m.id = ? for no key update of m`,
+    [id],
+  );
+  if (!rows[0]) throw notFound('mapping', id);
+  return rows[0];
+}
+
+function requireRunnable(mapping: Asked, id: string, direction: RunDirection): void {
+  const extra = { mapping_id: id };
+  if (!mapping.connection_active)
+    throw new EstateError('wrong_state', 'The connection is paused.', { extra });
+  if (!mapping.is_active) throw new EstateError('wrong_state', 'The mapping is paused.', { extra });
+  if (mapping.sync_direction !== 'bidirectional' && mapping.sync_direction !== direction) {
+    const message = `The mapping goes one way: ${mapping.sync_direction}.`;
+    throw new EstateError('wrong_state', message, { extra });
+  }
+}
+
+/** Two runs of a mapping never overlap. @returns false where the new one is left for later. */
+async function makeRoom(
+  ctx: Ctx,
+  work: Work,
+  mappingId: string,
+  trigger: RunRequest['trigger'],
+): Promise<boolean> {
+  const { rows } = await work.sql.raw(
+    `select r.id, r.status, j.status in ('failed', 'cancelled') as job_ended
+     from itsm_runs r left join jobs j on j.id = r.job_id
+     where r.mapping_id = ? and r.status in ('queued', 'running', 'review') for update of r`,
+    [mappingId],
+  );
+  const [other] = rows;
+  if (!other) return true;
+  const completed_at = work.sql.raw('clock_timestamp()');
+  if (other.status !== 'review' && other.job_ended) {
+    // its job was ended from outside
+    await changeRun(work, other.id, 'itsm_run.cancelled', { status: 'cancelled', completed_at });
+    return true;
+  }
+  if (trigger === 'schedule' || trigger === 'changes') return false;
+  if (other.status !== 'review') {
+    throw new EstateError('wrong_state', 'A run of the mapping is under way.', {
+      extra: { mapping_id: mappingId, run_id: other.id },
+    });
+  }
+  await changeRun(work, other.id, 'itsm_run.superseded', {
+    status: 'superseded',
+    completed_at,
+  });
+  ctx.log.info({ run: other.id }, 'another run has taken the place of the plan');
+  return true;
+}

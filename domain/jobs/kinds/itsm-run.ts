@@ -1,0 +1,15 @@
+import Type from 'typebox';
+import { defineJob } from '../jobs.define.ts';
+
+/**
+ * Carries a run of the synchronisation on: from its beginning to its plan, and from an approved plan to its end. A
+ * remote that is away is waited for, for about half an hour.
+ */
+export const itsmRunJob = defineJob({
+  kind: 'itsm_run',
+  queue: 'bulk',
+  payload: Type.Object({ run_id: Type.String({ format: 'uuid' }) }, { additionalProperties: false }),
+  attempts: 8,
+  longestWaitSeconds: 600,
+  resumable: true,
+});

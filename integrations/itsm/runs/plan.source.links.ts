@@ -1,0 +1,158 @@
+import { readLinks, readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
+import {
+  type LinkKind,
+  plannedTies,
+  relationsFrom,
+  remoteLinksFrom,
+  unlikeLinks,
+} from '../../../domain/itsm/runs.links.ts';
+import { emptyBook, identities, linkKey, redirected } from '../engine/book.ts';
+import type { AgreedLink, Pair } from '../engine/book.types.ts';
+import type { LocalCard, Observation, RemoteReading } from '../engine/observation.types.ts';
+import { beginPlanning, emptyRow } from '../engine/plan.draft.ts';
+import { type Ends, endsOf } from '../engine/plan.links.ts';
+import type { LinkPart } from '../engine/plan.parts.ts';
+import { pairOf } from '../port/book.rows.ts';
+import type { RunWork } from './run.types.ts';
+
+/** Records that the relations of a part start from. */
+const CHUNK = 500;
+
+/** What a plan is made from, but for what is told. */
+type SeenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>) => Observation;
+
+/** Relations that are not alike on both sides, some hundred records from which they start at a time. */
+export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<LinkPart> {
+  const kinds = work.loaded.mapping.relations.map(
+    ({ relationType, remoteType, reversed }, at): LinkKind => ({
+      relation_type_key: relationType,
+      remote_type: remoteType,
+      reversed,
+      mapping_id: work.mappingId,
+      target_mapping_id: work.loaded.relationTargets[at] ?? work.mappingId,
+    }),
+  );
+  if (kinds.length === 0) return;
+  const starts = new Set<string>();
+  for (const kind of kinds) for (const id of await unlikeLinks(work.db, work.runId, kind)) starts.add(id);
+  const speakers = [...(await speakersOf(work, [...starts]))].sort();
+  for (let at = 0; at < speakers.length; at += CHUNK) {
+    work.signal.throwIfAborted();
+    yield await linkPart(work, seenOf, kinds, speakers.slice(at, at + CHUNK));
+  }
+}
+
+/** The records that speak for the cards of these, so that a card's relations are compared together. */
+async function speakersOf({ db, mappingId }: RunWork, remoteIds: string[]): Promise<Set<string>> {
+  const speakers = new Set<string>();
+  for (let at = 0; at < remoteIds.length; at += CHUNK) {
+    const some = remoteIds.slice(at, at + CHUNK);
+    const { cardOf, recordOf } = await whoIsWho(db, [mappingId], some, []);
+    for (const id of some) {
+      const card = cardOf(id);
+      speakers.add((card === undefined ? undefined : recordOf(card)) ?? id);
+    }
+  }
+  return speakers;
+}
+
+async function linkPart(
+  work: RunWork,
+  seenOf: SeenOf,
+  kinds: readonly LinkKind[],
+  speakers: string[],
+): Promise<LinkPart> {
+  const { db, mappingId } = work;
+  const own = await whoIsWho(db, [mappingId], speakers, []);
+  const sources = [...new Set([...speakers, ...own.pairs.keys()])];
+  const remote: AgreedLink[] = [];
+  for (const kind of kinds) {
+    for (const { source, target, id } of await remoteLinksFrom(db, kind, sources))
+      remote.push({ relationType: kind.relation_type_key, source, target, relationId: id });
+  }
+  const here = new Set(sources);
+  const agreed = (await readLinks(db, mappingId, sources))
+    .filter(({ source }) => here.has(source))
+    .map(
+      ({ relation_type, source, target, remote_relation_id: id }): AgreedLink => ({
+        relationType: relation_type,
+        source,
+        target,
+        ...(id === null ? {} : { relationId: id }),
+      }),
+    );
+  const ties = await plannedTies(db, work.runId, speakers, []);
+  const cardIds = [
+    ...speakers.flatMap((id) => own.cardOf(id) ?? []),
+    ...ties.flatMap(({ cardId }) => cardId ?? []),
+  ];
+  const types = [...new Set(kinds.map(({ relation_type_key }) => relation_type_key))];
+  const local = (await relationsFrom(db, types, cardIds)).map(({ type, source_id, target_id }) => ({
+    relationType: type,
+    source: source_id,
+    target: target_id,
+  }));
+  const ends = await endsOfPart(work, seenOf, kinds, sources, [...remote, ...agreed], local);
+  return {
+    book: { ...emptyBook(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
+    seen: { ...seenOf({}, {}), links: { complete: true, local, remote } },
+    ends,
+  };
+}
+
+/** Who stands at the ends of the relations: pairs of this mapping and the targets', and what the plan is to make. */
+async function endsOfPart(
+  work: RunWork,
+  seenOf: SeenOf,
+  kinds: readonly LinkKind[],
+  sources: readonly string[],
+  links: readonly AgreedLink[],
+  local: readonly { source: string; target: string }[],
+): Promise<Ends> {
+  const { db, loaded, runId, mappingId } = work;
+  const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
+  const cardIds = [...new Set(local.flatMap(({ source, target }) => [source, target]))];
+  const mappingIds = [...new Set([mappingId, ...kinds.map(({ target_mapping_id }) => target_mapping_id)])];
+  const { pairs, redirects } = await whoIsWho(db, mappingIds, remoteIds, cardIds);
+  const ties = await plannedTies(db, runId, remoteIds, cardIds);
+  const there = await activeCards(work, [
+    ...[...pairs.values()].map(({ cardId }) => redirected(cardId, redirects)),
+    ...ties.flatMap(({ cardId }) => cardId ?? []),
+  ]);
+  const planning = beginPlanning(
+    loaded.mapping,
+    { ...emptyBook(), pairs },
+    seenOf({}, { cards: there, redirects }),
+    () => null,
+  );
+  const rows = ties.map(({ action, ...tie }, no) => ({
+    ...emptyRow,
+    ...tie,
+    no,
+    reason: '',
+    action: action as 'create' | 'link',
+  }));
+  return endsOf({ ...planning, rows });
+}
+
+async function whoIsWho(
+  db: RunWork['db'],
+  mappingIds: readonly string[],
+  remoteIds: string[],
+  cardIds: string[],
+) {
+  const pairs = new Map<string, Pair>();
+  const redirects = new Map<string, string>();
+  for (const mappingId of mappingIds) {
+    const choice = { remoteIds, cardIds };
+    for (const row of await readPairs(db, mappingId, choice)) pairs.set(row.remote_id, pairOf(row));
+    for (const [from, to] of await readRedirects(db, mappingId, choice)) redirects.set(from, to);
+  }
+  return { pairs, redirects, ...identities({ ...emptyBook(), pairs }, redirects) };
+}
+
+/** Cards at ends are only asked whether they are there; those of other types than the mapping's among them. */
+async function activeCards({ db, cards }: RunWork, ids: string[]): Promise<Map<string, LocalCard>> {
+  const found = await cards.byIds(db, [...new Set(ids)]);
+  return new Map([...found].filter(([, { archived }]) => !archived));
+}

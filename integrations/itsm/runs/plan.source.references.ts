@@ -1,0 +1,45 @@
+import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
+import { emptyBook, identities } from '../engine/book.ts';
+import type { LocalCard } from '../engine/observation.types.ts';
+import type { Part } from '../engine/plan.parts.ts';
+import { pairOf } from '../port/book.rows.ts';
+import type { RemoteRecord } from '../remote.types.ts';
+import type { RunWork } from './run.types.ts';
+
+/** Who is who among the cards and records that reference fields lead to, which may be another mapping's. */
+export async function referredTo(
+  { db, loaded }: RunWork,
+  records: readonly RemoteRecord[],
+  cards: Iterable<LocalCard>,
+): Promise<Part['beyond']> {
+  const known: Part['beyond'][] = [];
+  const all = [...cards];
+  const fields = loaded.mapping.fields.filter(({ transform }) => transform.kind === 'reference');
+  const byMapping = Map.groupBy(fields, ({ path }) => loaded.references[path] ?? loaded.mapping.id);
+  for (const [mappingId, its] of byMapping) {
+    const texts = (values: unknown[]) => [
+      ...new Set(values.filter((value): value is string => typeof value === 'string' && value !== '')),
+    ];
+    const remoteIds = texts(
+      records.flatMap((record) => its.map(({ remote }) => record.fields[remote]?.value)),
+    );
+    const cardIds = texts(all.flatMap((card) => its.map(({ path }) => card.fields[path])));
+    if (remoteIds.length + cardIds.length === 0) continue;
+    const stored = await readPairs(db, mappingId, { remoteIds, cardIds });
+    const redirects = await readRedirects(db, mappingId, { remoteIds, cardIds });
+    const pairs = new Map(stored.map((row) => [row.remote_id, pairOf(row)]));
+    known.push(identities({ ...emptyBook(), pairs }, redirects));
+  }
+  return {
+    cardOf: (id) => first(known, ({ cardOf }) => cardOf(id)),
+    recordOf: (id) => first(known, ({ recordOf }) => recordOf(id)),
+  };
+}
+
+function first(known: readonly Part['beyond'][], of: (one: Part['beyond']) => string | undefined) {
+  for (const one of known) {
+    const found = of(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,137 @@
+import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
+import {
+  allPairs,
+  heardPairs,
+  type IdPage,
+  livePairs,
+  readHeard,
+  shownRecords,
+  unpairedCards,
+  unpairedRecords,
+} from '../../../domain/itsm/runs.heard.ts';
+import type { HeardRecord } from '../../../domain/itsm/runs.types.ts';
+import { emptyBook } from '../engine/book.ts';
+import type { Pair } from '../engine/book.types.ts';
+import type {
+  Decision,
+  LocalCard,
+  Observation,
+  RemoteReading,
+  Resolution,
+} from '../engine/observation.types.ts';
+import type { Part, PartChoice, PartSource } from '../engine/plan.parts.ts';
+import { pairOf } from '../port/book.rows.ts';
+import type { RemoteRecord } from '../remote.types.ts';
+import { linkParts } from './plan.source.links.ts';
+import { referredTo } from './plan.source.references.ts';
+import type { RunWork } from './run.types.ts';
+
+/** Records or cards of a part. */
+const CHUNK = 500;
+
+/** A person's words that hold for the mapping. */
+export interface Words {
+  resolutions: Resolution[];
+  decisions: Decision[];
+}
+
+/** The plan's source: what the run has read, the stored book and the inventory, a part at a time. */
+export function planSource(work: RunWork, words: Words): PartSource {
+  const { db, runId, mappingId, loaded, complete, state } = work;
+  const kind = complete && !state.withheld ? 'complete' : 'delta';
+  const seenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>): Observation => ({
+    remote: {
+      kind,
+      records: [],
+      tombstones: [],
+      looks: new Map(),
+      watermark: null,
+      ...remote,
+    },
+    local: { cards: new Map(), redirects: new Map(), ...local },
+    ...words,
+    now: state.now,
+    remoteAheadMs: state.aheadMs ?? 0,
+  });
+
+  const part = async ({ remoteIds = [], cardIds = [] }: PartChoice): Promise<Part> => {
+    const heard = remoteIds.length === 0 ? [] : await readHeard(db, runId, remoteIds);
+    const named = [...new Set([...remoteIds, ...heard.map(({ remote_id }) => remote_id)])];
+    const choice = { remoteIds: named, cardIds };
+    const stored = await readPairs(db, mappingId, choice);
+    const pairs = new Map(stored.map((row) => [row.remote_id, pairOf(row)]));
+    const redirects =
+      stored.length + cardIds.length === 0 ? new Map() : await readRedirects(db, mappingId, choice);
+    const wanted = new Set([
+      ...cardIds,
+      ...[...pairs.values()].map(({ cardId }) => cardId),
+      ...redirects.values(),
+    ]);
+    const cards = await cardsWithTimes(work, [...wanted], pairs);
+    return {
+      book: { ...emptyBook(), pairs },
+      seen: seenOf(readingOf(heard), { cards, redirects }),
+      beyond: await referredTo(work, recordsOf(heard), cards.values()),
+    };
+  };
+
+  const creates =
+    loaded.mapping.direction !== 'pull' &&
+    !state.withheld &&
+    // what is mapped both ways was read completely before, and what was not mapped then is read now
+    (complete || work.mappingDirection === 'bidirectional');
+
+  return {
+    part,
+    judged: () => walk(complete ? allPairs(db, mappingId) : heardPairs(db, runId, mappingId)),
+    paired: () => walk(livePairs(db, mappingId)),
+    unpaired: () => walk(unpairedRecords(db, runId, mappingId)),
+    read: () => walk(shownRecords(db, runId)),
+    openCards: () => walk(unpairedCards(db, mappingId, loaded.mapping.cardType)),
+    decisions: words.decisions,
+    creates,
+    links: () => linkParts(work, seenOf),
+  };
+}
+
+async function* walk(page: IdPage): AsyncGenerator<string[]> {
+  for (let after = ''; ; ) {
+    const ids = await page(after, CHUNK);
+    if (ids.length > 0) yield ids;
+    if (ids.length < CHUNK) return;
+    after = ids.at(-1)!;
+  }
+}
+
+const recordsOf = (heard: readonly HeardRecord[]): RemoteRecord[] =>
+  heard.flatMap(({ record }) => (record === null ? [] : [record]));
+
+function readingOf(heard: readonly HeardRecord[]): Partial<RemoteReading> {
+  const looks: RemoteReading['looks'] = new Map();
+  for (const { remote_id, look, record } of heard) {
+    if (look === 'there') looks.set(remote_id, record ? { kind: 'there', record } : { kind: 'unknown' });
+    else if (look !== null) looks.set(remote_id, { kind: look });
+  }
+  return {
+    records: recordsOf(heard.filter(({ shown }) => shown)),
+    tombstones: heard.flatMap(({ remote_id: id, tombstone }) =>
+      tombstone === null ? [] : [{ table: '', id, ...tombstone }],
+    ),
+    looks,
+    present: new Set(heard.flatMap(({ remote_id, shown }) => (shown ? [remote_id] : []))),
+  };
+}
+
+/** The cards; where newer changes win, with the moments at which single fields were changed. */
+async function cardsWithTimes(
+  { db, cards, loaded }: RunWork,
+  ids: string[],
+  pairs: ReadonlyMap<string, Pair>,
+): Promise<Map<string, LocalCard>> {
+  const found = await cards.byIds(db, ids);
+  const paths = loaded.mapping.fields.flatMap(({ path, rule }) => (rule === 'newest_wins' ? [path] : []));
+  if (paths.length === 0 || pairs.size === 0) return found;
+  const moments = await cards.changedAt(db, [...found.keys()], paths);
+  for (const [id, changedAt] of moments) Object.assign(found.get(id)!, { changedAt });
+  return found;
+}

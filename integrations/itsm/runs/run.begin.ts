@@ -1,0 +1,133 @@
+import { command } from '../../../domain/command.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { readBook } from '../../../domain/itsm/book.read.ts';
+import { loadConnection } from '../../../domain/itsm/connections.load.ts';
+import { loadRun, requireStatus } from '../../../domain/itsm/runs.store.ts';
+import type { RunRow } from '../../../domain/itsm/runs.types.ts';
+import type { JobCounts, RunningJob } from '../../../domain/jobs/jobs.running.ts';
+import type { Services } from '../../../domain/services.ts';
+import { inTransaction } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { openConnection } from '../connections/connections.open.ts';
+import type { Connector } from '../connectors/connector.ts';
+import { type LoadedMapping, loadMapping } from '../mappings/mapping.load.ts';
+import { openCards } from '../port/local.cards.ts';
+import type { RunBasis, RunState, RunWork } from './run.types.ts';
+
+/** The mapping as a run keeps it: it goes as the run does. */
+export type RunMapping = LoadedMapping & Pick<RunBasis, 'mappingDirection'>;
+
+export type RunJob = RunningJob<{ run_id: string }>;
+
+/**
+ * Begins or goes on with a run: from here on it works with the mapping as it is now.
+ * @returns null when the run has ended, or waits for a person.
+ */
+export async function beginRun(job: RunJob): Promise<RunRow | null> {
+  return await command(job.ctx, async ({ sql }) => {
+    const run = await loadRun(sql, job.payload.run_id, 'for update');
+    if (run.job_id !== job.id || !['queued', 'running'].includes(run.status) || run.mapping_id === null) {
+      return null;
+    }
+    await job.hold({ sql });
+    if (run.status === 'queued') {
+      await sql('itsm_runs')
+        .where({ id: run.id })
+        .update({ status: 'running', started_at: sql.raw('coalesce(started_at, clock_timestamp())') });
+    }
+    if (run.mapping === null) {
+      const loaded = await loadMapping(sql, run.mapping_id);
+      if (loaded.broken !== null) {
+        throw new EstateError(
+          'wrong_state',
+          `The mapping does not fit the remote any more: ${loaded.broken}`,
+        );
+      }
+      const mapping: RunMapping = {
+        ...loaded,
+        mapping: { ...loaded.mapping, direction: run.direction },
+        mappingDirection: loaded.mapping.direction,
+      };
+      await sql('itsm_runs')
+        .where({ id: run.id })
+        .update({ mapping: JSON.stringify(mapping) });
+      run.mapping = mapping;
+    }
+    return { ...run, status: 'running' };
+  });
+}
+
+/** Opens the connection of a run. @throws EstateError `wrong_state` when it is paused. */
+export async function openRemote(services: Services, run: RunRow, signal: AbortSignal): Promise<Connector> {
+  const connection = await loadConnection(services.db, services.secrets, run.connection_id);
+  if (!connection.settings.is_active) throw new EstateError('wrong_state', 'The connection is paused.');
+  return openConnection(services, connection, { signal });
+}
+
+/** What reading and planning work with; it goes on from where the run was left. */
+export async function workOf(job: RunJob, run: RunRow, connector: Connector): Promise<RunWork> {
+  requireStatus(run, 'running');
+  const { ctx } = job;
+  const loaded = run.mapping as RunMapping;
+  const cards = await openCards(ctx, loaded.mapping, loaded.cardFilter);
+  const calls = run.remote_calls;
+  const work: RunWork = {
+    ctx,
+    db: ctx.db,
+    connector,
+    cards,
+    signal: job.signal,
+    runId: run.id,
+    mappingId: loaded.mapping.id,
+    complete: run.complete,
+    loaded,
+    mappingDirection: loaded.mappingDirection,
+    book: await readBook(ctx.db, loaded.mapping.id),
+    state: (run.checkpoint as RunState | null) ?? (await freshState(ctx)),
+    async keep(change, write) {
+      const state = { ...work.state, ...change };
+      await inTransaction(ctx.db, async (sql) => {
+        await write?.(sql);
+        await sql('itsm_runs')
+          .where({ id: run.id })
+          .update({ checkpoint: JSON.stringify(state), remote_calls: calls + connector.calls() });
+        await job.checkpoint({ sql }, { counts: countsOf(state), ...reachedBy(state) });
+      });
+      work.state = state;
+    },
+  };
+  return work;
+}
+
+const countsOf = ({ fetched, relations }: RunState): JobCounts => ({
+  fetched,
+  relations_fetched: relations,
+});
+
+/** How many records make half of what reading is of the whole: how many there are, no remote tells. */
+const HALF = 10_000;
+
+function reachedBy({ phase, fetched, relations }: RunState): { progress: number; message: string } {
+  const read = fetched + relations;
+  if (phase === 'plan' || phase === 'made') return { progress: 0.4, message: 'making the plan' };
+  return { progress: (0.4 * read) / (read + HALF), message: `${read} records and relations read` };
+}
+
+async function freshState({ db }: Ctx): Promise<RunState> {
+  const { rows } = await db.raw('select coalesce(max(position), 0)::text as position from events');
+  const startedAt = Date.now();
+  return {
+    phase: 'records',
+    cursor: null,
+    startedAt,
+    now: new Date(startedAt).toISOString(),
+    aheadMs: null,
+    newest: null,
+    newestLink: null,
+    withheld: false,
+    linksWithheld: false,
+    fetched: 0,
+    relations: 0,
+    localPosition: rows[0].position,
+  };
+}

@@ -1,0 +1,145 @@
+import { command } from '../../../domain/command.ts';
+import { forgetHeard } from '../../../domain/itsm/runs.heard.ts';
+import { askQuestions, countPlan } from '../../../domain/itsm/runs.plan.ts';
+import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
+import type { RunRow, RunStage } from '../../../domain/itsm/runs.types.ts';
+import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
+import type { Services } from '../../../domain/services.ts';
+import type { Connector } from '../connectors/connector.ts';
+import { createEvaluate } from '../mappings/expressions.ts';
+import { applyStage } from './run.apply.ts';
+import { beginRun, openRemote, type RunJob, workOf } from './run.begin.ts';
+import { type MadePlan, planRun } from './run.plan.ts';
+import { readForRun } from './run.read.ts';
+import { likeness } from './run.score.ts';
+import type { RunWork } from './run.types.ts';
+
+/**
+ * Carries a run on to its plan, and a plan that need not wait, or was approved, to its end. Called again after a kill it
+ * goes on where it was.
+ */
+export async function carryRun(job: RunJob, services: Services): Promise<JobResult> {
+  const run = await beginRun(job);
+  if (!run) return { message: 'the run has ended', result: { run_id: job.payload.run_id } };
+  const connector = await openRemote(services, run, job.signal);
+  try {
+    if (run.plan_made_at === null) {
+      const waits = await makePlanOf(job, run, connector);
+      if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
+    }
+    const planned = await loadRun(services.db, run.id);
+    return await applyStage(job, planned, () => run.remote_calls + connector.calls());
+  } finally {
+    await connector.close();
+  }
+}
+
+/** Reads, matches and plans. @returns whether a person has to look at the plan. */
+async function makePlanOf(job: RunJob, run: RunRow, connector: Connector): Promise<boolean> {
+  const work = await workOf(job, run, connector);
+  const { seconds, timed } = stopwatch(run);
+  await timed('read', () => readForRun(work));
+  const made = await timed('plan', async () => {
+    await enterStage(work, 'plan');
+    const { mapping } = work.loaded;
+    const tools = { score: likeness(mapping, job.signal), evaluate: createEvaluate() };
+    return await planRun(work, tools, (rows) => job.progress(0.4, `${rows} rows planned`));
+  });
+  return await storePlan(job, run, work, made, seconds);
+}
+
+async function enterStage(work: RunWork, stage: RunStage): Promise<void> {
+  await work.keep({}, async (sql) => {
+    await sql('itsm_runs').where({ id: work.runId }).update({ stage });
+    await logRun(sql, work.runId, 'read', 'info', readingText(work));
+  });
+}
+
+function readingText({ complete, state }: RunWork): string {
+  const what = complete ? 'everything' : 'what has changed';
+  const withheld = state.withheld
+    ? '; rows are kept back from the account, so that nothing is taken for gone'
+    : '';
+  return `Read ${what}: ${state.fetched} records, ${state.relations} relations${withheld}.`;
+}
+
+async function storePlan(
+  job: RunJob,
+  run: RunRow,
+  work: RunWork,
+  made: MadePlan,
+  seconds: Record<string, number>,
+): Promise<boolean> {
+  const waits = whyWaits(run, work, made);
+  await command(job.ctx, async ({ sql, emit }) => {
+    await job.hold({ sql });
+    await askQuestions(sql, run.id, work.mappingId, work.complete);
+    await forgetHeard(sql, run.id);
+    if (waits === null) {
+      await sql('itsm_plan_rows').where({ run_id: run.id }).update({ approval: 'approved' });
+    }
+    await logRun(sql, run.id, 'plan', waits === null ? 'info' : 'warning', planText(made, waits));
+    const planned = await countPlan(sql, run.id);
+    await changeRun(
+      { sql, emit },
+      run.id,
+      'itsm_run.planned',
+      {
+        status: waits === null ? 'running' : 'review',
+        stage: waits === null ? 'apply' : 'review',
+        stopped: made.stopped,
+        closing: JSON.stringify(made.closing),
+        plan_made_at: sql.raw('clock_timestamp()'),
+      },
+      {
+        fetched: work.state.fetched,
+        relations_fetched: work.state.relations,
+        skipped: planned.skip ?? 0,
+        planned,
+        seconds,
+      },
+    );
+    if (waits !== null) {
+      await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: run.id } });
+    }
+  });
+  return waits !== null;
+}
+
+const planText = ({ changes }: MadePlan, waits: string | null): string =>
+  waits === null
+    ? `The plan has ${changes} changes, and is applied.`
+    : `The plan has ${changes} changes, and waits for review: ${waits}`;
+
+/** Why a plan is not applied at once; null when it is. */
+function whyWaits(run: RunRow, { loaded }: RunWork, { stopped, changes, pairs }: MadePlan): string | null {
+  if (stopped !== null) return stopped;
+  if (changes === 0) return null;
+  if (!run.auto_apply || changes > 0) return 'nothing is applied without a look.';
+  const { maxChanges = null, maxRatio = null } = loaded.autoApply ?? {};
+  if (maxChanges !== null && changes > maxChanges) {
+    return `more than the ${maxChanges} changes that the mapping lets through.`;
+  }
+  if (maxRatio !== null && changes > maxRatio * pairs) {
+    return `more than the part of ${maxRatio} of ${pairs} pairs that the mapping lets through.`;
+  }
+  return null;
+}
+
+/** Adds up the seconds of stages, over all that carry the run on. */
+export function stopwatch({ stats }: Pick<RunRow, 'stats'>) {
+  const seconds: Record<string, number> = { ...stats.seconds };
+  return {
+    seconds,
+    async timed<T>(stage: RunStage, work: () => Promise<T>): Promise<T> {
+      const from = performance.now();
+      try {
+        return await work();
+      } finally {
+        seconds[stage] = round((seconds[stage] ?? 0) + (performance.now() - from) / 1000);
+      }
+    },
+  };
+}
+
+const round = (seconds: number): number => Math.round(seconds * 100) / 100;

@@ -1,0 +1,92 @@
+import { command } from '../../../domain/command.ts';
+import { lockBook } from '../../../domain/itsm/book.read.ts';
+import { dropUnrelatedLinks } from '../../../domain/itsm/runs.links.ts';
+import { countOutcomes, openRecords, passOver } from '../../../domain/itsm/runs.plan.ts';
+import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
+import type { RunStats } from '../../../domain/itsm/runs.types.ts';
+import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
+import { storeBook } from '../port/book.rows.ts';
+import type { RunJob } from './run.begin.ts';
+import type { RunClosing } from './run.plan.ts';
+
+/** What a run has done besides what its rows tell. */
+export interface Done {
+  remoteCalls: number;
+  seconds: Record<string, number>;
+  findings: number;
+}
+
+/**
+ * Ends a run whose rows have ended, but for those that a person has rejected: the next one goes on from where this one
+ * has read. While rows wait for a person's word, the run waits with them.
+ */
+export async function finishRun(job: RunJob, runId: string, done: Done): Promise<JobResult> {
+  return await command(job.ctx, async (work) => {
+    const { sql } = work;
+    const run = await loadRun(sql, runId, 'for update');
+    await passOver(sql, runId);
+    const counted = await countOutcomes(sql, runId);
+    const stats = statsOf(counted, done);
+    await sql('itsm_runs').where({ id: runId }).update({ remote_calls: done.remoteCalls });
+    const waits = counted.some(({ waiting }) => waiting);
+    const result = { result: { run_id: runId }, counts: countsOf(stats) };
+    if (waits) {
+      await changeRun(work, runId, 'itsm_run.partly_applied', { status: 'review', stage: 'review' }, stats);
+      await job.finish({ sql }, { ...result, message: 'the rest of the plan waits for review' });
+      return result;
+    }
+    await lockBook(sql, run.mapping_id);
+    const { again, absences, watermark, ...rest } = run.closing as RunClosing;
+    await storeBook(sql, run.mapping_id, [
+      ...Object.entries(absences).map(
+        ([remoteId, count]) => ({ op: 'absences', remoteId, absences: count }) as const,
+      ),
+      { op: 'again', remoteIds: [...new Set([...again, ...(await openRecords(sql, runId))])].sort() },
+      { op: 'watermark', watermark },
+    ]);
+    await sql('itsm_books').where({ mapping_id: run.mapping_id }).update({
+      links_watermark: rest.linksWatermark,
+      local_position: rest.localPosition,
+      complete_read_at: rest.completeReadAt,
+    });
+    await dropUnrelatedLinks(sql, run.mapping_id, runId);
+    await logRun(sql, runId, 'done', 'info', 'The run is done.');
+    await changeRun(
+      work,
+      runId,
+      'itsm_run.completed',
+      { status: 'completed', stage: 'done', completed_at: sql.raw('clock_timestamp()') },
+      stats,
+    );
+    await job.finish({ sql }, { ...result, message: 'done' });
+    return result;
+  });
+}
+
+type Counted = Awaited<ReturnType<typeof countOutcomes>>;
+
+function statsOf(counted: Counted, { seconds, findings }: Done): RunStats {
+  const sum = (which: (one: Counted[number]) => boolean) =>
+    counted.reduce((total, one) => total + (which(one) ? one.n : 0), 0);
+  const applied = (action: string) => sum((one) => one.action === action && one.progress === 'applied');
+  const outcomes: Record<string, number> = {};
+  for (const { progress, n } of counted) outcomes[progress] = (outcomes[progress] ?? 0) + n;
+  return {
+    created: applied('create'),
+    updated: applied('update'),
+    deleted: applied('delete'),
+    skipped: sum(({ action, approval }) => action === 'skip' || approval === 'rejected'),
+    errors: sum(({ progress }) => progress === 'stale' || progress === 'refused'),
+    outcomes,
+    findings,
+    seconds,
+  };
+}
+
+const countsOf = ({ created = 0, updated = 0, deleted = 0, skipped = 0, errors = 0 }: RunStats) => ({
+  created,
+  updated,
+  deleted,
+  skipped,
+  errors,
+});

@@ -1,0 +1,101 @@
+import { countLivePairs } from '../../../domain/itsm/runs.heard.ts';
+import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/itsm/runs.plan.ts';
+import { type PartTools, planInParts } from '../engine/plan.parts.ts';
+import { removes, tooMany } from '../engine/plan.ts';
+import { acts, type Plan } from '../engine/plan.types.ts';
+import { planSource } from './plan.source.ts';
+import type { RunWork } from './run.types.ts';
+
+/** What a plan comes to when all its rows have ended; the engine's, with what else the book remembers. */
+export type RunClosing = Plan['closing'] & {
+  linksWatermark: string | null;
+  localPosition: string | null;
+  /** When reading began, if everything was read. */
+  completeReadAt: string | null;
+};
+
+/** A plan in figures. */
+export interface MadePlan {
+  /** Why it may not be applied without a person's word. */
+  stopped: string | null;
+  /** Rows that change something. */
+  changes: number;
+  /** Pairs that were there when it was made. */
+  pairs: number;
+  closing: RunClosing;
+}
+
+/**
+ * Makes the plan from what was read and stores its rows, a part at a time. A process that was killed makes it anew:
+ * nothing is asked of the remote for it.
+ */
+export async function planRun(
+  work: RunWork,
+  tools: PartTools,
+  told: (rows: number) => void,
+): Promise<MadePlan> {
+  const { db, runId, mappingId, loaded } = work;
+  await work.keep({}, (sql) => dropPlan(sql, runId));
+  const again = new Set<string>();
+  const absences: Record<string, number> = {};
+  const count = { rows: 0, removals: 0, changes: 0 };
+  const source = planSource(work, await readWords(db, mappingId));
+  for await (const part of planInParts(loaded.mapping, source, tools)) {
+    work.signal.throwIfAborted();
+    for (const id of part.again) again.add(id);
+    Object.assign(absences, part.absences);
+    if (part.rows.length === 0) continue;
+    count.rows += part.rows.length;
+    count.removals += part.rows.filter(removes).length;
+    count.changes += part.rows.filter(acts).length;
+    await work.keep({}, (sql) =>
+      addPlanRows(
+        sql,
+        runId,
+        part.rows.map((row) => ({
+          no: row.no,
+          action: row.action,
+          side: row.side,
+          remote_id: row.remoteId,
+          card_id: row.cardId,
+          row,
+        })),
+      ),
+    );
+    told(count.rows);
+  }
+  for (const id of await unknownRecords(db, runId, mappingId)) again.add(id);
+  const pairs = await countLivePairs(db, mappingId);
+  return {
+    stopped: tooMany(loaded.mapping, count.removals, pairs),
+    changes: count.changes,
+    pairs,
+    closing: closingOf(work, again, absences),
+  };
+}
+
+/** Where the next run goes on. What this one's direction leaves out is left for one of the other direction. */
+function closingOf(
+  { state, complete, book, loaded, mappingDirection }: RunWork,
+  again: ReadonlySet<string>,
+  absences: Record<string, number>,
+): RunClosing {
+  const whole = loaded.mapping.direction === mappingDirection;
+  const pulls = whole || loaded.mapping.direction === 'pull';
+  const pushes = whole || loaded.mapping.direction === 'push';
+  // by the remote's clock at the beginning: what is written meanwhile comes with the next reading
+  const began = state.aheadMs === null ? null : new Date(state.startedAt + state.aheadMs).toISOString();
+  const later = (was: string | null, newest: string | null) => {
+    const reached = began ?? newest;
+    return was === null || (reached !== null && reached > was) ? reached : was;
+  };
+  return {
+    again: [...again].sort(),
+    absences,
+    watermark: pulls ? later(book.watermark, state.newest) : book.watermark,
+    linksWatermark: pulls ? later(book.links_watermark, state.newestLink) : book.links_watermark,
+    localPosition: pushes ? state.localPosition : book.local_position,
+    completeReadAt:
+      complete && whole && !state.withheld ? new Date(state.startedAt).toISOString() : book.complete_read_at,
+  };
+}

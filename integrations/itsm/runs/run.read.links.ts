@@ -1,0 +1,56 @@
+import { dropRemoteLinks, dropUnreadLinks, keepRemoteLinks } from '../../../domain/itsm/runs.links.ts';
+import { asked, type RunWork } from './run.types.ts';
+
+const PAGE = 1_000;
+
+/**
+ * Reads the relations of the mapped kinds. What has been told about them is kept beyond the run, so that a reading of
+ * what has changed leaves them all known, also those whose ends get cards only later.
+ */
+export async function readRelations(work: RunWork, phase: 'relations' | 'relation_deletions'): Promise<void> {
+  const types = [...new Set(work.loaded.mapping.relations.map(({ remoteType }) => remoteType))];
+  if (types.length === 0) return;
+  if (phase === 'relations') await readLinks(work, types);
+  else await readGone(work);
+}
+
+async function readLinks(work: RunWork, types: string[]): Promise<void> {
+  const { connector, mappingId, runId, complete, book } = work;
+  const since = complete ? null : book.links_watermark;
+  for (let { cursor } = work.state; ; ) {
+    work.signal.throwIfAborted();
+    const page = await asked(connector.readRelations({ types, since, limit: PAGE, cursor }));
+    const { state } = work;
+    cursor = page.next;
+    const rows = page.relations.map(({ id, type, from, to }) => ({
+      remote_relation_id: id,
+      remote_type: type,
+      from_id: from,
+      to_id: to,
+    }));
+    await work.keep(
+      {
+        cursor,
+        relations: state.relations + rows.length,
+        linksWithheld: state.linksWithheld || page.withheld,
+        newestLink: page.relations.reduce<string | null>(
+          (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
+          state.newestLink,
+        ),
+      },
+      (sql) => keepRemoteLinks(sql, mappingId, runId, rows),
+    );
+    if (cursor === null) break;
+  }
+  if (since === null && !work.state.linksWithheld) {
+    await work.keep({}, (sql) => dropUnreadLinks(sql, mappingId, runId));
+  }
+}
+
+async function readGone(work: RunWork): Promise<void> {
+  const { connector, mappingId, book } = work;
+  if (book.links_watermark === null) return;
+  const gone = await asked(connector.relationDeletionsSince(book.links_watermark));
+  const ids = gone.map(({ id }) => id);
+  await work.keep({}, (sql) => dropRemoteLinks(sql, mappingId, ids));
+}

@@ -1,0 +1,205 @@
+import { readPairs } from '../../../domain/itsm/book.read.ts';
+import {
+  doubtfulRecords,
+  heardOf,
+  type IdPage,
+  keepHeard,
+  missingRecords,
+} from '../../../domain/itsm/runs.heard.ts';
+import type { HeardRecord, KeptRecord } from '../../../domain/itsm/runs.types.ts';
+import type { RemoteLook } from '../connectors/connector.ts';
+import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
+import { pairOf } from '../port/book.rows.ts';
+import type { RemoteRecord } from '../remote.types.ts';
+import { readRelations } from './run.read.links.ts';
+import { asked, phases, type RunWork } from './run.types.ts';
+
+/** Records of a page, of a look and of a chunk of pairs. */
+const PAGE = 1_000;
+const LOOKS = 500;
+
+/**
+ * Reads all that the run's plan is made from, page by page: each is stored with where the next one begins, so that a
+ * process that was killed goes on there. Nothing of it stays in memory.
+ */
+export async function readForRun(work: RunWork): Promise<void> {
+  for (let at = phases.indexOf(work.state.phase); phases[at] !== 'plan'; at += 1) {
+    work.signal.throwIfAborted();
+    const phase = phases[at]!;
+    if (phase === 'records') await readRecords(work);
+    else if (phase === 'again') await readAgain(work);
+    else if (phase === 'deletions') await readDeletions(work);
+    else if (phase === 'looks') await lookAtDoubtful(work);
+    else if (phase === 'local') await readLocal(work);
+    else if (phase === 'relations' || phase === 'relation_deletions') await readRelations(work, phase);
+    else return;
+    await work.keep({ phase: phases[at + 1]!, cursor: null });
+  }
+}
+
+/** Columns that the mapping needs. */
+const columnsOf = ({ loaded }: RunWork): string[] => [
+  ...new Set(loaded.mapping.fields.map(({ remote }) => remote)),
+];
+
+async function readRecords(work: RunWork): Promise<void> {
+  const { connector, loaded, complete, book } = work;
+  const request = {
+    table: loaded.mapping.table,
+    fields: columnsOf(work),
+    ...(loaded.remoteFilter === null ? {} : { filter: loaded.remoteFilter }),
+    limit: PAGE,
+    display: false,
+  };
+  for (let { cursor } = work.state; ; ) {
+    work.signal.throwIfAborted();
+    const page = await asked(
+      complete
+        ? connector.readPage({ ...request, cursor })
+        : connector.readSince({ ...request, cursor, since: book.watermark }),
+    );
+    const heard = await judgeable(work, page.records);
+    const { state } = work;
+    cursor = page.next;
+    await work.keep(
+      {
+        cursor,
+        fetched: state.fetched + page.records.length,
+        withheld: state.withheld || page.withheld,
+        aheadMs: connector.clockAheadMs() ?? state.aheadMs,
+        newest: page.records.reduce<string | null>(
+          (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
+          state.newest,
+        ),
+      },
+      (sql) => keepHeard(sql, work.runId, heard),
+    );
+    if (cursor === null) return;
+  }
+}
+
+/** What of a page is to be kept: own writes and changes of what is not mapped are known already. */
+async function judgeable(work: RunWork, records: readonly RemoteRecord[]): Promise<HeardRecord[]> {
+  const { db, runId, mappingId, loaded, complete, book } = work;
+  const remoteIds = records.map(({ id }) => id);
+  const before = await heardOf(db, runId, remoteIds);
+  const pairs = new Map(
+    (await readPairs(db, mappingId, { remoteIds })).map((row) => [row.remote_id, pairOf(row)]),
+  );
+  const again = new Set(book.again);
+  return records.flatMap((record): HeardRecord[] => {
+    const pair = pairs.get(record.id);
+    const known =
+      pair?.state.kind === 'linked' &&
+      pair.absences === 0 &&
+      !record.deleted &&
+      !again.has(record.id) &&
+      !before.has(record.id) &&
+      isRemoteEcho(loaded.mapping, pair, record);
+    if (known && !complete) return [];
+    return [heard(record.id, { record: known ? null : keptOf(record), shown: true })];
+  });
+}
+
+const keptOf = (record: RemoteRecord): KeptRecord => ({
+  ...record,
+  fields: Object.fromEntries(Object.entries(record.fields).map(([name, { value }]) => [name, { value }])),
+});
+
+const heard = (remoteId: string, more: Partial<HeardRecord>): HeardRecord => ({
+  remote_id: remoteId,
+  record: null,
+  shown: false,
+  look: null,
+  tombstone: null,
+  ...more,
+});
+
+/** Looks at the records that earlier runs have left open. */
+async function readAgain(work: RunWork): Promise<void> {
+  const { complete, book } = work;
+  if (complete) return;
+  const ids = [...book.again].sort();
+  for (let at = Number(work.state.cursor ?? 0); at < ids.length; at += LOOKS) {
+    const asking = ids.slice(at, at + LOOKS);
+    const known = await heardOf(work.db, work.runId, asking);
+    const looks = await lookAt(
+      work,
+      asking.filter((id) => !known.has(id)),
+    );
+    const rows = looks.map(([id, look]) => {
+      if (look.kind !== 'there') return heard(id, { look: look.kind });
+      // what has not changed since the last reading fits the filter as it did then
+      const fits = work.loaded.remoteFilter === null || look.record.updatedAt <= (book.watermark ?? '');
+      return heard(id, {
+        record: keptOf(look.record),
+        shown: fits,
+        look: fits ? null : 'there',
+      });
+    });
+    await work.keep({ cursor: String(at + LOOKS) }, (sql) => keepHeard(sql, work.runId, rows));
+  }
+}
+
+async function lookAt(work: RunWork, ids: string[]): Promise<[string, RemoteLook][]> {
+  if (ids.length === 0) return [];
+  work.signal.throwIfAborted();
+  const { connector, loaded } = work;
+  return [...(await asked(connector.readByIds(loaded.mapping.table, ids, columnsOf(work))))];
+}
+
+async function readDeletions(work: RunWork): Promise<void> {
+  const { connector, loaded, book } = work;
+  if (book.watermark === null) return;
+  const tombstones = await asked(connector.deletionsSince(loaded.mapping.table, book.watermark));
+  for (let at = 0; at < tombstones.length; at += PAGE) {
+    const rows = tombstones
+      .slice(at, at + PAGE)
+      .map(({ id, at: moment, mergedInto }) =>
+        heard(id, { tombstone: { at: moment, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
+      );
+    await work.keep({}, (sql) => keepHeard(sql, work.runId, rows));
+  }
+}
+
+/** Looks at what is missing, and at what was both shown and called deleted. */
+async function lookAtDoubtful(work: RunWork): Promise<void> {
+  const { db, runId, mappingId, complete } = work;
+  const stretches: IdPage[] = [doubtfulRecords(db, runId, mappingId)];
+  if (complete) stretches.push(missingRecords(db, runId, mappingId));
+  for (const page of stretches) {
+    for (let after = ''; ; ) {
+      const ids = await page(after, LOOKS);
+      if (ids.length === 0) break;
+      after = ids.at(-1)!;
+      const rows = (await lookAt(work, ids)).map(([id, look]) =>
+        heard(id, {
+          look: look.kind,
+          record: look.kind === 'there' ? keptOf(look.record) : null,
+        }),
+      );
+      await work.keep({}, (sql) => keepHeard(sql, runId, rows));
+    }
+  }
+}
+
+/** Notes the pairs whose cards have changed here since the last run. */
+async function readLocal(work: RunWork): Promise<void> {
+  const { db, cards, mappingId, loaded, complete, book } = work;
+  if (complete || book.local_position === null) return;
+  for (let position = work.state.cursor ?? book.local_position; ; ) {
+    work.signal.throwIfAborted();
+    const changed = await cards.changedAfter(db, position, PAGE);
+    const pairs = (await readPairs(db, mappingId, { cardIds: changed.ids })).map(pairOf);
+    const found = await cards.byIds(db, [...new Set(pairs.map(({ cardId }) => cardId))]);
+    const moved = pairs.filter((pair) => {
+      const card = found.get(pair.cardId);
+      const settled = card && !card.archived && card.inFilter && pair.state.kind === 'linked';
+      return !settled || !isLocalEcho(loaded.mapping, pair, card);
+    });
+    position = changed.position;
+    const rows = moved.map(({ remoteId }) => heard(remoteId, {}));
+    await work.keep({ cursor: position }, (sql) => keepHeard(sql, work.runId, rows));
+    if (!changed.more) return;
+  }
+}

@@ -1,0 +1,93 @@
+import type { Ctx } from '../../../domain/context.ts';
+import type { StoredBook } from '../../../domain/itsm/book.types.ts';
+import type { Db } from '../../../platform/database.ts';
+import type { Connector } from '../connectors/connector.ts';
+import type { LoadedMapping } from '../mappings/mapping.load.ts';
+import type { CardReader } from '../port/local.cards.ts';
+import { failureText, type RemoteFailure, type Result } from '../remote.failures.ts';
+
+/** The parts of reading and planning, in their order; a run that was killed goes on with the one it was at. */
+export const phases = [
+  'records',
+  'again',
+  'deletions',
+  'looks',
+  'local',
+  'relations',
+  'relation_deletions',
+  'plan',
+  'made',
+] as const;
+export type Phase = (typeof phases)[number];
+
+/** Where a run stands; kept with each page. Plain JSON. */
+export interface RunState {
+  phase: Phase;
+  /** Where the phase goes on; null: from its beginning. */
+  cursor: string | null;
+  /** When reading began, milliseconds by our clock. */
+  startedAt: number;
+  /** The moment of the plan; RFC 3339. */
+  now: string;
+  /** How far the remote's clock is ahead, in milliseconds; null where it tells no time. */
+  aheadMs: number | null;
+  /** The newest change that was read; RFC 3339. */
+  newest: string | null;
+  newestLink: string | null;
+  /** Rows were kept back: what is missing is not gone. */
+  withheld: boolean;
+  linksWithheld: boolean;
+  fetched: number;
+  relations: number;
+  /** Up to where the feed was when reading began. */
+  localPosition: string;
+}
+
+/** What a run knows before it reads. */
+export interface RunBasis {
+  runId: string;
+  mappingId: string;
+  /** Everything is read, or only what has changed. */
+  complete: boolean;
+  /** The mapping; its direction is the run's. */
+  loaded: LoadedMapping;
+  /** Which way the mapping goes, whichever way this run does. */
+  mappingDirection: LoadedMapping['mapping']['direction'];
+  book: StoredBook;
+}
+
+/** What reading and planning work with. */
+export interface RunWork extends RunBasis {
+  ctx: Ctx;
+  db: Db;
+  connector: Connector;
+  cards: CardReader;
+  signal: AbortSignal;
+  state: RunState;
+  /**
+   * One transaction: what `write` does, and where the run stands after it.
+   * @throws JobStopped when the run is not ours any more.
+   */
+  keep(
+    change: Partial<RunState>,
+    write?: (sql: import('knex').Knex.Transaction) => Promise<void>,
+  ): Promise<void>;
+}
+
+/** A call on the remote has failed. */
+export class RemoteFailed extends Error {
+  readonly failure: RemoteFailure;
+
+  constructor(failure: RemoteFailure) {
+    super(failureText(failure));
+    this.name = 'RemoteFailed';
+    this.failure = failure;
+  }
+}
+
+/** @throws RemoteFailed */
+export async function asked<T>(call: Promise<Result<T>>): Promise<T> {
+  const answer = await call;
+  if (!answer.ok) throw new RemoteFailed(answer.failure);
+  return answer.value;
+}

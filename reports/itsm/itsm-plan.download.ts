@@ -1,0 +1,102 @@
+import { PassThrough, Readable } from 'node:stream';
+import { requirePermission } from '../../domain/access/policy.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { SEE_SYNC } from '../../domain/itsm/connections.queries.ts';
+import { runText } from '../../domain/itsm/runs.queries.ts';
+import { walkPlanRows } from '../../domain/itsm/runs.rows.ts';
+import type { Cell, Column } from '../extraction/extraction.types.ts';
+import { writeXlsx } from '../extraction/writers/xlsx.ts';
+
+const CHUNK = 500;
+
+/** A plan as a file that is written while it is sent. */
+export interface PlanFile {
+  name: string;
+  mediaType: string;
+  body: Readable;
+}
+
+const columns: Column[] = [
+  { header: 'no', type: 'number' },
+  ...[
+    'action',
+    'side',
+    'remote_id',
+    'card_id',
+    'field',
+    'old',
+    'new',
+    'reason',
+    'status',
+    'error_message',
+  ].map((header): Column => ({ header, type: 'text' })),
+];
+
+/**
+ * A run with all rows of its plan; as a workbook with a line per changed field, or as JSON.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function downloadPlan(ctx: Ctx, runId: string, format: 'json' | 'xlsx'): Promise<PlanFile> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const run = await runText(ctx.db, runId);
+  const name = `plan-${runId}.${format}`;
+  if (format === 'json') {
+    return { name, mediaType: 'application/json', body: Readable.from(jsonOf(ctx, runId, run)) };
+  }
+  const out = new PassThrough();
+  const table = { name: 'Plan', columns, expected: 0, batches: lines(ctx, runId) };
+  // a failure destroys the stream, so that the client sees a broken download
+  writeXlsx([table], out, {}).catch((error) => ctx.log.warn({ err: error }, 'a plan could not be sent'));
+  return {
+    name,
+    mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    body: out,
+  };
+}
+
+async function* chunks(ctx: Ctx, runId: string): AsyncGenerator<Record<string, unknown>[]> {
+  for (let after = -1; ; ) {
+    const rows = await walkPlanRows(ctx, runId, after, CHUNK);
+    if (rows.length > 0) yield rows;
+    if (rows.length < CHUNK) return;
+    after = Number(rows.at(-1)!.no);
+  }
+}
+
+async function* jsonOf(ctx: Ctx, runId: string, run: string): AsyncGenerator<string> {
+  yield `{"run":${run},"rows":[`;
+  let separator = '';
+  for await (const rows of chunks(ctx, runId)) {
+    yield `${separator}${rows.map((row) => JSON.stringify(row)).join(',')}`;
+    separator = ',';
+  }
+  yield ']}';
+}
+
+async function* lines(ctx: Ctx, runId: string): AsyncGenerator<Cell[][]> {
+  for await (const rows of chunks(ctx, runId)) {
+    yield rows.flatMap((row) => {
+      const fields = Object.entries((row.diff ?? {}) as Record<string, { old: unknown; new: unknown }>);
+      return (fields.length > 0 ? fields : [[null, { old: null, new: null }] as const]).map(
+        ([field, { old, new: now }]): Cell[] => [
+          Number(row.no),
+          text(row.action),
+          text(row.side),
+          text(row.remote_id),
+          text(row.card_id),
+          field,
+          text(old),
+          text(now),
+          text(row.reason),
+          text(row.status),
+          text(row.error_message),
+        ],
+      );
+    });
+  }
+}
+
+function text(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

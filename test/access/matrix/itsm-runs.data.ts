@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { authority } from '../../emulators/certificates.ts';
+import { storeMapping, syncBase as base } from '../../support/itsm.ts';
+import { type Row, row } from '../matrix.row.ts';
+import type { World } from '../world.ts';
+
+const administering = '+ - - - - - 0';
+
+const mapping = async (w: World): Promise<{ mapping_id: string; connection_id: string }> => {
+  const answer = await (await w.t.as('admin', 'maker')).post(`${base}/connections`, {
+    name: randomUUID(),
+    instance_url: 'https://127.0.0.1:9',
+    username: 'estate',
+    password: 'secret',
+    ca: authority,
+  });
+  const connection_id = answer.body.id as string;
+  return { connection_id, mapping_id: await storeMapping(w.t, { connectionId: connection_id }) };
+};
+const onMapping = async (w: World) => ({ path: { mapping_id: (await mapping(w)).mapping_id } });
+
+/** A run that stands so. */
+const onRun = (status: string) => async (w: World) => {
+  const [{ id }] = await w.t.services
+    .db('itsm_runs')
+    .insert({
+      ...(await mapping(w)),
+      direction: 'pull',
+      trigger: 'manual',
+      status,
+      stage: 'read',
+      complete: true,
+      auto_apply: false,
+    })
+    .returning('id');
+  return { path: { run_id: id as string } };
+};
+
+/** As connections: for administrators, unless a role of the workspace's own may see or manage. */
+export const itsmRunRows: Row[] = [
+  row(`POST ${base}/sync/pull/{mapping_id}`, administering, onMapping),
+  row(`POST ${base}/sync/push/{mapping_id}`, administering, onMapping),
+  row(`POST ${base}/sync/run/{mapping_id}`, administering, onMapping),
+  row(`GET ${base}/sync/runs`, administering),
+  row(`GET ${base}/sync/runs/{run_id}`, administering, onRun('completed')),
+  row(`GET ${base}/sync/runs/{run_id}/staged`, administering, onRun('completed')),
+  row(`GET ${base}/sync/runs/{run_id}/plan`, administering, onRun('completed')),
+  row(`GET ${base}/sync/runs/{run_id}/log`, administering, onRun('completed')),
+  row(`POST ${base}/sync/runs/{run_id}/cancel`, administering, onRun('review')),
+  row(`GET ${base}/questions`, administering),
+  row(`GET ${base}/mappings/{mapping_id}/pairs`, administering, onMapping),
+];
