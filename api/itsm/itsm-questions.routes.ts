@@ -11,6 +11,8 @@ const see = 'itsm_sync.view';
 const base = '/api/v1/itsm-sync';
 const ofMapping = Type.Object({ mapping_id: Uuid }, closed);
 
+const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
+
 const oneOf = (values: readonly string[], description: string) =>
   Type.Optional(
     Type.Union(
@@ -31,7 +33,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     summary: 'List conflicts and uncertain matches that wait for a person',
     permission: see,
     query: listQuery(['asked_at'], 'asked_at', {
-      mapping_id: Type.Optional(Uuid),
+      mapping_id: idOf('The mapping'),
       kind: oneOf(['conflict', 'match'], 'What is asked'),
     }),
     answers: { 200: { description: 'Questions', schema: listAnswer(Type.Ref('ItsmQuestion#')) } },
@@ -48,7 +50,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     params: ofMapping,
     query: listQuery(['remote_id'], 'remote_id', {
       state: oneOf(['linked', 'quarantined', 'ended', 'unmapped'], 'How the pair stands'),
-      card_id: Type.Optional(Uuid),
+      card_id: idOf('The card'),
     }),
     answers: { 200: { description: 'Pairs', schema: listAnswer(Type.Ref('ItsmPair#')) } },
     handler: async ({ ctx, params, query, reply }) =>

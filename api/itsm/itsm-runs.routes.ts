@@ -27,6 +27,8 @@ const base = '/api/v1/itsm-sync';
 const ofMapping = Type.Object({ mapping_id: Uuid }, closed);
 const ofRun = Type.Object({ run_id: Uuid }, closed);
 
+const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
+
 const oneOf = (values: readonly string[], description: string) =>
   Type.Optional(
     Type.Union(
@@ -96,8 +98,8 @@ export function registerItsmRunRoutes(app: App): void {
     summary: 'List runs, the newest first',
     permission: see,
     query: listQuery(['created_at'], 'created_at', {
-      connection_id: Type.Optional(Uuid),
-      mapping_id: Type.Optional(Uuid),
+      connection_id: idOf('The connection'),
+      mapping_id: idOf('The mapping'),
       status: oneOf(runStatuses, 'How it stands'),
       direction: oneOf(runDirections, 'Which sides it may write on'),
     }),
@@ -148,14 +150,18 @@ export function registerItsmRunRoutes(app: App): void {
     permission: see,
     params: ofRun,
     query: Type.Object(
-      { format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], { default: 'json' }) },
+      {
+        format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
+          default: 'json',
+          description: 'How the file is written',
+        }),
+      },
       closed,
     ),
     answers: {
       200: {
         description: 'The plan',
         schema: Type.String(),
-        mediaType: ['application/json', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
       },
     },
     handler: async ({ ctx, params, query, reply }) => {

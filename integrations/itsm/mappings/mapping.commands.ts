@@ -136,8 +136,7 @@ export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
     await sql.raw(
       `with runs as (select id from itsm_runs where mapping_id = ?),
          plan as (delete from itsm_plan_rows p using runs r where p.run_id = r.id),
-         records as (delete from itsm_run_records p using runs r where p.run_id = r.id),
-         links as (delete from itsm_run_links p using runs r where p.run_id = r.id)
+         records as (delete from itsm_run_records p using runs r where p.run_id = r.id)
        delete from itsm_mappings where id = ?`,
       [id, id],
     );

@@ -24,7 +24,7 @@ export type RunJob = RunningJob<{ run_id: string }>;
  * @returns null when the run has ended, or waits for a person.
  */
 export async function beginRun(job: RunJob): Promise<RunRow | null> {
-  return await command(job.ctx, async ({ sql }) => {
+  return await command(job.ctx, async ({ sql, metamodel }) => {
     const run = await loadRun(sql, job.payload.run_id, 'for update');
     if (run.job_id !== job.id || !['queued', 'running'].includes(run.status) || run.mapping_id === null) {
       return null;
@@ -36,7 +36,7 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
         .update({ status: 'running', started_at: sql.raw('coalesce(started_at, clock_timestamp())') });
     }
     if (run.mapping === null) {
-      const loaded = await loadMapping(sql, run.mapping_id);
+      const loaded = await loadMapping(sql, metamodel, run.mapping_id);
       if (loaded.broken !== null) {
         throw new EstateError(
           'wrong_state',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { authority } from '../../emulators/certificates.ts';
-import { storeMapping, syncBase as base } from '../../support/itsm.ts';
+import { syncBase as base, storeMapping } from '../../support/itsm.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 
