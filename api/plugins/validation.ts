@@ -10,6 +10,8 @@ const options: Options = {
   removeAdditional: false,
   strict: false,
   allowUnionTypes: true,
+  // whether the schemas are ones is seen when the API's description is checked, not at every start
+  validateSchema: false,
 };
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { totpCode } from '../../../domain/access/access.totp.ts';
-import { hashPassword } from '../../../platform/crypto.ts';
+import { quickHash } from '../../support/accounts.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { Role, World } from '../world.ts';
 
@@ -20,17 +20,14 @@ async function resetToken(w: World): Promise<string> {
   return token;
 }
 
-let hash: Promise<string> | undefined;
+const hash = quickHash(password);
 
 /** Gives the role's user a password, and no second factor. */
 async function withPassword(w: World, role: Role): Promise<void> {
   const { db } = w.t.services;
   const { userId } = await w.client(role);
   if (!userId) return;
-  hash ??= hashPassword(password);
-  await db('users')
-    .where({ id: userId })
-    .update({ password_hash: await hash });
+  await db('users').where({ id: userId }).update({ password_hash: hash });
   await db('two_factor').where({ user_id: userId }).delete();
   await db('throttles').delete();
 }

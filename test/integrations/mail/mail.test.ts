@@ -9,7 +9,7 @@ import { deliver } from '../../../integrations/mail/mail.smtp.ts';
 import { mailProcessor } from '../../../workers/mail.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
-import { type JobRow, startWorkerProcess } from '../../support/jobs.ts';
+import { type JobRow, letLeasesPass, startWorkerProcess } from '../../support/jobs.ts';
 import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
@@ -165,6 +165,7 @@ describe('a mail', () => {
     await worker.ended();
     kill.resolve();
     smtp.behaviour = {};
+    await letLeasesPass(t.services);
     worker = await startWorkerProcess(t.services);
     const { job, mail } = await ended('failed');
     expect(job.error).toMatchObject({ code: 'mail_unconfirmed' });
@@ -181,6 +182,7 @@ describe('a mail', () => {
     worker.kill('SIGKILL');
     await worker.ended();
     smtp.behaviour = {};
+    await letLeasesPass(t.services);
     workers = await startWorkers(t.services, [mailProcessor]);
     await ended('succeeded');
     expect(smtp.mails.map(({ headers }) => headers.subject)).toEqual(['In doubt', 'Not lost']);
