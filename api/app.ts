@@ -4,7 +4,7 @@ import type { Services } from '../domain/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
 import { registerBatches } from './plugins/batches.ts';
-import { serializersWhenNeeded } from './plugins/compilers.ts';
+import { keepSchemas, serializersWhenNeeded } from './plugins/compilers.ts';
 import { registerConditional } from './plugins/conditional.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
@@ -30,7 +30,11 @@ export async function createApp(services: Services): Promise<App> {
     requestTimeout: 0,
     routerOptions: { maxParamLength: 500 },
     frameworkErrors: sendBadAddress,
-    schemaController: { compilersFactory: { buildSerializer: serializersWhenNeeded } },
+    schemaController: {
+      // its type asks for an application as the answer to `add`, which nobody reads
+      bucket: keepSchemas as never,
+      compilersFactory: { buildSerializer: serializersWhenNeeded },
+    },
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && /^[\w.-]{8,100}$/.test(given) ? given : randomUUID();
