@@ -2,20 +2,27 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, the longest first: begun last, one of them would keep one core waiting for the other. */
 const longest = [
+  'platform/embedded-postgres.kills.test.ts',
   'access/matrix.test.ts',
   'processes/all-in-one.test.ts',
-  'platform/embedded-postgres.kills.test.ts',
-  'domain/batches/rollback.property.test.ts',
-  'resilience/webhooks.kill.test.ts',
   'workers/import.kill.test.ts',
   'workers/jobs.kill.test.ts',
-  'domain/cards/bulk.property.test.ts',
-  'integrations/mail/mail.test.ts',
-  'api/auth/auth.test.ts',
-  'api/auth/two-factor.test.ts',
+  'platform/embedded-postgres.test.ts',
   'processes/apart.test.ts',
   'docs/examples.test.ts',
+  'resilience/webhooks.kill.test.ts',
+  'workers/jobs.recovery.test.ts',
+  'workers/batch-rollback.kill.test.ts',
+  'api/auth/auth.test.ts',
   'resilience/database.test.ts',
+  'workers/runtime.test.ts',
+  'workers/scheduled-extraction.kill.test.ts',
+  'workers/notifications.kill.test.ts',
+  'domain/imports/dry-run.test.ts',
+  'api/cards/write.concurrency.test.ts',
+  'integrations/mail/mail.test.ts',
+  'domain/batches/rollback.property.test.ts',
+  'domain/cards/bulk.property.test.ts',
 ];
 
 /** Begins the files that take longest before all others. */
