@@ -284,8 +284,9 @@ describe('stream', () => {
   it('ends when the token expires, and when it is revoked', async () => {
     const user = await t.as('viewer', 'leaver');
     const jti = '00000000-0000-4000-8000-0000000000ff';
+    // counted in whole seconds: of a single one there may be no more than a moment left
     const short = await t.app.jwt.sign({ sub: user.userId, role: 'viewer', tv: 1, jti }, {
-      expiresIn: 1,
+      expiresIn: 2,
     } as never);
     const expiring = follow('/api/v1/events/stream', bearer(short));
     await expiring.ended();

@@ -9,7 +9,8 @@ import { createTestApp, type TestApp } from '../../support/harness.ts';
 import { ask, type JobRow, jobRow, untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
-const hasty = { timeoutMs: 400, attempts: 2, pauseMs: 5, longestWaitMs: 50 };
+// long enough for an answer on a busy machine; two requests in all are left to hang
+const hasty = { timeoutMs: 1_500, attempts: 2, pauseMs: 5, longestWaitMs: 50 };
 
 let t: TestApp;
 let workers: Workers;
