@@ -109,7 +109,7 @@ describe('a reading of changes', () => {
     async (limit) => {
       const since = await value(remote.newestChange('FunctionalCI'));
       expect(since).toBe('2026-01-05T08:00:00.000Z');
-      clock.advance(3_600_000);
+      clock.advance(6 * 3_600_000);
       instance.elsewhere.update(land.servers[0]!, { name: 'renamed', status: 'stock' });
       instance.elsewhere.remove(land.servers[1]!);
       clock.advance(60_000);
@@ -119,18 +119,30 @@ describe('a reading of changes', () => {
       const seen = await readSince(new Date(clock.now() - 1_800_000).toISOString(), limit);
       expect(new Map(seen.map(({ id, fields, updatedAt }) => [id, [fields.name!.value, updatedAt]]))).toEqual(
         new Map([
-          [`Server::${land.servers[0]!.id}`, ['renamed', '2026-01-05T09:00:00.000Z']],
-          [`ApplicationSolution::${made.id}`, ['new', '2026-01-05T09:01:00.000Z']],
+          [`Server::${land.servers[0]!.id}`, ['renamed', '2026-01-05T14:00:00.000Z']],
+          [`ApplicationSolution::${made.id}`, ['new', '2026-01-05T14:01:00.000Z']],
         ]),
       );
       expect(await value(remote.deletionsSince('Server', since!))).toEqual([
-        { table: 'Server', id: `Server::${land.servers[1]!.id}`, at: '2026-01-05T09:00:00.000Z' },
+        { table: 'Server', id: `Server::${land.servers[1]!.id}`, at: '2026-01-05T14:00:00.000Z' },
       ]);
     },
   );
 
+  test('shows what an import stores long after its beginning, whose time its entries bear', async () => {
+    clock.advance(6 * 3_600_000);
+    const began = instance.store.now();
+    clock.advance(5_400_000);
+    const since = new Date(clock.now()).toISOString();
+    const made = instance.elsewhere.insert('Server', { name: 'imported', org_id: land.org.id });
+    for (const entry of instance.store.of('CMDBChangeOp')) {
+      if (entry.values.objkey === made.id) entry.values.date = began;
+    }
+    expect((await readSince(since, 100)).map(({ id }) => id)).toEqual([`Server::${made.id}`]);
+  });
+
   test('takes few calls where nothing has changed', async () => {
-    clock.advance(3_600_000);
+    clock.advance(6 * 3_600_000);
     const since = new Date(clock.now()).toISOString();
     await value(remote.newestChange('Server'));
     expect(await readSince(since, 1_000)).toEqual([]);
@@ -195,7 +207,7 @@ test('links are relations, read whole and by what changed, and their deletion is
   // of all kinds, though the instance lacks some
   expect(await read(null, [])).toHaveLength(all.length);
   const since = new Date(clock.now()).toISOString();
-  clock.advance(3_600_000);
+  clock.advance(6 * 3_600_000);
   instance.elsewhere.remove(land.applications[0]!);
   const made = instance.elsewhere.insert('lnkApplicationSolutionToFunctionalCI', {
     applicationsolution_id: land.applications[1]!.id,

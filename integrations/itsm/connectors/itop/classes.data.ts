@@ -34,6 +34,8 @@ export const standardClasses: readonly [name: string, label: string, parent: str
   ['Organization', 'Organization', null],
   ['OSFamily', 'OS family', 'Typology'],
   ['OSVersion', 'OS version', 'Typology'],
+  ['OSLicence', 'OS licence', 'Licence'],
+  ['SoftwareLicence', 'Software licence', 'Licence'],
   ['OtherSoftware', 'Other software', 'SoftwareInstance'],
   ['PC', 'PC', 'ConnectableCI'],
   ['PCSoftware', 'PC software', 'SoftwareInstance'],
@@ -161,10 +163,18 @@ export const standardLinks: readonly {
   },
 ];
 
-/** Where attributes of the public data model lead to, if that class has none below it and answers do not tell it. */
+/**
+ * Where attributes of the public data model lead to, if that class has none below it, so that answers do not tell it; with the
+ * class before the point where others have an attribute of the same name that leads elsewhere.
+ */
 export const standardTargets: Readonly<Record<string, string>> = {
   org_id: 'Organization',
-  parent_id: 'Organization',
+  'Organization.parent_id': 'Organization',
+  'Group.parent_id': 'Group',
+  oslicence_id: 'OSLicence',
+  softwarelicence_id: 'SoftwareLicence',
+  documenttype_id: 'DocumentType',
+  contracttype_id: 'ContractType',
   location_id: 'Location',
   brand_id: 'Brand',
   model_id: 'Model',

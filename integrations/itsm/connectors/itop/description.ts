@@ -1,8 +1,8 @@
 import { done, failed, type RemoteFailure, type Result } from '../../remote.failures.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
-import { standardClasses, standardTargets } from './classes.data.ts';
+import { standardClasses } from './classes.data.ts';
 import { faultOf, namesInFilter, select } from './oql.ts';
-import { isReference } from './records.ts';
+import { isReference, standardTarget } from './records.ts';
 import { standardLinkTypes } from './relations.types.ts';
 import type { Told, Transport } from './transport.ts';
 
@@ -89,7 +89,7 @@ export function createDescription(transport: Transport): Description {
             // other kinds show in values alone, and would change with them
             kind: compound ? 'other' : leads ? 'reference' : 'text',
             remoteKind: compound ? 'set' : leads ? 'external key' : 'attribute',
-            reference: leads ? (standardTargets[name] ?? null) : null,
+            reference: leads ? (standardTarget(table, name) ?? null) : null,
             maxLength: null,
             mandatory: false,
             choices: [],

@@ -6,8 +6,11 @@ import { type Place, readRange, start } from './ranges.ts';
 import { fromLocal, notBefore } from './times.ts';
 import type { Shown, Transport } from './transport.ts';
 
-/** How much before a moment a reading begins: an entry is dated before it is stored. */
-export const OVERLAP_MS = 60_000;
+/**
+ * How much before a moment a reading begins. An entry bears the time of its change, which for an import or a synchronisation
+ * over there is that of its beginning, while entries are stored until its end.
+ */
+export const OVERLAP_MS = 2 * 3_600_000;
 /** Entries of the history that one look at some objects takes. */
 const LOOK = 2_000;
 /** A history that is further ahead than clocks differ is told in another zone. */

@@ -31,22 +31,26 @@ export function recordOf(
 ): RemoteRecord {
   const shown: Record<string, RemoteField> = {};
   // an attribute that is not in the answer is unknown, which is not the same as empty
-  for (const name of fields) if (cells[name] !== undefined) shown[name] = fieldOf(name, cells);
+  for (const name of fields) if (cells[name] !== undefined) shown[name] = fieldOf(className, name, cells);
   return { table, id: remoteId(className, key), fields: shown, updatedAt };
 }
 
-function fieldOf(name: string, cells: Record<string, unknown>): RemoteField {
+function fieldOf(className: string, name: string, cells: Record<string, unknown>): RemoteField {
   const value = textOf(cells[name]);
   const display = cells[`${name}_friendlyname`];
   if (display === undefined) return { value };
-  const id = referenceOf(name, value, cells[`${name}_finalclass_recall`]);
+  const id = referenceOf(value, cells[`${name}_finalclass_recall`], standardTarget(className, name));
   return display === '' || display === null ? { value: id } : { value: id, display: textOf(display) };
 }
 
+/** The class that an attribute of the public data model leads to, where that is known beforehand. */
+export const standardTarget = (className: string, name: string): string | undefined =>
+  standardTargets[`${className}.${name}`] ?? standardTargets[name];
+
 /** The id of the record that an attribute leads to; '' for none, the bare key where its class is not told. */
-export function referenceOf(name: string, key: string, told: unknown, target?: string): string {
+export function referenceOf(key: string, told: unknown, target: string | undefined): string {
   if (key === '' || key === '0') return '';
-  const className = typeof told === 'string' && told !== '' ? told : (target ?? standardTargets[name]);
+  const className = typeof told === 'string' && told !== '' ? told : target;
   return className === undefined ? key : remoteId(className, key);
 }
 

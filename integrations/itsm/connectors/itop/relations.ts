@@ -2,7 +2,7 @@ import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRelation } from '../connector.ts';
 import { remoteId, splitId } from './keys.ts';
 import type { Reading } from './reading.ts';
-import { longAgo, referenceOf } from './records.ts';
+import { longAgo, referenceOf, standardTarget } from './records.ts';
 import { type LinkType, linkTypeOf, standardLinkTypes } from './relations.types.ts';
 import type { Shown } from './transport.ts';
 
@@ -51,6 +51,7 @@ export async function readRelations(
   for (const link of objects) {
     const ends = endsOf(type, link);
     if (!ends.ok) return ends;
+    if (ends.value === null) continue;
     const updatedAt = moments.get(remoteId(link.class, link.key)) ?? longAgo;
     relations.push({ id: remoteId(link.class, link.key), type: id, ...ends.value, updatedAt });
   }
@@ -64,22 +65,22 @@ export const unknownType = (id: string) =>
     'The kind of relation is none: it names a class of links and its two ends',
   );
 
-function endsOf(type: LinkType, { fields }: Shown): Result<{ from: string; to: string }> {
-  const end = ({ attribute, class: className }: LinkType['from']): string =>
-    referenceOf(
-      attribute,
+/** The records at both ends; null where one of them leads nowhere. */
+function endsOf(type: LinkType, { fields }: Shown): Result<{ from: string; to: string } | null> {
+  const ends = [type.from, type.to].map(({ attribute, class: className }) => ({
+    attribute,
+    id: referenceOf(
       String(fields[attribute] ?? ''),
       fields[`${attribute}_finalclass_recall`],
-      className,
-    );
-  const [from, to] = [end(type.from), end(type.to)];
-  for (const [attribute, id] of [
-    [type.from.attribute, from],
-    [type.to.attribute, to],
-  ] as const) {
-    if (id !== '' && splitId(id)) continue;
+      className ?? standardTarget(type.class, attribute),
+    ),
+  }));
+  const untold = ends.find(({ id }) => id !== '' && !splitId(id));
+  if (untold) {
+    const { attribute } = untold;
     const what = `It is not told which class ${attribute} leads to; name it in the kind, as ${attribute}>Class`;
     return failed('refused', `class ${type.class}`, what);
   }
-  return done({ from, to });
+  const [from, to] = ends.map(({ id }) => id);
+  return done(from && to ? { from, to } : null);
 }
