@@ -46,33 +46,38 @@ export const EDIT = { app: 'inventory.edit', card: 'card.edit' } as const;
  */
 export async function patchCard(ctx: Ctx, id: string, patch: CardPatch): Promise<JsonText> {
   return await command(ctx, async (work) => {
-    const input = cleanCardInput(patch);
-    const leveled = input.attributes != null && LEVEL_FIELD in input.attributes;
-    const moves = leveled || input.parent_id !== undefined;
-    // what may change the tree is decided alone, and with every card locked whose level may follow
-    if (moves) await lockHierarchy(work.sql, 'exclusive');
-    const below = moves ? await leveledBelow(work, id) : [];
-    await lockCards(work, [id, ...below.map((card) => card.id)]);
-    const before = requireCard(await loadCards(work, ctx, [id]), id);
-    const type = typeOf(work.metamodel, before);
-    requireOnCard(ctx, EDIT, before);
-    if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, before.id));
-    refuseOperations(patch);
-    refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
-    const faults = validateCardInput(work.metamodel, type.key, input, { stored: before.attributes });
-    const after: StoredCard = { ...before, ...patchedValues(before, input, keptKeys(ctx, type, before)) };
-    if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
-    if (faults.length > 0) throw invalidFields(faults);
-
-    const writes = [{ before, after }];
-    if (moves) {
-      const levels = await place(work, ctx, type, before, after, input, below);
-      writes.push(...levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
-    }
-    writes[0]!.after = settled(type, before, after);
-    await saveCards(work, ctx, writes);
-    return await writtenCard(work.sql, ctx, before.id);
+    await patchCardWithin(work, ctx, id, patch);
+    return await writtenCard(work.sql, ctx, id);
   });
+}
+
+/** {@link patchCard} as a part of a greater command. */
+export async function patchCardWithin(work: Work, ctx: Ctx, id: string, patch: CardPatch): Promise<void> {
+  const input = cleanCardInput(patch);
+  const leveled = input.attributes != null && LEVEL_FIELD in input.attributes;
+  const moves = leveled || input.parent_id !== undefined;
+  // what may change the tree is decided alone, and with every card locked whose level may follow
+  if (moves) await lockHierarchy(work.sql, 'exclusive');
+  const below = moves ? await leveledBelow(work, id) : [];
+  await lockCards(work, [id, ...below.map((card) => card.id)]);
+  const before = requireCard(await loadCards(work, ctx, [id]), id);
+  const type = typeOf(work.metamodel, before);
+  requireOnCard(ctx, EDIT, before);
+  if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, before.id));
+  refuseOperations(patch);
+  refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
+  const faults = validateCardInput(work.metamodel, type.key, input, { stored: before.attributes });
+  const after: StoredCard = { ...before, ...patchedValues(before, input, keptKeys(ctx, type, before)) };
+  if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
+  if (faults.length > 0) throw invalidFields(faults);
+
+  const writes = [{ before, after }];
+  if (moves) {
+    const levels = await place(work, ctx, type, before, after, input, below);
+    writes.push(...levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
+  }
+  writes[0]!.after = settled(type, before, after);
+  await saveCards(work, ctx, writes);
 }
 
 /** The cards below a card whose levels follow from its place; none where the type has no levels. */

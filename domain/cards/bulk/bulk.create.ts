@@ -49,7 +49,12 @@ export async function createCards(
   return { results, created, failed: results.length - created, dry_run: dryRun };
 }
 
-async function createCardsWithin(work: Work, ctx: Ctx, rows: BulkCreateRow[]): Promise<BulkCreateResult[]> {
+/** {@link createCards} as a part of a greater command: one result for each row. */
+export async function createCardsWithin(
+  work: Work,
+  ctx: Ctx,
+  rows: BulkCreateRow[],
+): Promise<BulkCreateResult[]> {
   if (rows.some((row) => row.parent_id || row.parent_path || row.parent_name)) {
     await lockHierarchy(work.sql, 'shared');
   }

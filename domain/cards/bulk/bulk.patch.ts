@@ -67,7 +67,7 @@ export async function patchCards(
         }
       }
       const writes = [...cards.values()].map((card) =>
-        patched(work, ctx, card, input, moves ? levels : null),
+        patchedCard(work, ctx, card, input, moves ? levels : null),
       );
       if (moves) {
         const others = new Map([...levels].filter(([id]) => !cards.has(id)));
@@ -95,8 +95,11 @@ async function levelsOf(
   });
 }
 
-/** One card's write. `levels` are those that follow from the patch, null where none can. */
-function patched(
+/**
+ * One card's write. `levels` are those that follow from the patch, null where none can.
+ * @throws EstateError `forbidden`, `validation_failed`.
+ */
+export function patchedCard(
   work: Work,
   ctx: Ctx,
   before: StoredCard,

@@ -144,6 +144,8 @@ export interface Connector {
   /** Makes a relation; when the answer is lost it is looked up by its ends and kind first. @returns its id. */
   createRelation(type: string, from: string, to: string): Promise<Result<string>>;
   deleteRelation(id: string): Promise<Result<boolean>>;
+  /** The id of the relation of a kind between two records, null where there is none; for remotes that tell such. */
+  findRelation?(type: string, from: string, to: string): Promise<Result<string | null>>;
   testRights(needs: { table: string; rights: Right[] }[]): Promise<Result<RightFound[]>>;
   /** How far the remote's clock is ahead of ours in milliseconds, to a second; null before the first answer. */
   clockAheadMs(): number | null;

@@ -78,17 +78,18 @@ async function withPairs(
   };
 }
 
-const linkOf = ({ relation_type, source, target }: StoredLink): AgreedLink => ({
+const linkOf = ({ relation_type, source, target, remote_relation_id }: StoredLink): AgreedLink => ({
   relationType: relation_type,
   source,
   target,
+  ...(remote_relation_id === null ? {} : { relationId: remote_relation_id }),
 });
 
-const linkRow = ({ relationType, source, target }: AgreedLink): StoredLink => ({
+const linkRow = ({ relationType, source, target, relationId }: AgreedLink): StoredLink => ({
   relation_type: relationType,
   source,
   target,
-  remote_relation_id: null,
+  remote_relation_id: relationId ?? null,
 });
 
 /** A pair in the engine's terms. */

@@ -18,6 +18,7 @@ export interface Writing {
   delete(table: string, id: string): Promise<Result<boolean>>;
   createRelation(type: string, from: string, to: string): Promise<Result<string>>;
   deleteRelation(id: string): Promise<Result<boolean>>;
+  findRelation(type: string, from: string, to: string): Promise<Result<string | null>>;
 }
 
 const textsOf = (values: RemoteValues): Record<string, string> =>
@@ -194,7 +195,13 @@ export function createWriting(
     return removed.failure.code === 'not_found' ? done(false) : removed;
   };
 
+  const findRelation = async (type: string, from: string, to: string): Promise<Result<string | null>> => {
+    const found = await oneOf(RELATIONS, { parent: from, child: to, type }, []);
+    return found.ok ? done(found.value?.id ?? null) : found;
+  };
+
   return {
+    findRelation,
     create: (table, values, correlation) =>
       config.door.kind === 'table'
         ? createByTable(table, values, correlation)
@@ -236,10 +243,7 @@ export function createWriting(
           query: () => ({ sysparm_fields: 'sys_id' }),
           body: { type, parent: from, child: to },
         },
-        async () => {
-          const found = await oneOf(RELATIONS, { parent: from, child: to, type }, []);
-          return found.ok ? done(found.value?.id ?? null) : found;
-        },
+        () => findRelation(type, from, to),
         (result) => {
           const { sys_id: id } = (result ?? {}) as { sys_id?: unknown };
           return typeof id === 'string'

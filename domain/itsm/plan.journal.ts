@@ -1,0 +1,88 @@
+import type { Sql } from '../../platform/database.ts';
+
+/** How far a row of a plan has come. */
+export type RowProgress = 'pending' | 'begun' | 'applied' | 'stale' | 'refused' | 'skipped';
+
+/** A row of a plan as it stands; `row` is the whole of it in the engine's terms. */
+export interface StandingRow {
+  no: number;
+  row: unknown;
+  progress: RowProgress;
+  approval: 'approved' | 'rejected' | null;
+}
+
+/** How a row has ended. */
+export interface RowEnd {
+  no: number;
+  progress: RowProgress;
+  message: string | null;
+  made_id: string | null;
+}
+
+/** Rows of a run's plan in their order, from behind the given one on. */
+export async function walkStandingRows(
+  sql: Sql,
+  runId: string,
+  after: number,
+  limit: number,
+): Promise<StandingRow[]> {
+  const { rows } = await sql.raw(
+    'select no, row, progress, approval from itsm_plan_rows where run_id = ? and no > ? order by no limit ?',
+    [runId, after, limit],
+  );
+  return rows;
+}
+
+/** Notes rows whose writes are about to be sent. */
+export async function noteBegun(sql: Sql, runId: string, nos: readonly number[]): Promise<void> {
+  if (nos.length === 0) return;
+  await sql.raw(
+    `update itsm_plan_rows set progress = 'begun' where run_id = ? and no = any(?::integer[]) and progress = 'pending'`,
+    [runId, nos] as never,
+  );
+}
+
+/** Notes how rows have ended; each ends once. */
+export async function noteEnded(sql: Sql, runId: string, ends: readonly RowEnd[]): Promise<void> {
+  if (ends.length === 0) return;
+  await sql.raw(
+    `update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v.made_id,
+       ended_at = clock_timestamp()
+     from jsonb_to_recordset(?::jsonb) as v(no integer, progress text, message text, made_id text)
+     where p.run_id = ? and p.no = v.no and p.progress in ('pending', 'begun')`,
+    [JSON.stringify(ends), runId],
+  );
+}
+
+/** Whether some row that is still to be applied takes values from a record into the inventory. */
+export async function takesFromRecords(sql: Sql, runId: string): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `select exists (select from itsm_plan_rows where run_id = ? and progress = 'pending' and remote_id is not null
+       and (action = 'link' or (side = 'local' and action in ('create', 'update')))) as found`,
+    [runId],
+  );
+  return rows[0].found;
+}
+
+/** A run's plan but for its rows, as it is needed to apply it. */
+export interface StoredPlanHead {
+  mapping_id: string;
+  /** The mapping in the engine's terms, with what it need not know beside it. */
+  mapping: unknown;
+  /** Why it may not be applied; null when it may, or a person has overruled it. */
+  stopped: string | null;
+  closing: unknown;
+  /** RFC 3339. */
+  plan_made_at: string | null;
+}
+
+/** What applying a run needs to know of it; undefined where there is no such run. */
+export async function readPlanHead(sql: Sql, runId: string): Promise<StoredPlanHead | undefined> {
+  const { rows } = await sql.raw(
+    `select mapping_id, mapping, case when stopped_overruled_by is null then stopped end as stopped, closing,
+       utc(plan_made_at) as plan_made_at
+     from itsm_runs where id = ?`,
+    [runId],
+  );
+  return rows[0];
+}

@@ -1,0 +1,216 @@
+import type { Knex } from 'knex';
+import { command } from '../../../domain/command.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { lockBook } from '../../../domain/itsm/book.read.ts';
+import {
+  noteBegun,
+  noteEnded,
+  readPlanHead,
+  takesFromRecords,
+  walkStandingRows,
+} from '../../../domain/itsm/plan.journal.ts';
+import { inTransaction } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { Connector } from '../connectors/connector.ts';
+import type { ApplyOptions } from '../engine/apply.state.ts';
+import { type Applied, applyPlan } from '../engine/apply.ts';
+import type { Ending, EnginePort, Standing } from '../engine/apply.types.ts';
+import type { Mapping } from '../engine/mapping.types.ts';
+import type { PlanHead, PlanRow } from '../engine/plan.types.ts';
+import { RemoteFailed } from '../remote.failed.ts';
+import { failed } from '../remote.failures.ts';
+import { storeBook } from './book.rows.ts';
+import { type CardReader, openCards } from './local.cards.ts';
+import { takeSteps } from './port.local.ts';
+import { remotePort } from './port.remote.ts';
+import { readState } from './port.state.ts';
+
+/** Rows of a plan that are read, and at most written, at once. */
+const CHUNK = 500;
+/** Pages of changed records that are read to know which may have moved; beyond these all are looked at. */
+const MOVED_PAGES = 10;
+const MOVED_PAGE = 1_000;
+
+/** What applying a run works with. */
+export interface ApplyTools {
+  /** As whom it writes. */
+  ctx: Ctx;
+  connector: Connector;
+  /** Ends it between two steps; what it was aborted with is thrown. */
+  signal: AbortSignal;
+  /** Called first in each transaction that writes: throws when the run is somebody else's by now. */
+  hold: (work: { sql: Knex.Transaction }) => Promise<void>;
+  /** How many rows have ended so far. */
+  onProgress?: (ended: number) => void;
+}
+
+/** A run's mapping, as it is kept with the run. */
+interface KeptMapping {
+  mapping: Mapping;
+  cardFilter: string | null;
+  remoteFilter: string | null;
+}
+
+/**
+ * Applies the approved rows of a run's plan; called again after a kill it goes on where it was. What closes the plan in
+ * the book is left to the caller, who knows whether rows wait for a person's word. All that is written in the inventory
+ * is one batch, under the run's id.
+ * @throws RemoteFailed when the remote fails otherwise than about single rows; `answer_lost` when an answer stays away.
+ */
+export async function applyRun(
+  tools: ApplyTools,
+  runId: string,
+  options: Pick<ApplyOptions, 'atOnce' | 'remoteBatch'> & { chunk?: number } = {},
+): Promise<Applied> {
+  const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
+  const head = await readPlanHead(ctx.db, runId);
+  if (!head?.plan_made_at) throw notFound('plan of the run', runId);
+  const { mapping, cardFilter, remoteFilter } = head.mapping as KeptMapping;
+  const closing = head.closing as PlanHead['closing'];
+  const plan: PlanHead = {
+    id: runId,
+    mappingId: mapping.id,
+    madeAt: head.plan_made_at,
+    stopped: head.stopped,
+    closing,
+  };
+  const cards = await openCards(ctx, mapping, cardFilter);
+  const port = databasePort({ ...tools, ctx }, { runId, mapping, cards }, options.chunk ?? CHUNK);
+  const moved =
+    plan.stopped === null && (await takesFromRecords(ctx.db, runId))
+      ? await movedSince(tools.connector, mapping.table, remoteFilter, closing.watermark)
+      : new Set<string>();
+  const applied = await applyPlan(mapping, plan, port, {
+    ...options,
+    approvedOnly: true,
+    mayHaveMoved: (id) => moved === null || moved.has(id),
+  });
+  if (applied.status === 'lost')
+    throw new RemoteFailed(failed('answer_lost', `table ${mapping.table}`, applied.message!).failure);
+  return applied;
+}
+
+/** Records that have changed since they were read for the plan; null where that cannot be told. */
+async function movedSince(
+  connector: Connector,
+  table: string,
+  filter: string | null,
+  watermark: string | null,
+): Promise<Set<string> | null> {
+  if (watermark === null) return null;
+  // what has the very moment of the watermark was read with it
+  const since = new Date(Date.parse(watermark) + 1_000).toISOString();
+  const moved = new Set<string>();
+  let cursor: string | null = null;
+  for (let pages = 0; pages < MOVED_PAGES; pages += 1) {
+    const page = await connector.readSince({
+      table,
+      fields: [],
+      ...(filter === null ? {} : { filter }),
+      limit: MOVED_PAGE,
+      cursor,
+      since,
+      overlapMs: 0,
+      display: false,
+    });
+    if (!page.ok) throw new RemoteFailed(page.failure);
+    for (const { id } of page.value.records) moved.add(id);
+    cursor = page.value.next;
+    if (cursor === null) return moved;
+  }
+  return null;
+}
+
+/** The inventory, the book and the journal in PostgreSQL, and the remote through its connector. */
+function databasePort(
+  tools: ApplyTools,
+  { runId, mapping, cards }: { runId: string; mapping: Mapping; cards: CardReader },
+  chunk: number,
+): EnginePort {
+  const { ctx, signal, hold, onProgress } = tools;
+  const mappingId = mapping.id;
+  const remote = remotePort(tools.connector, mapping);
+  let done = 0;
+
+  /** Holds the run and its book until the transaction ends. */
+  const enter = async (sql: Knex.Transaction) => {
+    signal.throwIfAborted();
+    await hold({ sql });
+    await lockBook(sql, mappingId);
+  };
+  const store = async (sql: Knex.Transaction, endings: readonly Ending[]) => {
+    await storeBook(
+      sql,
+      mappingId,
+      endings.flatMap(({ changes }) => changes),
+    );
+    await noteEnded(
+      sql,
+      runId,
+      endings.map(({ row: { no }, outcome: { progress, message, madeId = null } }) => ({
+        no,
+        progress,
+        message,
+        made_id: madeId,
+      })),
+    );
+  };
+  const tell = (ended: number) => {
+    done += ended;
+    onProgress?.(done);
+  };
+
+  return {
+    ...remote,
+    async *rows() {
+      for (let after = -1; ; ) {
+        signal.throwIfAborted();
+        const rows = await walkStandingRows(ctx.db, runId, after, chunk);
+        if (rows.length > 0) {
+          yield rows.map(
+            ({ row, progress, approval }): Standing => ({ row: row as PlanRow, progress, approval }),
+          );
+        }
+        if (rows.length < chunk) return;
+        after = rows.at(-1)!.no;
+      }
+    },
+    async writeLocal(steps) {
+      const endings = await command(ctx, async (work) => {
+        await enter(work.sql);
+        const taken = await takeSteps({ ctx, mappingId, cards }, work, steps);
+        await store(work.sql, taken);
+        return taken;
+      });
+      tell(endings.length);
+      return endings.map(({ outcome }) => outcome);
+    },
+    async begin(rows) {
+      return await inTransaction(ctx.db, async (sql) => {
+        await enter(sql);
+        const state = await readState(
+          sql,
+          mappingId,
+          cards,
+          rows.map(({ row }) => row),
+        );
+        const objections = rows.map(({ row, check }) => check(state.of(row)));
+        await noteBegun(
+          sql,
+          runId,
+          rows.filter((_, n) => objections[n] === null).map(({ row: { no } }) => no),
+        );
+        return objections;
+      });
+    },
+    async finish(endings) {
+      await inTransaction(ctx.db, async (sql) => {
+        await enter(sql);
+        await store(sql, endings);
+      });
+      tell(endings.length);
+    },
+    // the caller closes the plan when no row waits any more
+    close: async () => {},
+  };
+}

@@ -1,0 +1,95 @@
+import { lockCards, lockHierarchy } from '../../../domain/cards/cards.load.ts';
+import type { Work } from '../../../domain/command.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import type { Ending, LocalStep, Outcome, Progress } from '../engine/apply.types.ts';
+import { keysOf } from '../engine/apply.windows.ts';
+import { cardsOf, hierarchyUse, writeInventory } from './inventory.ts';
+import type { CardReader } from './local.cards.ts';
+import { readState } from './port.state.ts';
+
+/** What writing in the inventory works with. */
+export interface LocalTools {
+  ctx: Ctx;
+  mappingId: string;
+  cards: CardReader;
+}
+
+const isEnding = (step: LocalStep | Ending): step is Ending => 'outcome' in step;
+
+/**
+ * Carries out steps within a transaction that holds the book. Those that are not about the same things are written
+ * together; a step that builds on another waits until that is done.
+ * @returns how each has ended, with what it changes in the book.
+ */
+export async function takeSteps(
+  { ctx, mappingId, cards }: LocalTools,
+  work: Work,
+  steps: readonly (LocalStep | Ending)[],
+): Promise<Ending[]> {
+  const writes = steps.flatMap((step) => (isEnding(step) || step.write === null ? [] : [step.write]));
+  const use = hierarchyUse(writes);
+  if (use !== null) await lockHierarchy(work.sql, use);
+  if (writes.length > 0) await lockCards(work, new Set(cardsOf(writes)));
+  const state = await readState(
+    work.sql,
+    mappingId,
+    cards,
+    steps.flatMap((step) => (isEnding(step) ? [] : [step.row])),
+  );
+  const endings = new Map<number, Ending>();
+  const ended = new Map<number, Progress>();
+  const end = (ending: Ending) => {
+    endings.set(ending.row.no, ending);
+    ended.set(ending.row.no, ending.outcome.progress);
+    state.change(ending.changes);
+  };
+
+  let waiting: LocalStep[] = [];
+  let touched = new Set<string | number>();
+  const carryOut = async () => {
+    if (waiting.length === 0) return;
+    const answers = await writeInventory(
+      work,
+      ctx,
+      waiting.map(({ write }) => write!),
+    );
+    await state.reread(answers.flatMap((answer) => (answer.kind === 'done' ? (answer.cardId ?? []) : [])));
+    for (const [n, { row, changes }] of waiting.entries()) {
+      const answer = answers[n]!;
+      if (answer.kind === 'refused') {
+        end({ row, outcome: { progress: 'refused', message: answer.message }, changes: [] });
+        continue;
+      }
+      const card = answer.cardId === null ? null : (state.card(answer.cardId) ?? null);
+      const made = answer.cardId === null ? {} : { madeId: answer.cardId };
+      const outcome: Outcome = { progress: 'applied', message: null, ...made };
+      end({ row, outcome, changes: changes(card) });
+    }
+    waiting = [];
+    touched = new Set();
+  };
+
+  for (const step of steps) {
+    if (isEnding(step)) {
+      end(step);
+      continue;
+    }
+    const { row, write, check, changes } = step;
+    const keys = keysOf({ row });
+    const builds = row.needs !== null && touched.has(row.needs);
+    if (builds || keys.some((key) => touched.has(key))) await carryOut();
+    const objection = check(state.of(row), ended);
+    if (objection !== null) {
+      end({ row, outcome: { progress: 'stale', message: objection }, changes: [] });
+    } else if (write === null) {
+      end({ row, outcome: { progress: 'applied', message: null }, changes: changes(null) });
+    } else {
+      waiting.push(step);
+      // relations may share an end, but not both
+      for (const key of row.link ? [JSON.stringify(row.cards)] : keys) touched.add(key);
+      touched.add(row.no);
+    }
+  }
+  await carryOut();
+  return steps.map(({ row }) => endings.get(row.no)!);
+}

@@ -1,0 +1,98 @@
+import type { Connector, RemoteValues } from '../connectors/connector.ts';
+import type { EnginePort, RemoteAnswer, RemoteState, RemoteWrite, Trace } from '../engine/apply.types.ts';
+import type { AgreedLink } from '../engine/book.types.ts';
+import type { Mapping } from '../engine/mapping.types.ts';
+import type { Value } from '../engine/values.ts';
+import { asked, RemoteFailed } from '../remote.failed.ts';
+import { type FailureCode, failureText, type RemoteFailure } from '../remote.failures.ts';
+
+/** Failures that concern one record alone; the run goes on with the others. */
+const ofTheRow: ReadonlySet<FailureCode> = new Set(['refused', 'forbidden', 'not_found', 'ambiguous']);
+
+type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'trace'>;
+
+/** The remote's half of what applying needs, through a connector. What is not about one row is thrown: RemoteFailed. */
+export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
+  const columns = [...new Set(mapping.fields.map(({ remote }) => remote))];
+  const endsOf = ({ relationType, source, target }: AgreedLink) => {
+    const kind = mapping.relations.find((one) => one.relationType === relationType);
+    if (!kind) return undefined;
+    return kind.reversed
+      ? ([kind.remoteType, target, source] as const)
+      : ([kind.remoteType, source, target] as const);
+  };
+
+  const write = async (what: RemoteWrite, mark: string): Promise<RemoteAnswer> => {
+    if (what.kind === 'create' || what.kind === 'update') {
+      const values = columnValues(what.values);
+      const answer =
+        what.kind === 'create'
+          ? await connector.create(what.table, values, mark)
+          : await connector.update(what.table, what.id, values);
+      if (!answer.ok) return failed(answer.failure);
+      const { record, recovered } = answer.value;
+      return { kind: 'done', record, found: recovered };
+    }
+    if (what.kind === 'delete') {
+      const answer = await connector.delete(what.table, what.id);
+      return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+    }
+    const ends = endsOf(what.link);
+    if (!ends) return { kind: 'refused', message: 'The mapping no longer has the relation type.' };
+    if (what.kind === 'relate') {
+      const answer = await connector.createRelation(...ends);
+      return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+    }
+    const found = what.link.relationId ?? (await relationId(ends));
+    if (found === undefined) {
+      return { kind: 'refused', message: 'The remote does not tell the key of the relation.' };
+    }
+    if (found === null) return { kind: 'done', record: null };
+    const answer = await connector.deleteRelation(found);
+    return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+  };
+
+  /** The key of a relation; null where there is none, undefined where the remote cannot be asked. */
+  const relationId = async (ends: readonly [string, string, string]): Promise<string | null | undefined> =>
+    connector.findRelation ? await asked(connector.findRelation(...ends)) : undefined;
+
+  return {
+    async readRemote(table, ids) {
+      const looks = await asked(connector.readByIds(table, [...ids], columns));
+      return new Map(
+        [...looks].map(([id, look]): [string, RemoteState] => [
+          id,
+          look.kind === 'unknown'
+            ? { kind: 'unknown', message: 'it is not shown to the account of the connection' }
+            : look,
+        ]),
+      );
+    },
+    writeRemote: (what, mark) => write(what, mark),
+    async trace(what, mark): Promise<Trace> {
+      if (what.kind === 'create') {
+        const record = await asked(connector.findCreated(what.table, mark));
+        return record ? { kind: 'arrived', record } : { kind: 'absent' };
+      }
+      const ends = what.kind === 'relate' ? endsOf(what.link) : undefined;
+      const found = ends && (await relationId(ends));
+      if (found === undefined) return { kind: 'unmarked' };
+      return found === null ? { kind: 'absent' } : { kind: 'arrived', record: null };
+    },
+  };
+}
+
+function failed(failure: RemoteFailure): RemoteAnswer {
+  if (failure.code === 'answer_lost') return { kind: 'lost' };
+  if (ofTheRow.has(failure.code)) return { kind: 'refused', message: failureText(failure) };
+  throw new RemoteFailed(failure);
+}
+
+/** Values as columns take them: lists as their members with commas between, objects as JSON. */
+const columnValues = (values: Record<string, Value>): RemoteValues =>
+  Object.fromEntries(Object.entries(values).map(([column, value]) => [column, columnValue(value)]));
+
+function columnValue(value: Value): RemoteValues[string] {
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? value.map((one) => columnValue(one) ?? '').join(',') : JSON.stringify(value);
+}

@@ -1,0 +1,57 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { LocalState } from '../engine/apply.types.ts';
+import { type Identities, identities, isLive, writeBook } from '../engine/book.ts';
+import type { BookChange } from '../engine/book.types.ts';
+import type { LocalCard } from '../engine/observation.types.ts';
+import type { PlanRow } from '../engine/plan.types.ts';
+import { loadBookPart } from './book.rows.ts';
+import type { CardReader } from './local.cards.ts';
+
+/** The book and the cards around some rows, within a transaction that holds the book. */
+export interface PortState {
+  of(row: PlanRow): LocalState;
+  /** Takes along what a row has changed. */
+  change(changes: readonly BookChange[]): void;
+  /** Reads cards again after they were written. */
+  reread(ids: readonly string[]): Promise<void>;
+  card(id: string): LocalCard | undefined;
+}
+
+/** Reads what the rows are about, in a fixed number of statements. */
+export async function readState(
+  sql: Sql,
+  mappingId: string,
+  cards: CardReader,
+  rows: readonly PlanRow[],
+): Promise<PortState> {
+  const remoteIds = rows.flatMap(({ remoteId, drops }) => (remoteId === null ? drops : [remoteId, ...drops]));
+  const cardIds = rows.flatMap(({ cardId }) => cardId ?? []);
+  const { book, redirects } = await loadBookPart(sql, mappingId, { remoteIds, cardIds });
+  const known = await cards.byIds(sql, cardIds);
+  let speakers: Identities | undefined;
+  return {
+    of(row) {
+      const { cardId, remoteId } = row;
+      const pair = remoteId === null ? undefined : book.pairs.get(remoteId);
+      if (cardId === null) return { card: null, pair, other: undefined };
+      speakers ??= identities(book, redirects);
+      const apart = [...book.pairs.values()].find(
+        (one) => !isLive(one) && one.state.kind === 'unmapped' && one.cardId === cardId,
+      );
+      const other = [speakers.primary.get(cardId), apart].find(
+        (one) => one && !row.drops.includes(one.remoteId),
+      );
+      return { card: known.get(cardId) ?? null, pair, other };
+    },
+    change(changes) {
+      if (changes.length === 0) return;
+      writeBook(book, changes);
+      speakers = undefined;
+    },
+    async reread(ids) {
+      for (const id of ids) known.delete(id);
+      for (const [id, card] of await cards.byIds(sql, ids)) known.set(id, card);
+    },
+    card: (id) => known.get(id),
+  };
+}
