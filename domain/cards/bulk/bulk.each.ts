@@ -9,7 +9,7 @@ import { loadCards, lockCards, lockHierarchy, requireCard, type StoredCard, type
 import { type CardPatch, EDIT, patchCardWithin } from '../cards.patch.ts';
 import { restoreAll } from '../cards.restore.ts';
 import { type CardWrite, saveCards } from '../cards.save.ts';
-import { parentCycle, readParents, requireFittingParent, type StandingParent } from '../cards.tree.ts';
+import { readParents, requireFittingParent, type StandingParent } from '../cards.tree.ts';
 import { hasLevels, LEVEL_FIELD } from '../rules/capability.ts';
 import { cleanCardInput, refuseOperations } from '../rules/input.ts';
 import { patchedCard } from './bulk.patch.ts';
@@ -84,7 +84,10 @@ function prepare(
   }
 }
 
-/** Writes all that can be; those that meet another card, or close a circle, are taken out of `writes` and noted. */
+/**
+ * Writes all that can be together. Those that meet another card are taken out of `writes` and refused, those that make a
+ * circle are taken out.
+ */
 async function saveTogether(
   work: Work,
   ctx: Ctx,
@@ -110,7 +113,8 @@ async function saveTogether(
     }
     for (const id of known) {
       writes.delete(id);
-      refused.set(id, error instanceof Circles ? parentCycle() : error);
+      // of those that make a circle together only the last one closes it
+      if (!(error instanceof Circles)) refused.set(id, error);
     }
   }
 }

@@ -22,19 +22,23 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
       : ([kind.remoteType, source, target] as const);
   };
 
-  const write = async (what: RemoteWrite, mark: string): Promise<RemoteAnswer> => {
+  const write = async (
+    what: RemoteWrite,
+    mark: string,
+    version: string | undefined,
+  ): Promise<RemoteAnswer> => {
     if (what.kind === 'create' || what.kind === 'update') {
       const values = columnValues(what.values);
       const answer =
         what.kind === 'create'
           ? await connector.create(what.table, values, mark)
-          : await connector.update(what.table, what.id, values);
+          : await connector.update(what.table, what.id, values, version);
       if (!answer.ok) return failed(answer.failure);
       const { record, recovered } = answer.value;
       return { kind: 'done', record, found: recovered };
     }
     if (what.kind === 'delete') {
-      const answer = await connector.delete(what.table, what.id);
+      const answer = await connector.delete(what.table, what.id, version);
       return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
     }
     const ends = endsOf(what.link);
@@ -68,7 +72,7 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
         ]),
       );
     },
-    writeRemote: (what, mark) => write(what, mark),
+    writeRemote: (what, mark, seen) => write(what, mark, seen?.version),
     async trace(what, mark): Promise<Trace> {
       if (what.kind === 'create') {
         const record = await asked(connector.findCreated(what.table, mark));
@@ -84,6 +88,7 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
 
 function failed(failure: RemoteFailure): RemoteAnswer {
   if (failure.code === 'answer_lost') return { kind: 'lost' };
+  if (failure.code === 'changed_meanwhile') return { kind: 'stale', message: failureText(failure) };
   if (ofTheRow.has(failure.code)) return { kind: 'refused', message: failureText(failure) };
   throw new RemoteFailed(failure);
 }

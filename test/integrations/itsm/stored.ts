@@ -1,4 +1,5 @@
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import type { Sql } from '../../../platform/database.ts';
 
 /** A connection to an address and a mapping of it, as rows. @returns the mapping's id. */
@@ -32,4 +33,47 @@ export async function storeMapping(
     })
     .returning('id');
   return { connectionId, mappingId };
+}
+
+/** A run whose plan is made, with its rows. @returns its id. */
+export async function storePlan(
+  sql: Sql,
+  { connectionId, mapping, rows }: { connectionId: string; mapping: Mapping; rows: readonly PlanRow[] },
+  more: {
+    watermark?: string;
+    stopped?: string;
+    /** By the rows' places; all are approved unless given. */
+    approvals?: ('approved' | 'rejected' | null)[];
+  } = {},
+): Promise<string> {
+  const [{ id }] = await sql('itsm_runs')
+    .insert({
+      connection_id: connectionId,
+      mapping_id: mapping.id,
+      direction: mapping.direction,
+      trigger: 'manual',
+      // ended ones may stand beside each other
+      status: 'completed',
+      stage: 'apply',
+      complete: true,
+      auto_apply: false,
+      mapping: JSON.stringify({ mapping, cardFilter: null, remoteFilter: null }),
+      stopped: more.stopped ?? null,
+      closing: JSON.stringify({ watermark: more.watermark ?? null, again: [], absences: {} }),
+      plan_made_at: new Date(),
+    })
+    .returning('id');
+  for (const row of rows) {
+    await sql('itsm_plan_rows').insert({
+      run_id: id,
+      no: row.no,
+      action: row.action,
+      side: row.side,
+      remote_id: row.remoteId,
+      card_id: row.cardId,
+      row: JSON.stringify(row),
+      approval: more.approvals ? (more.approvals[row.no] ?? null) : 'approved',
+    });
+  }
+  return id;
 }

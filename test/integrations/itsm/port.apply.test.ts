@@ -1,0 +1,373 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
+import { patchCard } from '../../../domain/cards/cards.patch.ts';
+import { mergeCards } from '../../../domain/cards/merge/merge.command.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { lockBook } from '../../../domain/itsm/book.read.ts';
+import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
+import type { BookChange, Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
+import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
+import { unmap } from '../../../integrations/itsm/engine/unmap.ts';
+import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
+import { loadBook, loadBookPart, storeBook } from '../../../integrations/itsm/port/book.rows.ts';
+import { inTransaction } from '../../../platform/database.ts';
+import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { connect } from './remote.ts';
+import { storeMapping, storePlan } from './stored.ts';
+
+const table = 'cmdb_ci_linux_server';
+const direct = { kind: 'direct' } as const;
+const field = (path: string, remote: string) => ({
+  path,
+  remote,
+  rule: 'manual' as const,
+  transform: direct,
+  identity: false,
+});
+
+let t: TestServices;
+let ctx: Ctx;
+let instance: ServiceNowEmulator;
+let remote: Connector;
+let mapping: Mapping;
+let connectionId: string;
+let mappings = 0;
+
+beforeAll(async () => {
+  t = await createTestServices();
+  ctx = await t.ctx();
+  instance = await startServiceNow({ clock: createVirtualClock() });
+});
+beforeEach(async () => {
+  mappings += 1;
+  remote = connect(instance);
+  const plain = { cardType: 'Application', table, direction: 'bidirectional' } as const;
+  const stored = await storeMapping(t.services.db, plain, { url: `https://apply${mappings}.example` });
+  connectionId = stored.connectionId;
+  mapping = {
+    ...plain,
+    id: stored.mappingId,
+    fields: [field('name', 'name'), field('description', 'short_description'), field('parent_id', 'os')],
+    relations: [],
+    defaults: { local: {}, remote: {} },
+    filtered: false,
+    deletion: { mode: 'strict', maxCount: 100, maxRatio: 1, quarantineMs: 0, completeReads: 0 },
+  };
+});
+afterEach(async () => {
+  instance.heal();
+  await remote.close();
+});
+afterAll(async () => {
+  await instance.close();
+  await t.close();
+});
+
+type Draft = Partial<PlanRow> & Pick<PlanRow, 'action'>;
+const plan = (drafts: Draft[], more: Parameters<typeof storePlan>[2] = {}) =>
+  storePlan(
+    t.services.db,
+    {
+      connectionId,
+      mapping,
+      rows: drafts.map((draft, no) => ({ ...emptyRow, reason: 'as tested', ...draft, no })),
+    },
+    more,
+  );
+const apply = (runId: string, options: Parameters<typeof applyRun>[2] = {}, connector = remote) =>
+  applyRun({ ctx, connector, signal: new AbortController().signal, hold: async () => {} }, runId, options);
+const ends = async (runId: string) =>
+  (await t.services.db('itsm_plan_rows').where({ run_id: runId }).orderBy('no')).map(
+    ({ progress, message }) => (message === null ? progress : `${progress}: ${message}`),
+  );
+const put = (changes: BookChange[]) =>
+  inTransaction(t.services.db, async (sql) => {
+    await lockBook(sql, mapping.id);
+    await storeBook(sql, mapping.id, changes);
+  });
+const pair = (remoteId: string, cardId: string, base: Pair['base'] = {}): BookChange => ({
+  op: 'pair',
+  pair: { remoteId, cardId, origin: 'linked', state: { kind: 'linked' }, base, absences: 0 },
+});
+const make = async (...names: string[]) => {
+  const rows = names.map((name, row_index) => ({ row_index, type: 'Application', name }));
+  return (await createCards(ctx, rows, false)).results.map(({ id }) => id!);
+};
+const elsewhere = (name: string) => instance.elsewhere.insert(table, { name, os: 'x' }).values.sys_id!;
+
+const created = (remoteId: string, name: string, more: Record<string, string> = {}): Draft => ({
+  action: 'create',
+  side: 'local',
+  remoteId,
+  diff: Object.fromEntries(
+    Object.entries({ name, ...more }).map(([path, value]) => [path, { old: null, new: value }]),
+  ),
+  expects: { pair: 'none' },
+  agreed: { name: { local: name, remote: name } },
+  origin: 'pulled',
+});
+const pushed = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
+  action: 'update',
+  side: 'remote',
+  remoteId,
+  cardId,
+  diff: { name: { old: from, new: to } },
+  expects: {
+    pair: 'linked',
+    card: { there: true, fields: { name: to } },
+    record: { there: true, fields: { name: from } },
+  },
+  agreed: { name: { local: to, remote: to } },
+});
+const pulled = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
+  action: 'update',
+  side: 'local',
+  remoteId,
+  cardId,
+  diff: { name: { old: from, new: to } },
+  expects: { pair: 'linked', card: { there: true, fields: { name: from } } },
+  agreed: { name: { local: to, remote: to } },
+});
+
+describe('rows that write here', () => {
+  it('are written together, and what is refused of one stops no other', async () => {
+    const [taken, moved, below] = await make('taken here', 'moved', 'below');
+    const ids = ['made one', 'Taken here', 'unfit', 'made two', 'Made Two', 'beneath', 'x'].map(elsewhere);
+    await put([pair(ids[4]!, moved!), pair(ids[5]!, below!), pair(ids[6]!, taken!)]);
+    const runId = await plan([
+      created(ids[0]!, 'made one'),
+      created(ids[1]!, 'Taken here'),
+      created(ids[2]!, 'unfit', { 'attributes.nonsense': '1' }),
+      created(ids[3]!, 'made two'),
+      pulled(ids[4]!, moved!, 'moved', 'Made Two'),
+      pulled(ids[5]!, below!, 'below', 'beneath'),
+      { action: 'skip', reason: 'nothing to do' },
+      { ...pulled(ids[6]!, taken!, 'another name', 'x') },
+    ]);
+    expect((await apply(runId)).counts).toMatchObject({ applied: 3, refused: 3, skipped: 1, stale: 1 });
+    expect(await ends(runId)).toEqual([
+      'applied',
+      expect.stringMatching(/^refused: .*this name/),
+      expect.stringMatching(/^refused: attributes.nonsense/),
+      'applied',
+      expect.stringMatching(/^refused: .*this name/),
+      'applied',
+      'skipped: nothing to do',
+      "stale: 'name' is 'taken here' here by now, instead of 'another name'.",
+    ]);
+    const { book } = await loadBook(t.services.db, mapping.id);
+    expect(book.pairs.get(ids[0]!)).toMatchObject({
+      origin: 'pulled',
+      base: { name: { local: 'made one', remote: 'made one' } },
+    });
+    expect([book.pairs.has(ids[1]!), book.pairs.has(ids[2]!)]).toEqual([false, false]);
+    const events = await t.services.db('events').where({ batch_id: runId }).orderBy('position');
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'card.created',
+      'card.created',
+      'card.updated',
+    ]);
+    const [batch] = await t.services.db('mutation_batches').where({ id: runId });
+    expect(batch.tool_name).toBe('itsm sync');
+    // a second application changes nothing
+    expect((await apply(runId)).counts).toMatchObject({ applied: 3, refused: 3 });
+  });
+
+  it('build on each other, and leave circles out', async () => {
+    const [first, second, third] = await make('p1', 'p2', 'p3');
+    const ids = ['p1', 'p2', 'p3'].map(elsewhere);
+    const below = (n: number, card: string, parent: string): Draft => ({
+      action: 'update',
+      side: 'local',
+      remoteId: ids[n]!,
+      cardId: card,
+      needs: n,
+      diff: { parent_id: { old: null, new: parent } },
+      expects: { pair: 'linked', card: { there: true, fields: { parent_id: null } } },
+      agreed: { parent_id: { local: parent, remote: 'x' } },
+    });
+    const cards = [first!, second!, third!];
+    const runId = await plan([
+      ...cards.map((cardId, n): Draft => ({ action: 'link', remoteId: ids[n]!, cardId, origin: 'linked' })),
+      below(0, first!, second!),
+      below(1, second!, first!),
+      below(2, third!, first!),
+      { action: 'delete', side: 'local', cardId: first!, expects: { card: { there: true, fields: {} } } },
+    ]);
+    await apply(runId);
+    const found = await ends(runId);
+    const circle = 'refused: parent_id is the card itself or lies below it';
+    expect(found).toEqual([
+      'applied',
+      'applied',
+      'applied',
+      'applied',
+      circle,
+      'applied',
+      expect.stringMatching(/^refused: .*1 child/),
+    ]);
+    const { book } = await loadBook(t.services.db, mapping.id);
+    expect(book.pairs.get(ids[2]!)!.base).toEqual({ parent_id: { local: first, remote: 'x' } });
+  });
+
+  it('archive, restore, relate and part cards as everybody does', async () => {
+    const [one, two] = await make('goes', 'stays');
+    const rows = [{ row_index: 0, type: 'ITComponent', name: 'component' }];
+    const component = (await createCards(ctx, rows, false)).results[0]!.id!;
+    const link = { relationType: 'appToITC', source: 'r1', target: 'r2' };
+    const { rows: types } = await t.services.db.raw(
+      `select key from relation_types where source_type_key = 'Application' and target_type_key = 'ITComponent' limit 1`,
+    );
+    link.relationType = types[0].key;
+    const cards = { relationType: link.relationType, source: two!, target: component };
+    const runId = await plan([
+      { action: 'delete', side: 'local', cardId: one!, expects: { card: { there: true, fields: {} } } },
+      { action: 'relate', side: 'local', link, cards },
+    ]);
+    await apply(runId);
+    expect(await ends(runId)).toEqual(['applied', 'applied']);
+    expect((await loadBook(t.services.db, mapping.id)).book.links.size).toBe(1);
+    const back = await plan([
+      { action: 'unrelate', side: 'local', link, cards },
+      { action: 'restore', side: 'local', cardId: one!, expects: { card: { there: false, fields: {} } } },
+    ]);
+    await apply(back);
+    expect(await ends(back)).toEqual(['applied', 'applied']);
+    expect((await loadBook(t.services.db, mapping.id)).book.links.size).toBe(0);
+    expect((await t.services.db('cards').where({ id: one! }).first()).status).toBe('ACTIVE');
+  });
+
+  it('are left alone when the record has changed since it was read, or a merge or a person came between', async () => {
+    const [still, gone, apart] = await make('still', 'gone', 'apart');
+    const [r1, r2, r3] = ['new still', 'new gone', 'new apart'].map(elsewhere);
+    await put([pair(r1!, still!), pair(r2!, gone!), pair(r3!, apart!)]);
+    const watermark = new Date(instance.clock.now() - 60_000).toISOString();
+    const runId = await plan(
+      [
+        pulled(r1!, still!, 'still', 'new still'),
+        pulled(r2!, gone!, 'gone', 'new gone'),
+        pulled(r3!, apart!, 'apart', 'new apart'),
+      ],
+      { watermark },
+    );
+    instance.elsewhere.update(r1!, { name: 'newer still' });
+    await mergeCards(ctx, { survivor_id: apart!, merged_ids: [gone!], dry_run: false });
+    const { book, redirects } = await loadBookPart(t.services.db, mapping.id, { cardIds: [apart!] });
+    await put(unmap(book, apart!, redirects));
+    await apply(runId);
+    expect(await ends(runId)).toEqual([
+      "stale: 'name' is 'newer still' at the remote by now, instead of 'new still'.",
+      'stale: The pair is unmapped instead of linked.',
+      'stale: The pair is unmapped instead of linked.',
+    ]);
+  });
+});
+
+describe('rows that write at the remote', () => {
+  const names = (...ids: string[]) => ids.map((id) => instance.store.rows.get(id)?.values.name);
+
+  it('take one look at all their records and one request each', async () => {
+    const cards = await make('a2', 'b2', 'c2', 'd2');
+    const ids = ['a1', 'b1', 'c1', 'd1'].map(elsewhere);
+    await put(ids.map((id, n) => pair(id, cards[n]!)));
+    instance.elsewhere.update(ids[1]!, { name: 'b1 changed' });
+    await patchCard(ctx, cards[2]!, { name: 'c3' });
+    const runId = await plan([
+      ...['a', 'b', 'c', 'd'].map((name, n) => pushed(ids[n]!, cards[n]!, `${name}1`, `${name}2`)),
+      {
+        action: 'create',
+        side: 'remote',
+        cardId: (await make('fresh'))[0]!,
+        diff: { name: { old: null, new: 'fresh' } },
+        expects: { unbound: true },
+        agreed: { name: { local: 'fresh', remote: 'fresh' } },
+        origin: 'pushed',
+      },
+    ]);
+    const calls = remote.calls();
+    await apply(runId);
+    expect(await ends(runId)).toEqual([
+      'applied',
+      "stale: 'name' is 'b1 changed' at the remote by now, instead of 'b1'.",
+      "stale: 'name' is 'c3' here by now, instead of 'c2'.",
+      'applied',
+      'applied',
+    ]);
+    expect(remote.calls() - calls).toBe(4);
+    expect(names(ids[0]!, ids[3]!)).toEqual(['a2', 'd2']);
+    const made = (await t.services.db('itsm_plan_rows').where({ run_id: runId, no: 4 }).first()).made_id;
+    const { book } = await loadBook(t.services.db, mapping.id);
+    expect(book.pairs.get(made)).toMatchObject({ origin: 'pushed', base: { name: { remote: 'fresh' } } });
+  });
+
+  it('go on after a kill between sending and hearing: what has arrived is not sent again', async () => {
+    const cards = await make('k1 new', 'k2 new', 'k3 new');
+    const ids = ['k1', 'k2', 'k3'].map(elsewhere);
+    await put(ids.map((id, n) => pair(id, cards[n]!)));
+    const runId = await plan(ids.map((id, n) => pushed(id, cards[n]!, `k${n + 1}`, `k${n + 1} new`)));
+    let sent = 0;
+    const dying: Connector = {
+      ...remote,
+      async update(...args) {
+        const answer = await remote.update(...args);
+        sent += 1;
+        if (sent === 2) throw new Error('killed');
+        return answer;
+      },
+    };
+    const killed = { atOnce: 1 };
+    await expect(apply(runId, killed, dying)).rejects.toThrow('killed');
+    expect((await ends(runId)).sort()).toEqual(['applied', 'begun', 'begun']);
+    const before = instance.writes.length;
+    await apply(runId);
+    expect(await ends(runId)).toEqual(['applied', 'applied', 'applied']);
+    expect(instance.writes.length - before).toBe(1);
+    expect(names(...ids)).toEqual(['k1 new', 'k2 new', 'k3 new']);
+  });
+
+  it('find a record again that was made before a kill', async () => {
+    const [card] = await make('once');
+    const runId = await plan([
+      {
+        action: 'create',
+        side: 'remote',
+        cardId: card!,
+        diff: { name: { old: null, new: 'once' } },
+        expects: { unbound: true },
+        agreed: { name: { local: 'once', remote: 'once' } },
+        origin: 'pushed',
+      },
+    ]);
+    const dying: Connector = {
+      ...remote,
+      async create(...args) {
+        await remote.create(...args);
+        throw new Error('killed');
+      },
+    };
+    await expect(apply(runId, {}, dying)).rejects.toThrow('killed');
+    await apply(runId);
+    expect(await ends(runId)).toEqual(['applied']);
+    const made = instance.store.ids(table).filter((id) => names(id)[0] === 'once');
+    expect(made).toHaveLength(1);
+    expect([...(await loadBook(t.services.db, mapping.id)).book.pairs.keys()]).toEqual(made);
+  });
+
+  it('wait when nobody has approved them, and are never sent when somebody has rejected them', async () => {
+    const cards = await make('w1 new', 'w2 new');
+    const ids = ['w1', 'w2'].map(elsewhere);
+    await put(ids.map((id, n) => pair(id, cards[n]!)));
+    const runId = await plan(
+      ids.map((id, n) => pushed(id, cards[n]!, `w${n + 1}`, `w${n + 1} new`)),
+      { approvals: [null, 'rejected'] },
+    );
+    expect((await apply(runId)).counts).toMatchObject({ pending: 2, applied: 0 });
+    await t.services.db('itsm_plan_rows').where({ run_id: runId, no: 0 }).update({ approval: 'approved' });
+    expect((await apply(runId)).counts).toMatchObject({ pending: 1, applied: 1 });
+    expect(names(...ids)).toEqual(['w1 new', 'w2']);
+  });
+});
