@@ -25,6 +25,7 @@ import * as reports from './steps/0026-reports.ts';
 import * as extractionFailures from './steps/0030-extraction-failures.ts';
 import * as itsmConnections from './steps/0032-itsm-connections.ts';
 import * as itsmSync from './steps/0033-itsm-sync.ts';
+import * as itsmDrift from './steps/0034-itsm-drift.ts';
 import * as itsmKinds from './steps/0035-itsm-kinds.ts';
 import * as itsmReading from './steps/0039-itsm-reading.ts';
 
@@ -56,6 +57,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0030-extraction-failures', up: extractionFailures.up },
   { name: '0032-itsm-connections', up: itsmConnections.up },
   { name: '0033-itsm-sync', up: itsmSync.up },
+  { name: '0034-itsm-drift', up: itsmDrift.up },
   { name: '0035-itsm-kinds', up: itsmKinds.up },
   { name: '0039-itsm-reading', up: itsmReading.up },
 ];

@@ -9,6 +9,7 @@ import { ConnectionCreate, ConnectionPatch } from '../../domain/itsm/connections
 import type { Services } from '../../domain/services.ts';
 import {
   listRemoteFields,
+  listRemoteRelationTypes,
   listRemoteTables,
   testConnection,
 } from '../../integrations/itsm/connections/connections.ask.ts';
@@ -19,6 +20,7 @@ import {
   ItsmConnectionSchema,
   ItsmConnectionTestSchema,
   ItsmRemoteFieldSchema,
+  ItsmRemoteRelationTypeSchema,
   ItsmRemoteTableSchema,
 } from '../schemas/itsm.ts';
 import type { App } from '../types.ts';
@@ -36,6 +38,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     ItsmConnectionTestSchema,
     ItsmRemoteTableSchema,
     ItsmRemoteFieldSchema,
+    ItsmRemoteRelationTypeSchema,
   ];
   for (const schema of schemas as TSchema[]) app.addSchema(schema);
   const connection = (description: string) => ({ description, schema: Type.Ref('ItsmConnection#') });
@@ -178,5 +181,23 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     errors: ['upstream_failed', 'wrong_state'],
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listRemoteFields(ctx, services, params.conn_id, params.table, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/:conn_id/relation-types`,
+    id: 'listItsmRemoteRelationTypes',
+    tag,
+    summary: 'List the kinds of relations of the remote',
+    description: 'Their keys are what relation mappings name. Takes 10 seconds at most.',
+    permission: manage,
+    params,
+    query: listQuery(['name'], 'name', {}),
+    answers: {
+      200: { description: 'Kinds of relations', schema: listAnswer(Type.Ref('ItsmRemoteRelationType#')) },
+    },
+    errors: ['upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listRemoteRelationTypes(ctx, services, params.conn_id, query)),
   });
 }

@@ -7,10 +7,18 @@ import {
   deleteMapping,
   patchMapping,
 } from '../../integrations/itsm/mappings/mapping.commands.ts';
+import { readCoverage } from '../../integrations/itsm/mappings/mapping.coverage.ts';
+import { previewMapping } from '../../integrations/itsm/mappings/mapping.preview.ts';
+import { validateMapping } from '../../integrations/itsm/mappings/mapping.validate.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
-import { ItsmMappingSchema } from '../schemas/itsm-mappings.ts';
+import {
+  ItsmMappingCoverageSchema,
+  ItsmMappingPreviewSchema,
+  ItsmMappingSchema,
+  ItsmMappingValidationSchema,
+} from '../schemas/itsm-mappings.ts';
 import type { App } from '../types.ts';
 
 const tag = 'ITSM synchronisation';
@@ -20,8 +28,14 @@ const base = '/api/v1/itsm-sync/mappings';
 const params = Type.Object({ mapping_id: Uuid }, closed);
 
 /** Mappings of card types to tables of a remote. */
-export function registerItsmMappingRoutes(app: App, _services: Services): void {
-  app.addSchema(ItsmMappingSchema as TSchema);
+export function registerItsmMappingRoutes(app: App, services: Services): void {
+  const schemas = [
+    ItsmMappingSchema,
+    ItsmMappingValidationSchema,
+    ItsmMappingPreviewSchema,
+    ItsmMappingCoverageSchema,
+  ];
+  for (const schema of schemas as TSchema[]) app.addSchema(schema);
   const mapping = (description: string) => ({ description, schema: Type.Ref('ItsmMapping#') });
 
   operation(app, {
@@ -112,5 +126,69 @@ export function registerItsmMappingRoutes(app: App, _services: Services): void {
       await deleteMapping(ctx, params.mapping_id);
       return reply.code(204).send();
     },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${base}/:mapping_id/validate`,
+    id: 'validateItsmMapping',
+    tag,
+    summary: 'Check a mapping against the remote as it is now',
+    description:
+      'Columns, their kinds, choices and lengths, references, kinds of relations, names in the filter and the rights of the account. When nothing is wrong the dictionary of the table is kept, and later runs notice when it changes. Takes 10 seconds at most; a mapping with problems is answered with 200 and `valid: false`.',
+    permission: manage,
+    params,
+    answers: { 200: { description: 'What was found', schema: Type.Ref('ItsmMappingValidation#') } },
+    errors: ['conflict', 'upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, params, reply }) =>
+      reply.send(await validateMapping(ctx, services, params.mapping_id)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${base}/:mapping_id/preview`,
+    id: 'previewItsmMapping',
+    tag,
+    summary: 'See records and cards as the mapping tells them on the other side',
+    description:
+      'Live records with the values that a card would hold, why others cannot be told, and which card each record is; then cards without a record as they would be written outside. Nothing is written. Takes 10 seconds at most.',
+    permission: manage,
+    params,
+    query: Type.Object(
+      {
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: 50,
+          default: 10,
+          description: 'So many records, and so many cards',
+        }),
+        remote_ids: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 5000,
+            description: 'These records, separated by commas; else the first that fit the filter',
+          }),
+        ),
+      },
+      closed,
+    ),
+    answers: { 200: { description: 'The sample', schema: Type.Ref('ItsmMappingPreview#') } },
+    errors: ['upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, params, query, reply }) =>
+      reply.send(await previewMapping(ctx, services, params.mapping_id, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/:mapping_id/coverage`,
+    id: 'readItsmMappingCoverage',
+    tag,
+    summary: 'See how much of both sides a mapping reaches',
+    description:
+      'Fields and columns that are mapped or not, cards and records with and without the other half.',
+    permission: see,
+    params,
+    answers: { 200: { description: 'The figures', schema: Type.Ref('ItsmMappingCoverage#') } },
+    handler: async ({ ctx, params, reply }) => reply.send(await readCoverage(ctx, params.mapping_id)),
   });
 }

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { FieldMappingInput, MappingCreate, TransformConfig } from '../../domain/itsm/mappings.input.ts';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
 const {
   connection_id: _,
@@ -81,4 +81,100 @@ export const ItsmMappingSchema = Type.Partial(
     updated_at: Timestamp,
   }),
   { $id: 'ItsmMapping', ...closed },
+);
+
+export const ItsmMappingValidationSchema = Type.Object(
+  {
+    valid: Type.Boolean({ description: 'Whether nothing keeps the mapping from working' }),
+    problems: Type.Array(
+      Type.Object(
+        {
+          field: Type.String({ description: 'The member of the mapping' }),
+          code: Type.String(),
+          message: Type.String(),
+          level: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
+        },
+        closed,
+      ),
+    ),
+  },
+  { $id: 'ItsmMappingValidation', ...closed },
+);
+
+const Reasons = Type.Record(Type.String(), Type.String(), {
+  description: 'Why a value cannot be told on the other side',
+});
+const NullableText = Nullable(Type.String());
+
+export const ItsmMappingPreviewSchema = Type.Object(
+  {
+    records: Type.Array(
+      Type.Object(
+        {
+          remote_id: Type.String(),
+          remote_data: { ...OpenObject, description: 'By column' },
+          mapped: { ...OpenObject, description: 'By the card’s field' },
+          problems: Reasons,
+          match: Type.Object(
+            {
+              kind: Type.Union(
+                ['linked', 'link', 'new', 'stage'].map((one) => Type.Literal(one)),
+                {
+                  description:
+                    'Known already, found by its identity fields, a new card, or a question for a person',
+                },
+              ),
+              card_id: Nullable(Uuid),
+              card_name: NullableText,
+              why: Type.String(),
+              candidates: Type.Array(
+                Type.Object(
+                  { card_id: Uuid, card_name: NullableText, score: Type.Number(), why: Type.String() },
+                  closed,
+                ),
+              ),
+            },
+            closed,
+          ),
+        },
+        closed,
+      ),
+    ),
+    total: Type.Integer({ description: 'How many records are shown' }),
+    cards: Type.Array(
+      Type.Object(
+        {
+          card_id: Uuid,
+          card_name: Type.String(),
+          mapped: { ...OpenObject, description: 'By column' },
+          problems: Reasons,
+        },
+        closed,
+      ),
+      { description: 'Cards without a record as they would be written outside' },
+    ),
+  },
+  { $id: 'ItsmMappingPreview', ...closed },
+);
+
+const Paths = Type.Object({ mapped: Type.Array(Type.String()), unmapped: Type.Array(Type.String()) }, closed);
+const count = Type.Integer({ minimum: 0 });
+
+export const ItsmMappingCoverageSchema = Type.Object(
+  {
+    fields: Paths,
+    columns: Nullable(Paths),
+    cards: Type.Object({ total: count, in_filter: count, paired: count }, closed),
+    records: Type.Object(
+      {
+        read: Nullable(Type.Integer({ description: 'What the last complete reading has shown' })),
+        paired: count,
+        outside: Nullable(Type.Integer({ description: 'Without a card' })),
+      },
+      closed,
+    ),
+    pairs: Type.Object({ linked: count, quarantined: count, ended: count, unmapped: count }, closed),
+    questions: Type.Object({ conflict: count, match: count }, closed),
+  },
+  { $id: 'ItsmMappingCoverage', ...closed },
 );

@@ -90,3 +90,13 @@ export const ItsmRemoteFieldSchema = Type.Partial(
   }),
   { $id: 'ItsmRemoteField', ...closed },
 );
+
+export const ItsmRemoteRelationTypeSchema = Type.Partial(
+  Type.Object({
+    id: Type.String({ description: 'What relation mappings name as `remote_type`' }),
+    name: Type.String(),
+    forward: Type.String({ description: 'How it reads from its parent' }),
+    reverse: Type.String({ description: 'How it reads from its child' }),
+  }),
+  { $id: 'ItsmRemoteRelationType', ...closed },
+);

@@ -150,7 +150,36 @@ export async function listRemoteFields(
   });
 }
 
-async function loadActive(ctx: Ctx, tools: AskTools, id: string): Promise<LoadedConnection> {
+/**
+ * The kinds of relations that the remote knows.
+ * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function listRemoteRelationTypes(
+  ctx: Ctx,
+  tools: AskTools,
+  id: string,
+  params: ListParams,
+): Promise<JsonText> {
+  const connection = await loadActive(ctx, tools, id);
+  const found = await ask(tools, connection, (remote) => remote.describeRelationTypes());
+  const types = found.ok ? found.value : refuse(found.failure);
+  const list: ListSpec = {
+    name: 'itsm-remote-relation-types',
+    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(types))}::jsonb) as r(id text, name text, forward text,
+      reverse text)`,
+    id: 'r.id',
+    idType: 'text',
+    sorts: byName,
+    defaultSort: 'name',
+    defaultDir: 'asc',
+    members: { id: 'r.id', name: 'r.name', forward: 'r.forward', reverse: 'r.reverse' },
+    search: `fold(r.name || ' ' || r.forward || ' ' || r.reverse)`,
+  };
+  return await runList(ctx.db, list, [], params, { owner: ctx.caller.userId, asked: [id, params.search] });
+}
+
+/** A connection that may be called. @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is paused. */
+export async function loadActive(ctx: Ctx, tools: AskTools, id: string): Promise<LoadedConnection> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   if (connection.settings.is_active) return connection;
@@ -158,7 +187,7 @@ async function loadActive(ctx: Ctx, tools: AskTools, id: string): Promise<Loaded
 }
 
 /** Asks within the time that a request has: fewer tries, shorter waits. */
-async function ask<T>(
+export async function ask<T>(
   tools: RemoteTools,
   connection: LoadedConnection,
   question: (remote: Connector) => Promise<Result<T>>,
@@ -182,7 +211,7 @@ async function ask<T>(
 }
 
 /** @throws EstateError `upstream_failed`, with what to do. */
-function refuse(failure: RemoteFailure): never {
+export function refuse(failure: RemoteFailure): never {
   const { code, retryAfterMs } = failure;
   const headers: Record<string, string> = retryAfterMs
     ? { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }

@@ -21,6 +21,8 @@ export interface RemoteColumn {
   /** Longer texts are cut by the remote. */
   maxLength: number | null;
   mandatory: boolean;
+  /** The remote fills it by itself, and takes nothing for it. */
+  readonly?: true;
   /** Stored value and what people see of it, where the values are a list. */
   choices: { value: string; label: string }[];
 }

@@ -110,10 +110,9 @@ async function rewrite(work: Work, ctx: Ctx, before: MappingRow, kept: KeptMappi
       .update({
         ...columnsOf(kept),
         created_by: ctx.caller.userId,
-        // another table is looked at anew; what has drifted stays so until the mapping is validated
-        ...(kept.remote_table === before.remote_table
-          ? {}
-          : { dictionary: null, dictionary_at: null, drift: null }),
+        // the next run looks at the dictionary again
+        ...(anew ? { drift: null, drift_checked_at: null } : {}),
+        ...(kept.remote_table === before.remote_table ? {} : { dictionary: null, dictionary_at: null }),
       }),
   );
   await writeRows(sql, id, kept);

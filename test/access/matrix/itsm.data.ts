@@ -40,16 +40,31 @@ const onConnection = async (w: World) => ({ path: await connection(w) });
 
 const mappings = '/api/v1/itsm-sync/mappings';
 
-const mappingBody = async (w: World) => ({
-  connection_id: (await connection(w)).conn_id,
+const mappingBody = async (w: World, address?: string) => ({
+  connection_id: (await connection(w, address)).conn_id,
   card_type_key: 'Application',
   remote_table: 'cmdb_ci_business_app',
   field_mappings: [{ card_field: 'name', remote_field: 'name', is_identity: true }],
 });
 
-const onMapping = async (w: World) => {
-  const answer = await (await w.t.as('admin', 'maker')).post(mappings, await mappingBody(w));
-  return { path: { mapping_id: answer.body.id as string } };
+const mapping = async (w: World, address?: string): Promise<string> => {
+  const answer = await (await w.t.as('admin', 'maker')).post(mappings, await mappingBody(w, address));
+  return answer.body.id;
+};
+const onMapping = async (w: World) => ({ path: { mapping_id: await mapping(w) } });
+
+/** Somebody answers at the address where the mapping's remote is called. */
+const atMappedRemote = (rest: string) => async (w: World, role: Role) => {
+  if (role !== 'admin') return await onMapping(w);
+  const instance = await startServiceNow({ tls: serverCertificate });
+  const url = `${mappings}/${await mapping(w, instance.base)}/${rest}`;
+  return {
+    async send(w: World, token: string) {
+      const answer = await w.t.anonymous.request({ method: 'POST', url, headers: bearer(token) });
+      await instance.close();
+      return answer.status;
+    },
+  };
 };
 
 /** Synchronisation is for administrators, unless a role of the workspace's own may see or manage it. */
@@ -73,4 +88,8 @@ export const itsmRows: Row[] = [
     body: { is_active: false },
   })),
   row(`DELETE ${mappings}/{mapping_id}`, administering, onMapping),
+  row(`POST ${mappings}/{mapping_id}/validate`, administering, atMappedRemote('validate')),
+  row(`POST ${mappings}/{mapping_id}/preview`, administering, atMappedRemote('preview')),
+  row(`GET ${mappings}/{mapping_id}/coverage`, administering, onMapping),
+  row(`GET ${base}/{conn_id}/relation-types`, administering, atRemote('GET', 'relation-types')),
 ];

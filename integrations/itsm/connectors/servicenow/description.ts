@@ -125,6 +125,7 @@ export function createDescription(transport: Transport): Description {
         reference: column.reference || null,
         maxLength: Number(column.max_length) || null,
         mandatory: column.mandatory === 'true',
+        ...(column.element!.startsWith('sys_') ? { readonly: true } : {}),
         choices: own
           .filter(({ name }) => nearness(name) === nearest)
           .map(({ value, label }) => ({ value: value ?? '', label: label ?? '' }))

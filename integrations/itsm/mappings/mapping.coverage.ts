@@ -1,0 +1,121 @@
+import { requirePermission } from '../../../domain/access/policy.ts';
+import { visibleCards } from '../../../domain/cards/cards.visible.ts';
+import { type Ctx, systemCaller } from '../../../domain/context.ts';
+import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
+import { SEE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
+import { localField } from '../../../domain/itsm/mappings.paths.ts';
+import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import type { CardType } from '../../../domain/metamodel/metamodel.compile.ts';
+import { lifecyclePhases } from '../../../domain/metamodel/metamodel.types.ts';
+
+/** How much of both sides a mapping reaches. */
+export interface MappingCoverage {
+  /** Fields of the card type that can be mapped. */
+  fields: { mapped: string[]; unmapped: string[] };
+  /** Columns of the table as it was last looked at; null when it never was. */
+  columns: { mapped: string[]; unmapped: string[] } | null;
+  cards: {
+    /** Active cards of the type. */
+    total: number;
+    /** Those of the mapping's filter. */
+    in_filter: number;
+    /** Those of the filter with a record. */
+    paired: number;
+  };
+  records: {
+    /** What the last complete reading has shown; null when there was none. */
+    read: number | null;
+    paired: number;
+    /** Without a card. */
+    outside: number | null;
+  };
+  /** Pairs by state. */
+  pairs: Record<'linked' | 'quarantined' | 'ended' | 'unmapped', number>;
+  /** Questions that wait for a person, by kind. */
+  questions: Record<'conflict' | 'match', number>;
+}
+
+/**
+ * Counts what a mapping reaches, without calling the remote.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function readCoverage(ctx: Ctx, id: string): Promise<MappingCoverage> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const row = await loadMappingRow(ctx.db, id);
+  const counts = await countAll(ctx, row);
+  const type = ctx.metamodel.cardTypes.get(row.card_type_key);
+  const mapped = row.fields.map(({ card_field }) => card_field);
+  const used = new Set([
+    ...row.fields.map(({ remote_field }) => remote_field),
+    ...Object.keys(row.record_defaults),
+  ]);
+  const { pairs, questions, read } = counts;
+  const live = pairs.linked + pairs.quarantined;
+  return {
+    fields: {
+      mapped,
+      unmapped: type ? pathsOf(type).filter((path) => !mapped.includes(path)) : [],
+    },
+    columns: row.dictionary && {
+      mapped: row.dictionary.map(({ name }) => name).filter((name) => used.has(name)),
+      unmapped: row.dictionary.map(({ name }) => name).filter((name) => !used.has(name)),
+    },
+    cards: counts.cards,
+    records: { read, paired: live, outside: read === null ? null : Math.max(0, read - live) },
+    pairs,
+    questions,
+  };
+}
+
+function pathsOf(type: CardType): string[] {
+  const paths = [
+    ...['name', 'alias', 'description', 'external_id', 'subtype', 'parent_id'],
+    ...lifecyclePhases.map((phase) => `lifecycle.${phase}`),
+    ...[...type.fields.keys()].map((key) => `attributes.${key}`),
+  ];
+  return paths.filter((path) => localField(type, path) !== undefined);
+}
+
+async function countAll(ctx: Ctx, row: MappingRow) {
+  const { db } = ctx;
+  const byState = await db('itsm_pairs')
+    .where({ mapping_id: row.id })
+    .groupBy('state')
+    .select('state', db.raw('count(*) as count'));
+  const byKind = await db('itsm_questions')
+    .where({ mapping_id: row.id })
+    .groupBy('kind')
+    .select('kind', db.raw('count(*) as count'));
+  const last = await db('itsm_runs')
+    .where({ mapping_id: row.id, complete: true })
+    .whereNotNull('plan_made_at')
+    .orderBy('id', 'desc')
+    .first(db.raw(`(stats ->> 'fetched')::int as fetched`));
+  const pairs = { linked: 0, quarantined: 0, ended: 0, unmapped: 0 };
+  for (const { state, count } of byState) pairs[state as keyof typeof pairs] = count;
+  const questions = { conflict: 0, match: 0 };
+  for (const { kind, count } of byKind) questions[kind as keyof typeof questions] = count;
+  return {
+    pairs,
+    questions,
+    read: (last?.fetched ?? null) as number | null,
+    cards: await countCards(ctx, row),
+  };
+}
+
+async function countCards(ctx: Ctx, row: MappingRow): Promise<MappingCoverage['cards']> {
+  // numbers alone: what the filter asks about is the mapping's, whoever looks at it
+  const asService = { ...ctx, caller: systemCaller };
+  const fits = (await prepareFilter(asService, row.card_filter ?? '')) ?? { sql: 'true', bindings: [] };
+  const visible = visibleCards(ctx);
+  const { rows } = await ctx.db.raw(
+    `select count(*) as total, count(*) filter (where fits) as in_filter,
+       count(*) filter (where fits and exists (select from itsm_pairs p where p.mapping_id = ? and p.card_id = found.id
+         and p.state in ('linked', 'quarantined'))) as paired
+     from (select c.id, coalesce((${fits.sql}), false) as fits from cards c
+       where c.type = ? and c.status = 'ACTIVE' and (${visible.sql})) found`,
+    [row.id, ...fits.bindings, row.card_type_key, ...visible.bindings] as never,
+  );
+  return rows[0];
+}

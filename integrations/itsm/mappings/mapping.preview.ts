@@ -1,0 +1,285 @@
+import { may, requirePermission } from '../../../domain/access/policy.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
+import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import { localField } from '../../../domain/itsm/mappings.paths.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
+import type { Connector } from '../connectors/connector.ts';
+import { emptyBook, type Identities, identities } from '../engine/book.ts';
+import { type Surroundings, toRemote } from '../engine/mapping.transforms.ts';
+import { type Match, matchRecords, type Thing } from '../engine/match.ts';
+import { localFields, localView } from '../engine/normalise.ts';
+import type { LocalCard } from '../engine/observation.types.ts';
+import type { Value } from '../engine/values.ts';
+import { pairOf } from '../port/book.rows.ts';
+import { openCards } from '../port/local.cards.ts';
+import { done, type Result } from '../remote.failures.ts';
+import type { RemoteRecord } from '../remote.types.ts';
+import { createEvaluate } from './expressions.ts';
+import { type LoadedMapping, loadMapping } from './mapping.load.ts';
+
+/** What of both sides is shown. */
+export interface PreviewRequest {
+  /** So many records, and so many cards. */
+  limit: number;
+  /** These records, separated by commas; else the first that fit the filter. */
+  remote_ids?: string;
+}
+
+/** A record with what a run would make of it. */
+export interface PreviewedRecord {
+  remote_id: string;
+  remote_data: Record<string, Value>;
+  /** By the card's field. */
+  mapped: Record<string, Value>;
+  /** By the card's field, why a value could not be told here. */
+  problems: Record<string, string>;
+  match: {
+    kind: 'linked' | 'link' | 'new' | 'stage';
+    card_id: string | null;
+    card_name: string | null;
+    why: string;
+    candidates: { card_id: string; card_name: string | null; score: number; why: string }[];
+  };
+}
+
+/** A card without a record, with what would be written outside. */
+export interface PreviewedCard {
+  card_id: string;
+  card_name: string;
+  /** By column. */
+  mapped: Record<string, Value>;
+  problems: Record<string, string>;
+}
+
+export interface MappingPreview {
+  records: PreviewedRecord[];
+  /** How many records are shown. */
+  total: number;
+  cards: PreviewedCard[];
+}
+
+/** Cards that are looked through for the match of a sample. */
+const CARDS = 20_000;
+const CHUNK = 5_000;
+
+/**
+ * Shows records of the remote as they would be told here, which card each of them is, and cards as they would be told
+ * there. Nothing is written on either side.
+ * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function previewMapping(
+  ctx: Ctx,
+  tools: AskTools,
+  id: string,
+  request: PreviewRequest,
+): Promise<MappingPreview> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  requirePermission(ctx.caller, 'inventory.view');
+  const loaded = await loadMapping(ctx.db, ctx.metamodel, id);
+  if (loaded.broken !== null) throw new EstateError('wrong_state', loaded.broken);
+  const connection = await loadActive(ctx, tools, loaded.connectionId);
+  const shown = withoutCosts(ctx, loaded);
+  const read = await ask(tools, connection, (remote) => readSample(remote, shown, request));
+  const records = read.ok ? read.value : refuse(read.failure);
+  const cards = await readCards(ctx, shown);
+  const around = await surroundings(ctx, shown, records, cards);
+  const matches = await matchSample(ctx, shown, records, cards, around);
+  const writesOut = shown.mapping.direction !== 'pull' && !request.remote_ids;
+  return {
+    records: records.map((record) => previewRecord(shown, record, around, matches)),
+    total: records.length,
+    cards: writesOut ? await previewCards(ctx, shown, cards, around, request.limit) : [],
+  };
+}
+
+/** Fields that hold costs are shown to nobody who may not see costs. */
+function withoutCosts({ caller, metamodel }: Ctx, loaded: LoadedMapping): LoadedMapping {
+  if (may(caller, 'costs.view')) return loaded;
+  const type = metamodel.cardTypes.get(loaded.mapping.cardType)!;
+  const fields = loaded.mapping.fields.filter(({ path }) => !localField(type, path)?.cost);
+  return { ...loaded, mapping: { ...loaded.mapping, fields } };
+}
+
+async function readSample(
+  remote: Connector,
+  { mapping, remoteFilter }: LoadedMapping,
+  { limit, remote_ids }: PreviewRequest,
+): Promise<Result<RemoteRecord[]>> {
+  const fields = [...new Set(mapping.fields.map(({ remote }) => remote))];
+  if (remote_ids) {
+    const ids = [...new Set(remote_ids.split(',').map((id) => id.trim()))].filter((id) => id !== '');
+    const looks = await remote.readByIds(mapping.table, ids.slice(0, limit), fields);
+    if (!looks.ok) return looks;
+    return done([...looks.value.values()].flatMap((look) => (look.kind === 'there' ? [look.record] : [])));
+  }
+  const page = await remote.readPage({
+    table: mapping.table,
+    fields,
+    limit,
+    cursor: null,
+    ...(remoteFilter === null ? {} : { filter: remoteFilter }),
+  });
+  return page.ok ? done(page.value.records.slice(0, limit)) : page;
+}
+
+async function readCards(ctx: Ctx, { mapping, cardFilter }: LoadedMapping): Promise<Map<string, LocalCard>> {
+  const reader = await openCards(ctx, mapping, cardFilter);
+  const cards = new Map<string, LocalCard>();
+  for (let after: string | null = null; cards.size < CARDS; ) {
+    const chunk: LocalCard[] = await reader.walk(ctx.db, after, CHUNK);
+    for (const card of chunk) cards.set(card.id, card);
+    if (chunk.length < CHUNK) break;
+    after = chunk.at(-1)!.id;
+  }
+  return cards;
+}
+
+/** Who is who, in the mapping itself and where its reference fields lead. */
+async function surroundings(
+  { db }: Ctx,
+  { mapping, references }: LoadedMapping,
+  records: readonly RemoteRecord[],
+  cards: ReadonlyMap<string, LocalCard>,
+): Promise<Surroundings> {
+  const known: Identities[] = [];
+  for (const [path, mappingId] of Object.entries(references)) {
+    const column = mapping.fields.find((field) => field.path === path)!.remote;
+    const texts = (values: unknown[]) =>
+      values.filter((value): value is string => typeof value === 'string' && value !== '');
+    const choice = {
+      remoteIds: texts(records.map((record) => record.fields[column]?.value)),
+      cardIds: texts([...cards.values()].map((card) => card.fields[path])),
+    };
+    const pairs = new Map(
+      (await readPairs(db, mappingId, choice)).map((row) => [row.remote_id, pairOf(row)]),
+    );
+    known.push(identities({ ...emptyBook(), pairs }, await readRedirects(db, mappingId, choice)));
+  }
+  return {
+    cardOf: (id) => known.map((one) => one.cardOf(id)).find((found) => found !== undefined),
+    recordOf: (id) => known.map((one) => one.recordOf(id)).find((found) => found !== undefined),
+    evaluate: createEvaluate(),
+  };
+}
+
+interface Matches {
+  linked: ReadonlyMap<string, string>;
+  found: ReadonlyMap<string, Match>;
+  names: ReadonlyMap<string, string>;
+}
+
+async function matchSample(
+  { db }: Ctx,
+  { mapping }: LoadedMapping,
+  records: readonly RemoteRecord[],
+  cards: ReadonlyMap<string, LocalCard>,
+  around: Surroundings,
+): Promise<Matches> {
+  const { rows } = await db.raw(
+    `select remote_id, card_id from itsm_pairs where mapping_id = ? and (remote_id = any(?::text[])
+       or state in ('linked', 'quarantined'))`,
+    [mapping.id, records.map(({ id }) => id)] as never,
+  );
+  const linked = new Map<string, string>(
+    rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]),
+  );
+  const taken = new Set(linked.values());
+  const things = [...cards.values()].map(
+    (card): Thing => ({ id: card.id, fields: localFields(mapping, card) }),
+  );
+  const found = matchRecords(
+    mapping,
+    {
+      records: records
+        .filter(({ id }) => !linked.has(id))
+        .map((record) => ({ id: record.id, fields: localView(mapping, record, around).fields })),
+      cards: things.filter(({ id }) => !taken.has(id)),
+      bound: things.filter(({ id }) => taken.has(id)),
+    },
+    [],
+    () => [],
+  );
+  const named = [
+    ...records.flatMap(({ id }) => linked.get(id) ?? []),
+    ...[...found.values()].flatMap((match) =>
+      match.kind === 'link'
+        ? [match.cardId]
+        : match.kind === 'stage'
+          ? match.candidates.map((one) => one.cardId)
+          : [],
+    ),
+  ];
+  const cardRows = await db('cards').whereIn('id', named).select('id', 'name');
+  return { linked, found, names: new Map(cardRows.map((row) => [row.id, row.name])) };
+}
+
+function previewRecord(
+  { mapping }: LoadedMapping,
+  record: RemoteRecord,
+  around: Surroundings,
+  { linked, found, names }: Matches,
+): PreviewedRecord {
+  const view = localView(mapping, record, around);
+  const nameOf = (id: string) => names.get(id) ?? null;
+  const pairCard = linked.get(record.id);
+  const match = found.get(record.id);
+  const none = { card_id: null, card_name: null, candidates: [] };
+  return {
+    remote_id: record.id,
+    remote_data: Object.fromEntries(
+      Object.entries(record.fields).map(([column, { value }]) => [column, value]),
+    ),
+    mapped: view.fields,
+    problems: view.problems,
+    match:
+      pairCard !== undefined
+        ? {
+            ...none,
+            kind: 'linked',
+            card_id: pairCard,
+            card_name: nameOf(pairCard),
+            why: 'It is known already.',
+          }
+        : match?.kind === 'link'
+          ? { ...none, kind: 'link', card_id: match.cardId, card_name: nameOf(match.cardId), why: match.why }
+          : match?.kind === 'stage'
+            ? {
+                ...none,
+                kind: 'stage',
+                why: match.why,
+                candidates: match.candidates.map(({ cardId, score, why }) => ({
+                  card_id: cardId,
+                  card_name: nameOf(cardId),
+                  score,
+                  why,
+                })),
+              }
+            : { ...none, kind: 'new', why: 'No card has its identity fields.' },
+  };
+}
+
+async function previewCards(
+  { db }: Ctx,
+  { mapping }: LoadedMapping,
+  cards: ReadonlyMap<string, LocalCard>,
+  around: Surroundings,
+  limit: number,
+): Promise<PreviewedCard[]> {
+  const { rows } = await db.raw(
+    `select c.id, c.name from unnest(?::uuid[]) with ordinality as q(id, n) join cards c on c.id = q.id
+     where not exists (select from itsm_pairs p where p.mapping_id = ? and p.card_id = c.id) order by q.n limit ?`,
+    [[...cards.keys()], mapping.id, limit] as never,
+  );
+  return rows.map(({ id, name }: { id: string; name: string }) => {
+    const values = localFields(mapping, cards.get(id)!);
+    const shown: PreviewedCard = { card_id: id, card_name: name, mapped: {}, problems: {} };
+    for (const field of mapping.fields) {
+      const told = toRemote(field, values[field.path] ?? null, around);
+      if (told.ok) shown.mapped[field.remote] = told.value;
+      else shown.problems[field.remote] = told.problem;
+    }
+    return shown;
+  });
+}

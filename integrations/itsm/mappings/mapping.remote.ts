@@ -1,0 +1,214 @@
+import { type LocalField, type LocalKind, localField } from '../../../domain/itsm/mappings.paths.ts';
+import type { FieldRow, MappingRow, SyncValue } from '../../../domain/itsm/mappings.types.ts';
+import type { CardType } from '../../../domain/metamodel/metamodel.compile.ts';
+import type { RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
+
+/** What does not fit the remote; only errors keep the mapping from working. */
+export interface RemoteProblem {
+  field: string;
+  code: string;
+  message: string;
+  level: 'error' | 'warning';
+}
+
+type Kind = RemoteColumn['kind'];
+
+const numbers: readonly Kind[] = ['integer', 'decimal'];
+
+/** Columns that a local kind can be told in as it is. */
+const direct: Partial<Record<LocalKind, readonly Kind[]>> = {
+  text: ['text', 'integer', 'decimal', 'boolean', 'date', 'datetime', 'other'],
+  number: [...numbers, 'text', 'other'],
+  date: ['date', 'text', 'other'],
+  option: ['text', 'integer', 'boolean', 'other'],
+};
+
+/** A column by its name; a path over references (`company.name`) is known by its first part alone. */
+export function columnOf(columns: readonly RemoteColumn[], name: string): RemoteColumn | undefined {
+  return columns.find((column) => column.name === name);
+}
+
+const isPath = (name: string): boolean => name.includes('.');
+
+/** Checks the columns of a mapping against the dictionary of its table. */
+export function columnProblems(
+  type: CardType,
+  mapping: Pick<MappingRow, 'fields' | 'record_defaults' | 'sync_direction'>,
+  columns: readonly RemoteColumn[],
+): RemoteProblem[] {
+  const writes = mapping.sync_direction !== 'pull';
+  return [
+    ...mapping.fields.flatMap((row, index) => {
+      const local = localField(type, row.card_field);
+      const found = local ? fieldProblems(row, local, columns, mapping.sync_direction) : [];
+      return found.map((problem) => ({ ...problem, field: `field_mappings.${index}.${problem.field}` }));
+    }),
+    ...Object.entries(mapping.record_defaults).flatMap(([name, value]) =>
+      defaultProblems(columns, name, value),
+    ),
+    ...(writes ? mandatoryProblems(mapping, columns) : []),
+  ];
+}
+
+const problem = (
+  level: RemoteProblem['level'],
+  field: string,
+  code: string,
+  message: string,
+): RemoteProblem => ({ level, field, code, message });
+
+function fieldProblems(
+  row: FieldRow,
+  local: LocalField,
+  columns: readonly RemoteColumn[],
+  direction: MappingRow['sync_direction'],
+): RemoteProblem[] {
+  const writes = direction !== 'pull';
+  const column = columnOf(columns, row.remote_field);
+  if (!column) {
+    const head = columnOf(columns, row.remote_field.split('.')[0]!);
+    if (!isPath(row.remote_field) || head?.kind !== 'reference') {
+      return [problem('error', 'remote_field', 'unknown_column', 'is no column of the table')];
+    }
+    if (!writes) return [];
+    return [
+      problem('error', 'remote_field', 'readonly', 'belongs to another record, and can only be pulled'),
+    ];
+  }
+  const found = kindProblems(row, local, column);
+  if (writes && column.readonly) {
+    found.push(
+      problem('error', 'remote_field', 'readonly', 'is kept by the remote itself: it can only be pulled'),
+    );
+  }
+  return [...found, ...choiceProblems(row, local, column, direction)];
+}
+
+function kindProblems(row: FieldRow, local: LocalField, column: RemoteColumn): RemoteProblem[] {
+  const told = `holds ${column.remoteKind || column.kind}`;
+  switch (row.transform_type) {
+    case 'direct': {
+      if (column.kind === 'reference') {
+        const message = `${told}: without the transform reference its key is what is compared`;
+        return [problem('warning', 'remote_field', 'column_kind', message)];
+      }
+      if (column.kind === 'datetime' && local.kind === 'date') {
+        const message = `${told}: use date_format with remote datetime`;
+        return [problem('error', 'transform_type', 'column_kind', message)];
+      }
+      if (direct[local.kind]?.includes(column.kind)) return [];
+      return [problem('error', 'remote_field', 'column_kind', `${told}, which is no ${local.kind}`)];
+    }
+    case 'date_format': {
+      const { remote } = row.transform_config;
+      if (column.kind === remote || column.kind === 'text' || column.kind === 'other') return [];
+      return [
+        problem('error', 'transform_config.remote', 'column_kind', `the column ${told}, not ${remote}`),
+      ];
+    }
+    case 'boolean':
+      if (['boolean', 'text', 'integer', 'other'].includes(column.kind)) return [];
+      return [problem('error', 'remote_field', 'column_kind', `${told}, which is neither yes nor no`)];
+    case 'reference':
+      if (column.kind === 'reference') return [];
+      return [problem('error', 'remote_field', 'column_kind', `${told}, which refers to no record`)];
+    default:
+      return [];
+  }
+}
+
+/** Values of ours that the column does not take, and values of the column that mean nothing here. */
+function choiceProblems(
+  row: FieldRow,
+  local: LocalField,
+  { choices }: RemoteColumn,
+  direction: MappingRow['sync_direction'],
+): RemoteProblem[] {
+  if (choices.length === 0) return [];
+  const offered = new Set(choices.map(({ value }) => value));
+  const found: RemoteProblem[] = [];
+  const written = writtenValues(row);
+  for (const { at, value } of written) {
+    if (value === null || offered.has(String(value))) continue;
+    const level = direction === 'pull' ? 'warning' : 'error';
+    found.push(
+      problem(level, `transform_config.${at}`, 'unknown_choice', `the column has no choice '${value}'`),
+    );
+  }
+  if (direction === 'push' || row.transform_type === 'expression') return found;
+  const meant = new Set(written.map(({ value }) => String(value)));
+  const without =
+    row.transform_type === 'direct' && local.kind === 'option'
+      ? choices.filter(({ value }) => local.fault(value) !== undefined)
+      : row.transform_type === 'value_map' || row.transform_type === 'boolean'
+        ? choices.filter(({ value }) => !meant.has(value))
+        : [];
+  if (without.length > 0) {
+    const named = without.slice(0, 5).map(({ value }) => `'${value}'`);
+    const more = without.length > 5 ? ` and ${without.length - 5} more` : '';
+    const message = `these choices of the column mean nothing here: ${named.join(', ')}${more}`;
+    found.push(problem('warning', 'transform_config', 'choice_not_mapped', message));
+  }
+  return found;
+}
+
+function writtenValues(row: FieldRow): { at: string; value: SyncValue }[] {
+  if (row.transform_type === 'value_map') {
+    return row.transform_config.pairs.map(({ remote }, index) => ({
+      at: `pairs.${index}.remote`,
+      value: remote,
+    }));
+  }
+  if (row.transform_type !== 'boolean') return [];
+  const { yes, no } = row.transform_config;
+  // the first of each is what is written
+  return [
+    ...yes.map((value, index) => ({ at: `yes.${index}`, value })),
+    ...no.map((value, index) => ({ at: `no.${index}`, value })),
+  ];
+}
+
+function defaultProblems(columns: readonly RemoteColumn[], name: string, value: SyncValue): RemoteProblem[] {
+  const field = `record_defaults.${name}`;
+  const column = columnOf(columns, name);
+  if (!column) return [problem('error', field, 'unknown_column', 'is no column of the table')];
+  if (column.readonly) return [problem('error', field, 'readonly', 'is kept by the remote itself')];
+  if (column.choices.length === 0 || column.choices.some((choice) => choice.value === String(value)))
+    return [];
+  return [problem('error', field, 'unknown_choice', `the column has no choice '${value}'`)];
+}
+
+function mandatoryProblems(
+  { fields, record_defaults }: Pick<MappingRow, 'fields' | 'record_defaults'>,
+  columns: readonly RemoteColumn[],
+): RemoteProblem[] {
+  const filled = new Set([
+    ...fields.map(({ remote_field }) => remote_field),
+    ...Object.keys(record_defaults),
+  ]);
+  return columns
+    .filter(({ mandatory, name, readonly }) => mandatory && !readonly && !filled.has(name))
+    .map(({ name }) =>
+      problem(
+        'warning',
+        'record_defaults',
+        'mandatory_column',
+        `the column '${name}' has to be filled, and neither a field nor a default does`,
+      ),
+    );
+}
+
+/** Checks the kinds of relations. */
+export function relationProblems(
+  relations: MappingRow['relations'],
+  types: readonly RemoteRelationType[],
+): RemoteProblem[] {
+  return relations.flatMap(({ remote_type }, index) => {
+    if (types.some(({ id }) => id === remote_type)) return [];
+    const meant = types.find(({ name }) => name === remote_type);
+    const message = meant
+      ? `is a name: the key of this kind is '${meant.id}'`
+      : 'is the key of no kind of relation at the remote';
+    return [problem('error', `relation_mappings.${index}.remote_type`, 'unknown_value', message)];
+  });
+}

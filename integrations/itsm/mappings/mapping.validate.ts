@@ -1,0 +1,139 @@
+import { requirePermission } from '../../../domain/access/policy.ts';
+import { command } from '../../../domain/command.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import { metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
+import { loadMappedTypes, loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
+import type { DictionaryColumn, MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
+import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts';
+import { done, type Result } from '../remote.failures.ts';
+import { dictionaryOf } from './mapping.drift.ts';
+import { longTexts } from './mapping.lengths.ts';
+import { columnProblems, type RemoteProblem, relationProblems } from './mapping.remote.ts';
+
+/** What looking at a mapping's remote has shown. */
+export interface MappingValidation {
+  /** Whether nothing keeps the mapping from working; then its dictionary is kept. */
+  valid: boolean;
+  problems: RemoteProblem[];
+}
+
+/**
+ * Checks a mapping against the metamodel and against the remote as it is now, and keeps the dictionary of its table when
+ * nothing is wrong; what had drifted since the last time is settled then.
+ * @throws EstateError `conflict`, `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function validateMapping(ctx: Ctx, tools: AskTools, id: string): Promise<MappingValidation> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  const version = await versionOf(ctx, id);
+  const mapping = await loadMappingRow(ctx.db, id);
+  const local = metamodelFaults(
+    ctx.metamodel,
+    mapping,
+    new Map(Object.entries(await loadMappedTypes(ctx.db, mapping.connection_id))),
+  ).map((fault): RemoteProblem => ({ ...fault, level: 'error' }));
+  const connection = await loadActive(ctx, tools, mapping.connection_id);
+  const seen = await ask(tools, connection, (remote) => look(ctx, remote, mapping));
+  if (!seen.ok) refuse(seen.failure);
+  const problems = [...local, ...seen.value.problems];
+  const valid = !problems.some(({ level }) => level === 'error');
+  if (valid) await keepDictionary(ctx, id, version, dictionaryOf(seen.value.columns));
+  return { valid, problems };
+}
+
+interface Seen {
+  columns: RemoteColumn[];
+  problems: RemoteProblem[];
+}
+
+async function look(ctx: Ctx, remote: Connector, mapping: MappingRow): Promise<Result<Seen>> {
+  const { remote_table: table, filter_query: filter, relations } = mapping;
+  const columns = await remote.describeFields(table);
+  if (!columns.ok) {
+    if (columns.failure.code !== 'not_found') return columns;
+    const message = 'is no table of the remote, or hidden from the account';
+    const gone: RemoteProblem = { level: 'error', field: 'remote_table', code: 'unknown_table', message };
+    return done({ columns: [], problems: [gone] });
+  }
+  const type = ctx.metamodel.cardTypes.get(mapping.card_type_key);
+  const problems = type ? columnProblems(type, mapping, columns.value) : [];
+  problems.push(...(await longTexts(ctx, mapping, columns.value)));
+  if (filter !== null) {
+    const unknown = await remote.unknownInFilter(table, filter);
+    if (!unknown.ok) return unknown;
+    for (const name of unknown.value) {
+      const message = `names '${name}', which the table does not have`;
+      problems.push({ level: 'error', field: 'filter_query', code: 'unknown_column', message });
+    }
+  }
+  if (relations.length > 0) {
+    const types = await remote.describeRelationTypes();
+    if (!types.ok) return types;
+    problems.push(...relationProblems(relations, types.value));
+  }
+  const rights = await rightProblems(remote, mapping);
+  if (!rights.ok) return rights;
+  return done({ columns: columns.value, problems: [...problems, ...rights.value] });
+}
+
+/** What the account may not do with the table that the mapping is to do. */
+async function rightProblems(remote: Connector, mapping: MappingRow): Promise<Result<RemoteProblem[]>> {
+  const writes: Right[] = mapping.sync_direction === 'pull' ? [] : ['create', 'update'];
+  const deletes: Right[] =
+    mapping.sync_direction === 'pull' || mapping.sync_mode === 'additive' ? [] : ['delete'];
+  const table = mapping.remote_table;
+  const found = await remote.testRights([{ table, rights: ['read', ...writes, ...deletes] }]);
+  if (!found.ok) return found;
+  return done(
+    found.value
+      .filter(({ granted }) => granted === false)
+      .map(({ right, how }) => ({
+        level: right === 'delete' ? 'warning' : 'error',
+        field: 'remote_table',
+        code: 'right_missing',
+        message: `the account may not ${right} records: ${how}`,
+      })),
+  );
+}
+
+async function versionOf({ db }: Ctx, id: string): Promise<string | undefined> {
+  const { rows } = await db.raw('select updated_at::text as version from itsm_mappings where id = ?', [id]);
+  return rows[0]?.version;
+}
+
+async function keepDictionary(
+  ctx: Ctx,
+  id: string,
+  version: string | undefined,
+  dictionary: DictionaryColumn[],
+): Promise<void> {
+  await command(ctx, async ({ sql, emit }) => {
+    const { rows } = await sql.raw(
+      `select updated_at::text as version, connection_id, drift, utc(dictionary_at) as dictionary_at
+       from itsm_mappings where id = ? for update`,
+      [id],
+    );
+    const [before] = rows;
+    if (before?.version !== version) {
+      throw new EstateError('conflict', 'The mapping was changed while it was looked at; validate it again.');
+    }
+    const { rows: after } = await sql.raw(
+      `update itsm_mappings set dictionary = ?, dictionary_at = date_trunc('milliseconds', clock_timestamp()),
+         drift_checked_at = clock_timestamp(), drift = null where id = ? returning utc(dictionary_at) as dictionary_at`,
+      [JSON.stringify(dictionary), id],
+    );
+    emit({
+      event_type: 'itsm_mapping.validated',
+      data: {
+        id,
+        connection_id: before.connection_id,
+        changes: {
+          dictionary_at: { old: before.dictionary_at, new: after[0].dictionary_at },
+          ...(before.drift === null ? {} : { drift: { old: before.drift, new: null } }),
+        },
+      },
+    });
+  });
+}

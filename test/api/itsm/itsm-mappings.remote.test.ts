@@ -1,0 +1,334 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConnection } from '../../../domain/itsm/connections.load.ts';
+import { openConnection } from '../../../integrations/itsm/connections/connections.open.ts';
+import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.check.ts';
+import { loadMapping } from '../../../integrations/itsm/mappings/mapping.load.ts';
+import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { furnish } from '../../emulators/servicenow/landscape.ts';
+import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const base = '/api/v1/itsm-sync/mappings';
+const connections = '/api/v1/itsm-sync/connections';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let connection: string;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  instance = await startServiceNow({ tls: serverCertificate });
+  furnish(instance, { items: { cmdb_ci_business_app: 4, cmdb_ci_linux_server: 2 }, relations: 3 });
+  const answer = await admin.post(connections, {
+    name: 'Instance',
+    instance_url: instance.base,
+    username: 'estate',
+    password: 'secret',
+    ca: authority,
+  });
+  connection = answer.body.id;
+});
+afterAll(async () => {
+  await instance.close();
+  await t.close();
+});
+
+const name = { card_field: 'name', remote_field: 'name', is_identity: true };
+async function create(more: object = {}): Promise<string> {
+  const answer = await admin.post(base, {
+    connection_id: connection,
+    card_type_key: 'Application',
+    remote_table: 'cmdb_ci_business_app',
+    field_mappings: [name],
+    ...more,
+  });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+}
+/** A mapping that is gone after the look at it. */
+async function on<T>(more: object, look: (id: string) => Promise<T>): Promise<T> {
+  const id = await create(more);
+  const found = await look(id);
+  expect((await admin.delete(`${base}/${id}`)).status).toBe(204);
+  return found;
+}
+const problemsOf = (more: object) =>
+  on(more, async (id) => {
+    const answer = await admin.post(`${base}/${id}/validate`);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body;
+  });
+const field = (
+  card_field: string,
+  remote_field: string,
+  transform_type?: string,
+  transform_config?: object,
+) => ({
+  field_mappings: [name, { card_field, remote_field, transform_type, transform_config }],
+});
+
+describe('the validation of a mapping', () => {
+  it('finds nothing wrong, and keeps the dictionary', async () => {
+    await on(
+      {
+        sync_direction: 'bidirectional',
+        filter_query: 'operational_status=1^company.name=Contoso',
+        record_defaults: { operational_status: '1' },
+        field_mappings: [
+          name,
+          { card_field: 'description', remote_field: 'short_description' },
+          { card_field: 'attributes.costTotalAnnual', remote_field: 'cost' },
+          { card_field: 'lifecycle.active', remote_field: 'install_date', transform_type: 'date_format' },
+        ],
+      },
+      async (id) => {
+        const answer = await admin.post(`${base}/${id}/validate`);
+        expect(answer.body).toEqual({ valid: true, problems: [] });
+        const { body } = await admin.get(`${base}/${id}`);
+        expect(body.dictionary_at).not.toBeNull();
+        const [event] = await t.services
+          .db('events')
+          .where({ event_type: 'itsm_mapping.validated' })
+          .whereRaw(`data ->> 'id' = ?`, [id]);
+        expect(event.data.changes.dictionary_at.new).toBe(body.dictionary_at);
+        const coverage = await admin.get(`${base}/${id}/coverage`);
+        expect(coverage.body.columns.mapped).toEqual([
+          'cost',
+          'install_date',
+          'name',
+          'operational_status',
+          'short_description',
+        ]);
+      },
+    );
+  });
+
+  const at = 'field_mappings.1.';
+  const push = { sync_direction: 'push' };
+  it.each([
+    [{ remote_table: 'cmdb_ci_no_such' }, 'remote_table', 'unknown_table', 'error'],
+    [field('alias', 'u_no_such'), `${at}remote_field`, 'unknown_column', 'error'],
+    [field('alias', 'company.name'), undefined, undefined, undefined],
+    [{ ...field('alias', 'company.name'), ...push }, `${at}remote_field`, 'readonly', 'error'],
+    [{ ...field('alias', 'sys_id'), ...push }, `${at}remote_field`, 'readonly', 'error'],
+    [field('alias', 'company'), `${at}remote_field`, 'column_kind', 'warning'],
+    [field('attributes.costTotalAnnual', 'install_date'), `${at}remote_field`, 'column_kind', 'error'],
+    [field('lifecycle.active', 'last_discovered'), `${at}transform_type`, 'column_kind', 'error'],
+    [
+      field('lifecycle.active', 'last_discovered', 'date_format'),
+      `${at}transform_config.remote`,
+      'column_kind',
+      'error',
+    ],
+    [
+      field('alias', 'install_status', 'value_map', { pairs: [{ remote: '99', local: 'x' }] }),
+      `${at}transform_config.pairs.0.remote`,
+      'unknown_choice',
+      'warning',
+    ],
+    [
+      field('alias', 'install_status', 'value_map', { pairs: [{ remote: '1', local: 'x' }] }),
+      `${at}transform_config`,
+      'choice_not_mapped',
+      'warning',
+    ],
+    [{ filter_query: 'no_such=1' }, 'filter_query', 'unknown_column', 'error'],
+    [
+      { ...push, record_defaults: { install_status: '99' } },
+      'record_defaults.install_status',
+      'unknown_choice',
+      'error',
+    ],
+  ])('%j: %s %s %s', async (more, where, code, level) => {
+    const { valid, problems } = await problemsOf(more);
+    expect(problems[0]).toEqual(where && { field: where, code, level, message: expect.stringMatching(/\S/) });
+    expect(valid).toBe(level !== 'error');
+  });
+
+  it('names the key of a kind of relation that was given by its name', async () => {
+    const listed = await admin.get(`${connections}/${connection}/relation-types?search=depends`);
+    expect(listed.status, listed.text).toBe(200);
+    const [kind] = listed.body.items;
+    expect(kind.name).toBe('Depends on::Used by');
+    const { rows } = await t.services.db.raw(
+      `select key from relation_types where source_type_key = 'Application' and target_type_key = 'Application' limit 1`,
+    );
+    const relations = (remote_type: string) => ({
+      relation_mappings: [{ relation_type_key: rows[0].key, remote_type }],
+    });
+    expect(await problemsOf(relations(kind.id))).toEqual({ valid: true, problems: [] });
+    const { problems } = await problemsOf(relations(kind.name));
+    expect(problems[0].message).toContain(kind.id);
+  });
+
+  it('tells what would be cut', async () => {
+    const card = await admin.post('/api/v1/cards', { type: 'Application', name: 'n'.repeat(300) });
+    expect(card.status).toBe(201);
+    const { problems } = await problemsOf(push);
+    expect(problems).toEqual([expect.objectContaining({ code: 'too_short', level: 'warning' })]);
+    await admin.delete(`/api/v1/cards/${card.body.id}`);
+  });
+
+  it('is refused for nobody, over a paused connection, and where the remote refuses', async () => {
+    expect((await admin.post(`${base}/${randomUUID()}/validate`)).status).toBe(404);
+    expect((await admin.post(`${base}/${randomUUID()}/preview`)).status).toBe(404);
+    expect((await admin.get(`${base}/${randomUUID()}/coverage`)).status).toBe(404);
+    const id = await create();
+    await admin.patch(`${connections}/${connection}`, { is_active: false });
+    for (const what of ['validate', 'preview']) {
+      const answer = await admin.post(`${base}/${id}/${what}`);
+      expect([answer.status, answer.body.code]).toEqual([409, 'wrong_state']);
+    }
+    await admin.patch(`${connections}/${connection}`, { is_active: true, password: 'wrong' });
+    for (const what of ['validate', 'preview']) {
+      const answer = await admin.post(`${base}/${id}/${what}`);
+      expect([answer.status, answer.body.failure]).toEqual([502, 'credentials_refused']);
+    }
+    await admin.patch(`${connections}/${connection}`, { password: 'secret' });
+    await admin.delete(`${base}/${id}`);
+  });
+});
+
+it('a preview tells both sides and writes on neither', async () => {
+  const names = ['Application 1', 'Application 2', 'Application 2'];
+  const parents = await admin.post('/api/v1/cards', { type: 'Application', name: 'Parent' });
+  const cards: string[] = [];
+  for (const [index, each] of names.entries()) {
+    const more = index === 2 ? { parent_id: parents.body.id } : {};
+    cards.push((await admin.post('/api/v1/cards', { type: 'Application', name: each, ...more })).body.id);
+  }
+  await on(
+    {
+      sync_direction: 'bidirectional',
+      field_mappings: [
+        name,
+        {
+          card_field: 'attributes.businessCriticality',
+          remote_field: 'environment',
+          transform_type: 'value_map',
+          transform_config: { pairs: [{ remote: 'Production', local: 'missionCritical' }] },
+        },
+        { card_field: 'attributes.costTotalAnnual', remote_field: 'cost' },
+      ],
+    },
+    async (id) => {
+      const { db } = t.services;
+      const records = [...instance.store.of('cmdb_ci_business_app')];
+      const recordOf = (text: string) => records.find(({ values }) => values.name === text)!.values.sys_id!;
+      await db('itsm_pairs').insert({
+        mapping_id: id,
+        remote_id: recordOf('Application 3'),
+        card_id: parents.body.id,
+        origin: 'linked',
+        state: 'linked',
+      });
+      const writes = instance.writes.length;
+      const answer = await admin.post(`${base}/${id}/preview?limit=50`);
+      expect(answer.status, answer.text).toBe(200);
+      const { body } = answer;
+      expect(body.total).toBe(4);
+      const about = (text: string) =>
+        body.records.find((record: { remote_id: string }) => record.remote_id === recordOf(text));
+      expect(about('Application 0')).toMatchObject({
+        remote_data: { name: 'Application 0', cost: '0' },
+        mapped: { name: 'Application 0', 'attributes.costTotalAnnual': 0 },
+        match: { kind: 'new', card_id: null },
+      });
+      expect(about('Application 1').problems['attributes.businessCriticality']).toContain(
+        "no entry for 'Test'",
+      );
+      expect(about('Application 1').match).toMatchObject({
+        kind: 'link',
+        card_id: cards[0],
+        card_name: names[0],
+      });
+      expect(about('Application 2').match.candidates).toHaveLength(2);
+      expect(about('Application 3').match).toMatchObject({ kind: 'linked', card_name: 'Parent' });
+      const outgoing = body.cards.map((card: { card_id: string }) => card.card_id);
+      expect(outgoing.slice(-3)).toEqual(cards);
+      expect(outgoing).not.toContain(parents.body.id);
+      expect(body.cards.at(-1).mapped).toMatchObject({ name: 'Application 2', cost: null });
+      const some = await admin.post(`${base}/${id}/preview?remote_ids=${recordOf('Application 0')},none`);
+      expect(some.body.total).toBe(1);
+      expect(instance.writes).toHaveLength(writes);
+      const coverage = await admin.get(`${base}/${id}/coverage`);
+      expect(coverage.body).toMatchObject({
+        columns: null,
+        cards: { paired: 1 },
+        records: { read: null, paired: 1, outside: null },
+        pairs: { linked: 1, quarantined: 0 },
+        questions: { conflict: 0, match: 0 },
+      });
+      expect(coverage.body.fields.unmapped).toContain('description');
+      expect(coverage.body.cards.total).toBe(coverage.body.cards.in_filter);
+    },
+  );
+});
+
+describe('a dictionary that changes', () => {
+  const check = async (id: string, anew = true) => {
+    const { services } = t;
+    if (anew) await services.db('itsm_mappings').where({ id }).update({ drift_checked_at: null });
+    const kept = await loadConnection(services.db, services.secrets, connection);
+    const remote = openConnection(services, kept);
+    const calls = () => remote.calls();
+    const drift = await checkDrift(await t.ctx(), id, remote);
+    await remote.close();
+    if (!drift.ok) throw new Error(drift.failure.what);
+    return { drift: drift.value, calls: calls() };
+  };
+  const load = async (id: string) => loadMapping(t.services.db, (await t.ctx()).metamodel, id);
+
+  it('stops the fields that have lost their column, tells the owner once, and lets them go on', async () => {
+    await on(field('alias', 'version'), async (id) => {
+      expect((await check(id)).drift).toEqual([]);
+      expect((await check(id, false)).calls).toBe(0);
+      instance.changeField('cmdb', { name: 'version', removed: true });
+      expect((await check(id)).drift).toMatchObject([{ column: 'version', change: 'vanished', stops: true }]);
+      await check(id);
+      const loaded = await load(id);
+      expect(loaded.mapping.fields.map(({ path }) => path)).toEqual(['name']);
+      expect(loaded.broken).toBeNull();
+      const text = { name: 'version', label: 'Version', maxLength: 40 };
+      instance.changeField('cmdb', { ...text, type: 'integer' });
+      expect((await check(id)).drift).toMatchObject([{ change: 'kind' }]);
+      instance.changeField('cmdb', { ...text, type: 'string', maxLength: 10 });
+      expect((await check(id)).drift).toMatchObject([{ change: 'max_length', stops: false }]);
+      expect((await load(id)).mapping.fields).toHaveLength(2);
+      const events = await t.services
+        .db('events')
+        .where({ event_type: 'itsm_mapping.drifted' })
+        .whereRaw(`data ->> 'id' = ?`, [id])
+        .orderBy('position');
+      expect(events.map(({ data }) => data.recipients)).toEqual([[admin.userId], [admin.userId], []]);
+      // what is settled by a new look
+      expect((await admin.get(`${base}/${id}`)).body.drift).toHaveLength(1);
+      expect((await admin.post(`${base}/${id}/validate`)).body.valid).toBe(true);
+      expect((await admin.get(`${base}/${id}`)).body.drift).toEqual([]);
+      instance.changeField('cmdb', { ...text, type: 'string' });
+    });
+  });
+
+  it('breaks a mapping that can no longer tell records apart, and one whose table is gone', async () => {
+    await on({ field_mappings: [{ ...name, remote_field: 'u_name' }] }, async (id) => {
+      instance.changeField('cmdb_ci_business_app', {
+        name: 'u_name',
+        label: 'Name',
+        type: 'string',
+        maxLength: 80,
+      });
+      await check(id);
+      instance.changeField('cmdb_ci_business_app', { name: 'u_name', removed: true });
+      await check(id);
+      expect((await load(id)).broken).toContain("'u_name'");
+      expect((await admin.get(`${base}/${id}`)).body.broken).toContain("'u_name'");
+    });
+    await on({ remote_table: 'cmdb_ci_no_such' }, async (id) => {
+      expect((await check(id)).drift).toMatchObject([{ change: 'table', stops: true }]);
+      expect((await load(id)).broken).toContain('cmdb_ci_no_such');
+    });
+  });
+});
