@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Fragment } from '../domain/lists/lists.types.ts';
 import { type CopiedLines, copyOut } from '../platform/copy-out.ts';
@@ -42,17 +43,30 @@ export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGe
 /** Where the id stands in a line that begins with it. */
 const ID = { from: '{"id":"'.length, length: 36 };
 
-/** The items of lines that begin with their id, by id, without the commas between them. */
-export function itemsById(lines: Buffer): Map<string, Buffer> {
-  const items = new Map<string, Buffer>();
+/** Where each line of {@link readLines} begins and ends, without the comma between it and the next. */
+export function* eachLine(lines: Buffer): Generator<[from: number, to: number]> {
   for (let from = 0; from < lines.length; ) {
     const found = lines.indexOf(LF, from);
-    const end = found < 0 ? lines.length : found - 1;
+    const to = found < 0 ? lines.length : found - 1;
+    yield [from, to];
+    from = to + 2;
+  }
+}
+
+/** The items of lines that begin with their id, by id. */
+export function itemsById(lines: Buffer): Map<string, Buffer> {
+  const items = new Map<string, Buffer>();
+  for (const [from, to] of eachLine(lines)) {
     const id = from + ID.from;
-    items.set(lines.toString('latin1', id, id + ID.length), lines.subarray(from, end));
-    from = end + 2;
+    items.set(lines.toString('latin1', id, id + ID.length), lines.subarray(from, to));
   }
   return items;
+}
+
+/** Does `work` while the database makes what is `read` next, and gives both. */
+export async function meanwhile<R, W>(read: Promise<R>, work: () => W): Promise<[R, W]> {
+  // the statement leaves first
+  return await Promise.all([read, nextTurn().then(work)]);
 }
 
 /**
