@@ -28,6 +28,7 @@ import * as itsmSync from './steps/0033-itsm-sync.ts';
 import * as itsmDrift from './steps/0034-itsm-drift.ts';
 import * as itsmKinds from './steps/0035-itsm-kinds.ts';
 import * as itsmReading from './steps/0039-itsm-reading.ts';
+import * as pastInParallel from './steps/0040-past-in-parallel.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -60,4 +61,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0034-itsm-drift', up: itsmDrift.up },
   { name: '0035-itsm-kinds', up: itsmKinds.up },
   { name: '0039-itsm-reading', up: itsmReading.up },
+  { name: '0040-past-in-parallel', up: pastInParallel.up },
 ];

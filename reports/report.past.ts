@@ -1,4 +1,5 @@
 import type { Ctx } from '../domain/context.ts';
+import type { Reads } from './past/past.reads.ts';
 import type { PastScope } from './past/past.touched.ts';
 import type { ReportQuestion } from './report.question.ts';
 
@@ -12,7 +13,14 @@ export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQ
   const cardKeys = read('cards', cardTypes.keys());
   const relationKeys = read('relations', relationTypes.keys());
   return {
+    ...(report.reads ? { reads: withFiltered(report.reads, cards.sql) } : {}),
     ...(cardKeys.length < cardTypes.size ? { cardTypes: cardKeys } : {}),
     ...(relationKeys.length < relationTypes.size ? { relationTypes: relationKeys } : {}),
   };
+}
+
+/** The columns of a report, and those of its cards that their condition names. */
+function withFiltered({ cards, relations }: Reads, condition: string): Reads {
+  const named = [...condition.matchAll(/\bc\.(\w+)/g)].map(([, name]) => name!);
+  return { cards: [...new Set([...cards, ...named])], relations };
 }

@@ -9,6 +9,7 @@ import type { Snapshot } from '../platform/snapshot.ts';
 import type { ChartContext } from './charts/charts.labels.ts';
 import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './extraction/extraction.types.ts';
+import type { ReadTable } from './past/past.reads.ts';
 
 /**
  * The text of a JSON object; a long one in pieces, of which the first begins and the last ends it. Pieces from `lines`
@@ -92,6 +93,11 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   params: Record<string, TSchema>;
   /** Whether `as_of` is taken; not by reports on what has no history. */
   timeTravel: boolean;
+  /**
+   * Which columns of cards and relations it reads, besides `id`, where they are few: of a moment in the past only these
+   * are there. Those that a filter reads are added.
+   */
+  reads?: Record<ReadTable, readonly string[]>;
   /** Its numbers follow from what no topic tells, such as logins: it is computed for each request. */
   uncached?: true;
   /**

@@ -46,19 +46,27 @@ export const dataQualityReport = defineReport<Params, Answer>({
     }),
   },
   timeTravel: true,
+  reads: {
+    cards: ['type', 'name', 'parent_id', 'status', 'lifecycle', 'data_quality', 'created_at', 'updated_at'],
+    relations: ['source_id', 'target_id'],
+  },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
-  async compute({ sql, params, cards, moment }) {
+  async compute({ sql, params, cards, moment, past }) {
     const stale = new Date(moment.getTime() - STALE_DAYS * 86_400_000);
     const { rows } = await sql.raw(
       // few groups first: a comparison of decimals for each card takes longer than finding its group; and what was made
-      // since cannot be stale, which spares looking for the last change of it
-      `with counted as (
+      // since cannot be stale, which spares looking for the last change of it. The cards of a moment are put together once,
+      // those of now are read twice, as all processors can do it
+      `with seen as ${past ? 'materialized' : 'not materialized'} (
+         select c.id, c.type, c.data_quality, c.lifecycle <> '{}' as with_lifecycle,
+                c.created_at < ? and c.updated_at < ? as stale
+         from cards c where ${cards.sql}
+       ), counted as (
          select c.type, c.data_quality as quality, count(*) as cards,
-                count(*) filter (where c.lifecycle <> '{}') as with_lifecycle,
-                count(*) filter (where c.created_at < ? and c.updated_at < ?) as stale
-         from cards c where ${cards.sql} group by 1, 2
-       ), by_type as (
+                count(*) filter (where c.with_lifecycle) as with_lifecycle, count(*) filter (where c.stale) as stale
+         from seen c group by 1, 2
+      ), by_type as (
          select type, sum(cards) as total,
                 coalesce(sum(cards) filter (where quality >= 80), 0) as complete,
                 coalesce(sum(cards) filter (where quality >= 40 and quality < 80), 0) as partial,
@@ -66,8 +74,9 @@ export const dataQualityReport = defineReport<Params, Answer>({
                 sum(quality * cards) as quality, sum(with_lifecycle) as with_lifecycle, sum(stale) as stale
          from counted group by type
        ), worst as (
-         select c.id, c.name, c.type, c.data_quality, utc(c.updated_at) as updated_at
-         from cards c where ${cards.sql} order by c.data_quality, c.id limit ?
+         select w.id, c.name, w.type, w.data_quality, utc(c.updated_at) as updated_at
+         from (select s.id, s.type, s.data_quality from seen s order by s.data_quality, s.id limit ?) w
+         join cards c on c.id = w.id
        )
        select json_build_object(
          'overall_data_quality', coalesce(round(sum(quality) / sum(total), 1), 0),
@@ -82,7 +91,7 @@ export const dataQualityReport = defineReport<Params, Answer>({
            'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
          'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
        from by_type`,
-      [stale, stale, ...cards.bindings, ...cards.bindings, params.worst, ...cards.bindings] as never,
+      [stale, stale, ...cards.bindings, params.worst, ...cards.bindings] as never,
     );
     return rows[0].answer;
   },

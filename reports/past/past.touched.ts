@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { EventType } from '../../domain/events/events.types.ts';
+import { columnsRead, fieldsRead, type Reads, readsStamps } from './past.reads.ts';
 import { type PastTable, pastTables } from './past.tables.ts';
 
 /** A table with rows that were written after the moment. */
@@ -20,6 +21,8 @@ export interface TouchedTable {
 export interface PastScope {
   cardTypes?: string[];
   relationTypes?: string[];
+  /** Which columns of cards and relations are read; absent: any. */
+  reads?: Reads;
 }
 
 /** The number of `card_tags`; the others have their place in the list. */
@@ -48,7 +51,28 @@ const allTypes = list([
   'tag.removed',
   'attachment.moved',
 ]);
+/** The row that an event tells of. */
+const ROW_ID = `case when e.relation_id is not null then e.relation_id
+  when starts_with(e.event_type, 'card.') then e.card_id else (e.data ->> 'id')::uuid end`;
+/** Tells rows apart by a number, also before it is known that an id can be read. */
+const ROW_HASH = `case when e.relation_id is not null then uuid_hash(e.relation_id)
+  when starts_with(e.event_type, 'card.') then uuid_hash(e.card_id) else hashtext(e.data ->> 'id') end`;
+/** Rows are gathered in so many parts, side by side; a power of two. */
+const PARTS = 2;
 const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,tag_id,old}')::uuid`;
+
+/** Leaves out the events that changed nothing that is read. */
+const changedNothingRead = (reads: Reads | undefined): string =>
+  pastTables
+    .flatMap((table) => {
+      const columns = columnsRead(table, reads);
+      if (!columns || readsStamps(columns)) return [];
+      const names = fieldsRead(table, reads)!.map(literal).join(', ');
+      return [
+        `and (e.event_type not in (${list(table.updated)}) or jsonb_exists_any(e.data -> 'changes', array[${names}]::text[]))`,
+      ];
+    })
+    .join('\n');
 
 /**
  * Gathers what was written after a position, once, as `past_rows`: for each row whether it stood
@@ -58,17 +82,17 @@ const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,
 export async function collectTouched(
   sql: Knex.Transaction,
   position: number,
-  { cardTypes, relationTypes }: PastScope = {},
+  { cardTypes, relationTypes, reads }: PastScope = {},
 ): Promise<TouchedTable[]> {
   const within = (kind: string, column: string, types: string[] | undefined) =>
     types ? `and (not starts_with(e.event_type, '${kind}.') or e.${column} = any(?::text[]))` : '';
   // the database's workers cannot read a temporary table; this one is nobody else's and goes when the transaction does,
   // which is taken back
   const table = `public.past_rows_${randomUUID().replaceAll('-', '')}`;
-  // the aggregates see the events newest first, as the inner query orders them: there is nothing between them that would
-  // change the order, and sorting the groups' events once more would take longer than all the rest
-  await sql.raw(
-    `create unlogged table ${table} as
+  // the aggregates see the events newest first, as the inner query orders them; sorting the groups' events once more would
+  // take longer than all the rest. Sorting by row would mix the order up: with few events it looks as cheap as hashing
+  await sql.raw('set local enable_sort = off');
+  const part = (n: number) => `
      select number, case when tag_id is null then id else md5(concat(id, tag_id))::uuid end as id, id as card_id, tag_id,
        existed, existed and deleted as gone, changes, told
      from (
@@ -77,37 +101,33 @@ export async function collectTouched(
          coalesce(max(case when e.created or e.deleted then e.position * 2 + e.deleted::int end) % 2 = 1, false) as deleted,
          first_changes(e.changes) as changes, first_changes(e.told) as told
        from (
-         select e.position, ${tableNumber()}::smallint as number,
-           case when e.relation_id is not null then e.relation_id
-                when starts_with(e.event_type, 'card.') then e.card_id else (e.data ->> 'id')::uuid end as id,
+         select e.position, ${tableNumber()}::smallint as number, ${ROW_ID} as id,
            case when e.event_type in ('tag.added', 'tag.removed') then ${tagId} end as tag_id,
            e.event_type in (${createdTypes}) as created, e.event_type in (${deletedTypes}) as deleted,
            e.data -> 'changes' as changes,
            case when e.event_type in (${deletedTypes}) then e.data - 'changes' end as told
-         from events e where e.position > ? and e.event_type in (${allTypes})
+         from events e where e.position > ? and e.event_type in (${allTypes}) and (${ROW_HASH}) & ${PARTS - 1} = ${n}
            ${within('card', 'card_type', cardTypes)} ${within('relation', 'relation_type', relationTypes)}
+           ${changedNothingRead(reads)}
          order by e.position desc
        ) e
        where e.number is not null
        group by e.number, e.id, e.tag_id
-     ) written`,
-    [position, ...[cardTypes, relationTypes].filter((types) => types !== undefined)],
+     ) written`;
+  const bindings = [position, ...[cardTypes, relationTypes].filter((types) => types !== undefined)];
+  await sql.raw(
+    `create unlogged table ${table} as ${Array.from({ length: PARTS }, (_, n) => part(n)).join(' union all ')}`,
+    Array.from({ length: PARTS }, () => bindings).flat(),
   );
   // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
   // not tell that
-  await sql.raw(`create unique index on ${table} (number, id);
+  await sql.raw(`set local enable_sort to default;
+    create unique index on ${table} (number, id);
     set local default_statistics_target = 10;
     analyze ${table} (number, id, existed, gone);
     set local default_statistics_target to default;
     create temporary view past_rows as select * from ${table}`);
-  const { rows } = await sql.raw(
-    `select p.number, p.gone, p.made, coalesce(f.fields, '{}') as fields
-     from (select number, bool_or(gone) as gone, bool_or(not existed) as made from past_rows group by number) p
-     left join (
-       select number, array_agg(field) as fields
-       from (select distinct number, jsonb_object_keys(changes) as field from past_rows where existed) found group by number
-     ) f using (number)`,
-  );
+  const { rows } = await sql.raw(touchedSql(reads));
   const touched = rows.map(
     (row: { number: number; gone: boolean; made: boolean; fields: string[] }): TouchedTable => ({
       ...row,
@@ -116,4 +136,27 @@ export async function collectTouched(
     }),
   );
   return touched;
+}
+
+/** What `past_rows` holds of each table. Looking for the fields that are read is much quicker than listing all. */
+function touchedSql(reads: Reads | undefined): string {
+  const known = pastTables.map((table) => fieldsRead(table, reads));
+  const listed = known.flatMap((fields, number) => (fields ? [number] : []));
+  const found = [...new Set(known.flatMap((fields) => fields ?? []))].map(
+    (field) =>
+      `case when bool_or(existed and jsonb_exists(changes, ${literal(field)})) then ${literal(field)} end`,
+  );
+  return `select p.number, p.gone, p.made, p.found || coalesce(f.fields, '{}') as fields
+     from (
+       select number, bool_or(gone) as gone, bool_or(not existed) as made,
+         array_remove(array[${found.join(', ')}]::text[], null) as found
+       from past_rows group by number
+     ) p
+     left join (
+       select number, array_agg(field) as fields
+       from (
+         select distinct number, jsonb_object_keys(changes) as field from past_rows
+         where existed and number <> all('{${listed.join(',')}}'::smallint[])
+       ) listed group by number
+     ) f using (number)`;
 }

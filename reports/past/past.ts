@@ -35,7 +35,7 @@ export async function atMoment<T>(
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
       set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001`);
     const touched = await collectTouched(sql, position, scope);
-    await shadowTables(sql, touched, position, asOf);
+    await shadowTables(sql, touched, position, asOf, scope?.reads);
     await sql.raw('set transaction read only');
     return await read(sql);
   } finally {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { columnsRead, type Reads } from './past.reads.ts';
 import type { PastTable } from './past.tables.ts';
 import type { TouchedTable } from './past.touched.ts';
 
@@ -24,6 +25,7 @@ export async function shadowTables(
   touched: TouchedTable[],
   position: number,
   asOf: Date,
+  reads?: Reads,
 ): Promise<void> {
   const names = touched.flatMap(({ table }) => (table === 'card_tags' ? [] : [table.table]));
   const { rows } = await sql.raw(
@@ -42,6 +44,7 @@ export async function shadowTables(
           one.table,
           one,
           columns.filter(({ table }) => table === (one.table as PastTable).table),
+          columnsRead(one.table, reads),
           position,
         ),
   );
@@ -99,6 +102,7 @@ function viewOf(
   past: PastTable,
   { number, gone, made, fields }: TouchedTable,
   columns: Column[],
+  read: readonly string[] | undefined,
   position: number,
 ): string {
   const { table } = past;
@@ -134,8 +138,10 @@ function viewOf(
     if (source) return source((other) => lost(columns.find((one) => one.name === other)!));
     return `case when k.changes ? '${name}' then ${cast('k.changes', column)} else ${cast('k.told', column, '')} end`;
   };
+  // of the others nothing was gathered: whoever reads one shall fail and not see it as it is now
+  const shown = read ? columns.filter(({ name }) => name === 'id' || read.includes(name)) : columns;
   const select = (value: (column: Column) => string) =>
-    columns.map((column) => `${value(column)} as ${column.name}`).join(',\n');
+    shown.map((column) => `${value(column)} as ${column.name}`).join(',\n');
   const present = `select ${select(before)}
     from public.${table} t left join past_rows k on k.number = ${number} and k.id = t.id
     ${made ? `where not exists (select from past_rows n where n.number = ${number} and n.id = t.id and not n.existed)` : ''}`;

@@ -86,6 +86,34 @@ describe('data quality', () => {
     expect((await nobody.get(`${url}?filter=${costs}`)).status).toBe(403);
   });
 
+  it('shows a moment in the past, whatever was written since', async () => {
+    const admin = await t.as('admin');
+    const { body: once } = await admin.post('/api/v1/cards', { type: 'Provider', name: 'once' });
+    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const filter = encodeURIComponent('data_quality > -1');
+    const numbers = async (query: string) => {
+      const { status, body } = await viewer.get(`${url}?worst=0${query}`);
+      expect(status).toBe(200);
+      return { ...body, position: undefined };
+    };
+    const before = await numbers('');
+    await admin.patch(`/api/v1/cards/${once.id}`, {
+      name: 'changed',
+      description: 'since',
+      lifecycle: { plan: '2026-01-01' },
+    });
+    const { body: since } = await admin.post('/api/v1/cards', { type: 'Application', name: 'since' });
+    const { body: other } = await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'other' });
+    const ends = { source_id: since.id, target_id: other.id };
+    const { body: relation } = await admin.post('/api/v1/relations', { type: 'relAppToITC', ...ends });
+    await admin.patch(`/api/v1/relations/${relation.id}`, { description: 'since' });
+    expect(await numbers('')).not.toEqual(before);
+    expect(await numbers(`&as_of=${rows[0].at}`)).toEqual(before);
+    expect(await numbers(`&as_of=${rows[0].at}&filter=${filter}`)).toEqual(before);
+    for (const { id } of [since, other, once]) await admin.delete(`/api/v1/cards/${id}`);
+    expect(await numbers(`&as_of=${rows[0].at}`)).toEqual(before);
+  });
+
   it('gives the same numbers as CSV and as a workbook', async () => {
     const main = await viewer.get(url, { accept: 'text/csv' });
     expect(main.headers['content-type']).toBe('text/csv; charset=utf-8');

@@ -1,0 +1,32 @@
+import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { PastTable } from './past.tables.ts';
+
+/** Tables of which a reader may read a few columns. */
+export type ReadTable = 'cards' | 'relations';
+
+/** The columns of each that are read, besides `id`. */
+export type Reads = Record<ReadTable, readonly string[]>;
+
+/** What events call the values of columns that they do not call by the column's name. */
+const fields: Record<string, readonly string[]> = {
+  lifecycle: lifecyclePhases.map((phase) => `lifecycle.${phase}`),
+  name_key: ['name'],
+  // told by no change
+  updated_at: [],
+  updated_by: [],
+};
+
+/** The columns that are read of a table, or undefined when it may be any. */
+export function columnsRead({ table }: PastTable, reads: Reads | undefined): readonly string[] | undefined {
+  const columns = reads?.[table as ReadTable];
+  // there may be any number of them
+  return columns?.includes('attributes') ? undefined : columns;
+}
+
+/** The fields of events in which the columns of a table that are read can change, or undefined when it may be any. */
+export const fieldsRead = (table: PastTable, reads: Reads | undefined): readonly string[] | undefined =>
+  columnsRead(table, reads)?.flatMap((column) => fields[column] ?? [column]);
+
+/** Whether every event of a row counts, since the last one before the moment tells what is read. */
+export const readsStamps = (columns: readonly string[]): boolean =>
+  columns.includes('updated_at') || columns.includes('updated_by');
