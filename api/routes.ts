@@ -25,6 +25,7 @@ import { registerImportRoutes } from './imports/imports.routes.ts';
 import { registerItsmConnectionRoutes } from './itsm/itsm-connections.routes.ts';
 import { registerItsmMappingRoutes } from './itsm/itsm-mappings.routes.ts';
 import { registerItsmQuestionRoutes } from './itsm/itsm-questions.routes.ts';
+import { registerItsmReviewRoutes } from './itsm/itsm-review.routes.ts';
 import { registerItsmRunRoutes } from './itsm/itsm-runs.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerCardTypeRoutes } from './metamodel/card-types.routes.ts';
@@ -112,6 +113,7 @@ export const routeGroups: RouteGroup[] = [
   registerItsmConnectionRoutes,
   registerItsmMappingRoutes,
   registerItsmQuestionRoutes,
+  registerItsmReviewRoutes,
   registerItsmRunRoutes,
   registerHealthRoutes,
   registerMetricsRoute,

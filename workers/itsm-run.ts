@@ -5,8 +5,8 @@ import { changeRun, loadRun, logRun } from '../domain/itsm/runs.store.ts';
 import { JobCancelled, JobStopped, processes, type RunningJob } from '../domain/jobs/jobs.running.ts';
 import { itsmRunJob } from '../domain/jobs/kinds/itsm-run.ts';
 import { createContext, type Services } from '../domain/services.ts';
+import { RemoteFailed } from '../integrations/itsm/remote.failed.ts';
 import { carryRun } from '../integrations/itsm/runs/run.carry.ts';
-import { RemoteFailed } from '../integrations/itsm/runs/run.types.ts';
 import { isConnectionLoss } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
 

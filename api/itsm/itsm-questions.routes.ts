@@ -1,13 +1,16 @@
 import Type, { type TSchema } from 'typebox';
+import { mapPairAgain, unmapPair } from '../../domain/itsm/pairs.commands.ts';
+import { answerQuestion } from '../../domain/itsm/questions.commands.ts';
 import { listPairs, listQuestions } from '../../domain/itsm/questions.queries.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { closed, listAnswer, listQuery, Nullable, Uuid } from '../schemas/common.ts';
 import { ItsmPairSchema, ItsmQuestionSchema } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
 
 const tag = 'ITSM synchronisation';
 const see = 'itsm_sync.view';
+const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync';
 const ofMapping = Type.Object({ mapping_id: Uuid }, closed);
 
@@ -56,4 +59,62 @@ export function registerItsmQuestionRoutes(app: App): void {
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listPairs(ctx, params.mapping_id, query)),
   });
+
+  operation(app, {
+    method: 'POST',
+    url: `${base}/questions/:question_id/answer`,
+    id: 'answerItsmQuestion',
+    tag,
+    summary: 'Answer a question',
+    description:
+      'A conflict: which side wins. A match: which card the record is, or null for a new one. The next run carries it out; a conflict’s answer holds while both sides are as they were.',
+    permission: manage,
+    params: Type.Object({ question_id: Uuid }, closed),
+    body: Type.Union([
+      Type.Object({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }, closed),
+      Type.Object({ card_id: Nullable(Uuid) }, closed),
+    ]),
+    bodyExample: { winner: 'remote' },
+    answers: { 204: { description: 'Answered' } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body, reply }) => {
+      await answerQuestion(ctx, params.question_id, body);
+      return reply.code(204).send();
+    },
+  });
+
+  for (const [verb, act, summary, description] of [
+    [
+      'unmap',
+      unmapPair,
+      'Take a record and its card out of the synchronisation',
+      'Both stay as they are, and neither is linked or made again until they are mapped again.',
+    ],
+    [
+      'map',
+      mapPairAgain,
+      'Synchronise again what was taken out',
+      'What has changed meanwhile on one side alone goes to the other.',
+    ],
+  ] as const) {
+    operation(app, {
+      method: 'POST',
+      url: `${base}/mappings/:mapping_id/pairs/:remote_id/${verb}`,
+      id: `${verb}ItsmPair`,
+      tag,
+      summary,
+      description,
+      permission: manage,
+      params: Type.Object(
+        { mapping_id: Uuid, remote_id: Type.String({ minLength: 1, maxLength: 200 }) },
+        closed,
+      ),
+      answers: { 204: { description: 'Done' } },
+      errors: ['wrong_state'],
+      handler: async ({ ctx, params, reply }) => {
+        await act(ctx, params.mapping_id, params.remote_id);
+        return reply.code(204).send();
+      },
+    });
+  }
 }

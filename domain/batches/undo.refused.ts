@@ -30,6 +30,8 @@ export const refusedEvents: Record<string, string> = {
   eol_facts: 'Facts about products are loaded anew from their source.',
   itsm_connection: 'Connections hold secrets, which are told to nobody, and so cannot come back.',
   itsm_mapping: 'What was agreed on with the remote is forgotten with a mapping, and does not come back.',
+  itsm_pair: 'Pairs are taken apart and put together by operations of their own.',
+  itsm_question: 'The answer is carried out by a run, which can be taken back.',
   itsm_run: 'A run is taken back by an undo of its own, which sees to both sides.',
   webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
   'notification.created': 'What people were told cannot be taken back.',

@@ -134,3 +134,18 @@ export async function passOver(sql: Sql, runId: string): Promise<void> {
     [runId],
   );
 }
+
+/** Rows that were applied outside, but for relations, in their order from behind a number on. */
+export async function appliedOutside(
+  sql: Sql,
+  runId: string,
+  after: number,
+  limit: number,
+): Promise<{ no: number; row: unknown; made_id: string | null }[]> {
+  const { rows } = await sql.raw(
+    `select no, row, made_id from itsm_plan_rows where run_id = ? and no > ? and side = 'remote'
+       and progress = 'applied' and action not in ('relate', 'unrelate') order by no limit ?`,
+    [runId, after, limit],
+  );
+  return rows;
+}

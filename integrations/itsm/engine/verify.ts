@@ -25,7 +25,7 @@ export interface Aftermath {
  * Compares what applied rows were to write with what is there now. A finding is no fault of the run by itself: somebody
  * may have changed the value since, and then the next run takes that along.
  */
-export function verifyPlan(mapping: Mapping, plan: Plan, after: Aftermath): Finding[] {
+export function verifyPlan(mapping: Mapping, plan: Pick<Plan, 'rows'>, after: Aftermath): Finding[] {
   return plan.rows.flatMap((row) => {
     const outcome = after.outcomes.get(row.no);
     if (outcome?.progress !== 'applied' || row.side === null || row.link) return [];

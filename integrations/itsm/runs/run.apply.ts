@@ -1,16 +1,98 @@
+import { appliedOutside } from '../../../domain/itsm/runs.plan.ts';
+import { logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
-import type { RunJob } from './run.begin.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import type { Connector, RemoteLook } from '../connectors/connector.ts';
+import type { Outcome, RemoteState } from '../engine/apply.types.ts';
+import type { PlanRow } from '../engine/plan.types.ts';
+import { type Finding, verifyPlan } from '../engine/verify.ts';
+import { applyRun } from '../port/apply.run.ts';
+import { loadBookPart } from '../port/book.rows.ts';
+import { asked } from '../remote.failed.ts';
+import type { RunJob, RunMapping } from './run.begin.ts';
 import { finishRun } from './run.finish.ts';
+import { stopwatch } from './run.stopwatch.ts';
+
+/** Rows that are looked at together. */
+const CHUNK = 200;
+/** Findings that the log tells one by one. */
+const TOLD = 100;
 
 /**
- * Ends a run whose plan is made, and needs nobody's word any more.
+ * Applies the approved rows of a plan, looks at what was written outside, and ends the run, unless rows still wait for a
+ * person's word.
  * @param calls how many requests the run has sent so far.
  */
-export async function applyStage(job: RunJob, run: RunRow, calls: () => number): Promise<JobResult> {
-  return await finishRun(job, run.id, {
-    remoteCalls: calls(),
-    seconds: run.stats.seconds ?? {},
-    findings: 0,
-  });
+export async function applyStage(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+  calls: () => number,
+): Promise<JobResult> {
+  const { seconds, timed } = stopwatch(run);
+  const { db } = job.ctx;
+  const rows = Object.values(run.stats.planned ?? {}).reduce((sum, n) => sum + n, 0);
+  const applied = await timed('apply', () =>
+    applyRun(
+      {
+        ctx: job.ctx,
+        connector,
+        signal: job.signal,
+        hold: (work) => job.hold(work),
+        onProgress: (ended) =>
+          job.progress(Math.min(0.5 + (0.45 * ended) / Math.max(rows, 1), 0.95), `${ended} rows applied`),
+      },
+      run.id,
+    ),
+  );
+  if (applied.status === 'stopped')
+    throw new EstateError('wrong_state', `The plan was stopped: ${applied.message}`);
+  await db('itsm_runs').where({ id: run.id }).update({ stage: 'verify' });
+  const findings = await timed('verify', () => verifyOutside(job, run, connector));
+  return await finishRun(job, run.id, { remoteCalls: calls(), seconds, findings });
+}
+
+/**
+ * Reads again what was written outside. What was written here was stored together with its outcome, and needs no
+ * second look.
+ * @returns how many rows are not as they were left.
+ */
+async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Promise<number> {
+  const { db } = job.ctx;
+  const { mapping } = run.mapping as RunMapping;
+  const columns = [...new Set(mapping.fields.map(({ remote }) => remote))];
+  let count = 0;
+  for (let after = -1; ; ) {
+    job.signal.throwIfAborted();
+    const rows = await appliedOutside(db, run.id, after, CHUNK);
+    if (rows.length === 0) return count;
+    after = rows.at(-1)!.no;
+    const remoteIds = rows.flatMap(({ row, made_id }) => (row as PlanRow).remoteId ?? made_id ?? []);
+    const looks = await asked(connector.readByIds(mapping.table, remoteIds, columns));
+    const { book } = await loadBookPart(db, mapping.id, { remoteIds });
+    const outcomes = new Map(
+      rows.map(({ no, made_id: madeId }): [number, Outcome] => [
+        no,
+        { progress: 'applied', message: null, ...(madeId === null ? {} : { madeId }) },
+      ]),
+    );
+    const plan = { rows: rows.map(({ row }) => row as PlanRow) };
+    const found = verifyPlan(mapping, plan, { outcomes, book, cards: new Map(), records: statesOf(looks) });
+    await tell(job, run, found.slice(0, Math.max(TOLD - count, 0)));
+    count += found.length;
+  }
+}
+
+const statesOf = (looks: ReadonlyMap<string, RemoteLook>): Map<string, RemoteState> =>
+  new Map(
+    [...looks].map(([id, look]) => [
+      id,
+      look.kind === 'unknown' ? { kind: 'unknown', message: 'it is kept back' } : look,
+    ]),
+  );
+
+async function tell(job: RunJob, run: RunRow, findings: Finding[]): Promise<void> {
+  for (const { no, message } of findings)
+    await logRun(job.ctx.db, run.id, 'verify', 'warning', `Row ${no}: ${message}`);
 }

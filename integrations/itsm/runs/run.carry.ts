@@ -12,6 +12,7 @@ import { beginRun, openRemote, type RunJob, workOf } from './run.begin.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { likeness } from './run.score.ts';
+import { stopwatch } from './run.stopwatch.ts';
 import type { RunWork } from './run.types.ts';
 
 /**
@@ -28,7 +29,7 @@ export async function carryRun(job: RunJob, services: Services): Promise<JobResu
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
     }
     const planned = await loadRun(services.db, run.id);
-    return await applyStage(job, planned, () => run.remote_calls + connector.calls());
+    return await applyStage(job, planned, connector, () => run.remote_calls + connector.calls());
   } finally {
     await connector.close();
   }
@@ -115,7 +116,7 @@ const planText = ({ changes }: MadePlan, waits: string | null): string =>
 function whyWaits(run: RunRow, { loaded }: RunWork, { stopped, changes, pairs }: MadePlan): string | null {
   if (stopped !== null) return stopped;
   if (changes === 0) return null;
-  if (!run.auto_apply || changes > 0) return 'nothing is applied without a look.';
+  if (!run.auto_apply) return 'nothing is applied without a look.';
   const { maxChanges = null, maxRatio = null } = loaded.autoApply ?? {};
   if (maxChanges !== null && changes > maxChanges) {
     return `more than the ${maxChanges} changes that the mapping lets through.`;
@@ -125,21 +126,3 @@ function whyWaits(run: RunRow, { loaded }: RunWork, { stopped, changes, pairs }:
   }
   return null;
 }
-
-/** Adds up the seconds of stages, over all that carry the run on. */
-export function stopwatch({ stats }: Pick<RunRow, 'stats'>) {
-  const seconds: Record<string, number> = { ...stats.seconds };
-  return {
-    seconds,
-    async timed<T>(stage: RunStage, work: () => Promise<T>): Promise<T> {
-      const from = performance.now();
-      try {
-        return await work();
-      } finally {
-        seconds[stage] = round((seconds[stage] ?? 0) + (performance.now() - from) / 1000);
-      }
-    },
-  };
-}
-
-const round = (seconds: number): number => Math.round(seconds * 100) / 100;

@@ -1,5 +1,6 @@
 import { dropRemoteLinks, dropUnreadLinks, keepRemoteLinks } from '../../../domain/itsm/runs.links.ts';
-import { asked, type RunWork } from './run.types.ts';
+import { asked } from '../remote.failed.ts';
+import type { RunWork } from './run.types.ts';
 
 const PAGE = 1_000;
 

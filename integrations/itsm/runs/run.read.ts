@@ -10,9 +10,10 @@ import type { HeardRecord, KeptRecord } from '../../../domain/itsm/runs.types.ts
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
 import { pairOf } from '../port/book.rows.ts';
+import { asked } from '../remote.failed.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { readRelations } from './run.read.links.ts';
-import { asked, phases, type RunWork } from './run.types.ts';
+import { phases, type RunWork } from './run.types.ts';
 
 /** Records of a page, of a look and of a chunk of pairs. */
 const PAGE = 1_000;

@@ -4,7 +4,6 @@ import type { Db } from '../../../platform/database.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { LoadedMapping } from '../mappings/mapping.load.ts';
 import type { CardReader } from '../port/local.cards.ts';
-import { failureText, type RemoteFailure, type Result } from '../remote.failures.ts';
 
 /** The parts of reading and planning, in their order; a run that was killed goes on with the one it was at. */
 export const phases = [
@@ -72,22 +71,4 @@ export interface RunWork extends RunBasis {
     change: Partial<RunState>,
     write?: (sql: import('knex').Knex.Transaction) => Promise<void>,
   ): Promise<void>;
-}
-
-/** A call on the remote has failed. */
-export class RemoteFailed extends Error {
-  readonly failure: RemoteFailure;
-
-  constructor(failure: RemoteFailure) {
-    super(failureText(failure));
-    this.name = 'RemoteFailed';
-    this.failure = failure;
-  }
-}
-
-/** @throws RemoteFailed */
-export async function asked<T>(call: Promise<Result<T>>): Promise<T> {
-  const answer = await call;
-  if (!answer.ok) throw new RemoteFailed(answer.failure);
-  return answer.value;
 }

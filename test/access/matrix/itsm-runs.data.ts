@@ -36,6 +36,15 @@ const onRun = (status: string) => async (w: World) => {
   return { path: { run_id: id as string } };
 };
 
+const onPlan = async (w: World) => ({ ...(await onRun('review')(w)), body: {} });
+
+const onPair = (state: string) => async (w: World) => {
+  const { mapping_id } = await mapping(w);
+  const pair = { mapping_id, remote_id: 'r1', card_id: randomUUID(), origin: 'linked', state };
+  await w.t.services.db('itsm_pairs').insert(pair);
+  return { path: { mapping_id, remote_id: 'r1' } };
+};
+
 /** As connections: for administrators, unless a role of the workspace's own may see or manage. */
 export const itsmRunRows: Row[] = [
   row(`POST ${base}/sync/pull/{mapping_id}`, administering, onMapping),
@@ -49,4 +58,15 @@ export const itsmRunRows: Row[] = [
   row(`POST ${base}/sync/runs/{run_id}/cancel`, administering, onRun('review')),
   row(`GET ${base}/questions`, administering),
   row(`GET ${base}/mappings/{mapping_id}/pairs`, administering, onMapping),
+  row(`POST ${base}/sync/runs/{run_id}/approve`, administering, onPlan),
+  row(`POST ${base}/sync/runs/{run_id}/reject`, administering, onPlan),
+  row(`POST ${base}/sync/runs/{run_id}/apply`, administering, onPlan),
+  row(`POST ${base}/questions/{question_id}/answer`, administering, async (w) => {
+    const { mapping_id } = await mapping(w);
+    const asked = { mapping_id, kind: 'conflict', remote_id: 'r1', path: 'name', reason: 'both' };
+    const [{ id }] = await w.t.services.db('itsm_questions').insert(asked).returning('id');
+    return { path: { question_id: id as string }, body: { winner: 'local' } };
+  }),
+  row(`POST ${base}/mappings/{mapping_id}/pairs/{remote_id}/unmap`, administering, onPair('linked')),
+  row(`POST ${base}/mappings/{mapping_id}/pairs/{remote_id}/map`, administering, onPair('unmapped')),
 ];

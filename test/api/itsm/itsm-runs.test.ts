@@ -3,11 +3,19 @@ import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { connectTo, runMapping, startInstance, storeMapping, syncBase } from '../../support/itsm.ts';
+import {
+  syncBase as base,
+  connectTo,
+  runMapping,
+  settled,
+  startInstance,
+  storeMapping,
+} from '../../support/itsm.ts';
 
 let t: TestApp;
 let admin: TestClient;
 let instance: ServiceNowEmulator;
+let connectionId: string;
 let workers: Workers;
 
 beforeAll(async () => {
@@ -15,6 +23,14 @@ beforeAll(async () => {
   admin = await t.as('admin');
   workers = await startWorkers(t.services);
   instance = await startInstance();
+  // long ago, so that nothing of it is taken for a change that became visible late
+  instance.store.skew = -86_400_000;
+  furnish(instance, {
+    items: { cmdb_ci_business_app: 30, cmdb_ci_server: 120, cmdb_ci_service: 6, cmdb_ci_appl: 20 },
+    relations: 0,
+  });
+  instance.store.skew = 0;
+  connectionId = await connectTo(admin, instance);
 });
 afterAll(async () => {
   await workers.close(5_000);
@@ -22,23 +38,268 @@ afterAll(async () => {
   await t.close();
 });
 
-describe('a first pull', () => {
-  it('plans a card for each record, and waits where nobody said otherwise', async () => {
-    furnish(instance, { items: { cmdb_ci_business_app: 30 }, relations: 0 });
-    const mapping = await storeMapping(t, {
-      connectionId: await connectTo(admin, instance),
-      more: { auto_apply: false },
-    });
-    const run = await runMapping(t, admin, mapping);
-    expect(run).toMatchObject({ status: 'review', stage: 'review', complete: true });
+const staged = async (runId: string, query = ''): Promise<Record<string, unknown>[]> =>
+  (await admin.get(`${base}/sync/runs/${runId}/staged?page_size=200${query}`)).body.items;
+const cardsOf = (type: string) => t.services.db('cards').where({ type, status: 'ACTIVE' });
+const recordsOf = (table: string) => [...instance.store.of(table)];
+/** How many requests a call sends. */
+const callsOf = async (act: () => Promise<unknown>): Promise<number> => {
+  const before = instance.calls.length;
+  await act();
+  return instance.calls.length - before;
+};
+const kinds = async (runId: string) => {
+  const events = await t.services
+    .db('events')
+    .whereRaw(`event_type like 'itsm_run.%' and data ->> 'id' = ?`, [runId])
+    .orderBy('position');
+  return events.map(({ event_type }) => event_type);
+};
+
+describe('a plan that waits for review', () => {
+  let mapping: string;
+  let run: Record<string, unknown> & { id: string };
+
+  it('is shown, told and downloaded', async () => {
+    mapping = await storeMapping(t, { connectionId, direction: 'pull', more: { auto_apply: false } });
+    run = await runMapping(t, admin, mapping);
+    expect(run).toMatchObject({ status: 'review', stage: 'review', complete: true, direction: 'pull' });
     expect(run.stats).toMatchObject({ fetched: 30, planned: { create: 30 } });
-    const staged = await admin.get(`${syncBase}/sync/runs/${run.id}/staged?action=create&page_size=200`);
-    expect(staged.body.total).toBe(30);
-    expect(staged.body.items[0]).toMatchObject({ no: 0, side: 'local', status: 'pending' });
-    const log = await admin.get(`${syncBase}/sync/runs/${run.id}/log`);
+    const rows = await staged(run.id, '&action=create&side=local&status=pending');
+    expect(rows.map(({ no }) => no)).toEqual(Array.from({ length: 30 }, (_, no) => no));
+    expect(rows[0]).toMatchObject({ reason: 'The record has no card', card_id: null });
+    const log = await admin.get(`${base}/sync/runs/${run.id}/log`);
     expect(log.body.items.map(({ message }: { message: string }) => message)).toEqual([
       'Read everything: 30 records, 0 relations.',
       'The plan has 30 changes, and waits for review: nothing is applied without a look.',
     ]);
+    const json = await admin.get(`${base}/sync/runs/${run.id}/plan`);
+    expect([json.body.run.id, json.body.rows.length]).toEqual([run.id, 30]);
+    const xlsx = await admin.get(`${base}/sync/runs/${run.id}/plan?format=xlsx`);
+    expect(xlsx.raw.subarray(0, 2).toString()).toBe('PK');
+    expect(await cardsOf('Application')).toHaveLength(0);
+  });
+
+  it('is applied row by row, and as far as nobody has rejected it', async () => {
+    const act = (verb: string, body: object) => admin.post(`${base}/sync/runs/${run.id}/${verb}`, body);
+    expect((await act('reject', { rows: [0, 1] })).body).toEqual({ rows: 2 });
+    expect((await act('approve', { rows: [2, 3, 4] })).body).toEqual({ rows: 3 });
+    expect((await act('approve', { rows: [99] })).body.errors[0]).toMatchObject({ field: 'rows' });
+    expect((await act('apply', {})).status).toBe(202);
+    const partly = await settled(t, admin, run.id);
+    expect(partly).toMatchObject({ status: 'review', stats: { created: 3, errors: 0 } });
+    expect((await act('apply', { rows: [5] })).status).toBe(202);
+    expect(await settled(t, admin, run.id)).toMatchObject({ status: 'review', stats: { created: 4 } });
+    expect((await act('apply', {})).status).toBe(202);
+    const done = await settled(t, admin, run.id);
+    expect(done).toMatchObject({ status: 'completed', stage: 'done', stats: { created: 28, skipped: 2 } });
+    expect(await cardsOf('Application')).toHaveLength(28);
+    expect((await act('apply', {})).body).toMatchObject({ code: 'wrong_state', run_status: 'completed' });
+    expect(await kinds(run.id)).toEqual([
+      'itsm_run.started',
+      'itsm_run.planned',
+      'itsm_run.decided',
+      'itsm_run.decided',
+      'itsm_run.applying',
+      'itsm_run.partly_applied',
+      'itsm_run.applying',
+      'itsm_run.partly_applied',
+      'itsm_run.applying',
+      'itsm_run.completed',
+    ]);
+  });
+
+  it('leaves out a row whose card has changed meanwhile', async () => {
+    const [changed, other] = await t.services
+      .db('itsm_pairs')
+      .where({ mapping_id: mapping })
+      .orderBy('remote_id')
+      .limit(2);
+    for (const { remote_id } of [changed, other])
+      instance.elsewhere.update(remote_id, { short_description: 'new outside' });
+    const plan = await runMapping(t, admin, mapping);
+    expect(plan).toMatchObject({ status: 'review', complete: false });
+    expect(plan.stats.planned).toMatchObject({ update: 2, create: 2 });
+    await admin.patch(`/api/v1/cards/${changed.card_id}`, { description: 'new here' });
+    await admin.post(`${base}/sync/runs/${plan.id}/apply`, {});
+    const done = await settled(t, admin, plan.id);
+    expect(done).toMatchObject({ status: 'completed', stats: { updated: 1, created: 2, errors: 1 } });
+    const [stale] = await staged(plan.id, '&status=error');
+    expect(stale).toMatchObject({ card_id: changed.card_id, outcome: 'stale' });
+    expect(stale!.error_message).toContain('new here');
+    // the next run looks again, and finds a conflict
+    const next = await runMapping(t, admin, mapping);
+    expect(next.stats.planned).toEqual({ conflict: 1 });
+  });
+
+  it('gives way to a run that somebody asks for, and can be thrown away', async () => {
+    instance.elsewhere.insert('cmdb_ci_business_app', { name: 'Another one' });
+    const first = await runMapping(t, admin, mapping);
+    expect(first.status).toBe('review');
+    const second = await runMapping(t, admin, mapping);
+    const { body } = await admin.get(`${base}/sync/runs?mapping_id=${mapping}&page_size=2`);
+    expect(body.items.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
+      [second.id, 'review'],
+      [first.id, 'superseded'],
+    ]);
+    const cancelled = await admin.post(`${base}/sync/runs/${second.id}/cancel`);
+    expect(cancelled.body).toMatchObject({ status: 'cancelled' });
+    expect((await admin.post(`${base}/sync/runs/${second.id}/cancel`)).status).toBe(409);
+    await t.services.db('itsm_mappings').where({ id: mapping }).update({ is_active: false });
+    expect((await admin.post(`${base}/sync/pull/${mapping}`)).body.code).toBe('wrong_state');
+    await t.services.db('itsm_mappings').where({ id: mapping }).update({ is_active: true });
+    expect((await admin.post(`${base}/sync/push/${mapping}`)).body.code).toBe('wrong_state');
+  });
+});
+
+describe('a mapping that goes both ways', () => {
+  let mapping: string;
+
+  it('pulls all once, and finds nothing to do after that with a few calls', async () => {
+    mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: 'cmdb_ci_server' });
+    const first = await runMapping(t, admin, mapping);
+    expect(first).toMatchObject({ status: 'completed', stats: { fetched: 120, created: 120, errors: 0 } });
+    expect(await cardsOf('ITComponent')).toHaveLength(120);
+    let second: Record<string, unknown> = {};
+    const calls = await callsOf(async () => {
+      second = await runMapping(t, admin, mapping);
+    });
+    expect(second).toMatchObject({ status: 'completed', complete: false, stats: { planned: {} } });
+    expect(calls).toBeLessThanOrEqual(5);
+  });
+
+  it('brings what changed and what went, exactly', async () => {
+    const records = recordsOf('cmdb_ci_server');
+    for (const [at, { values }] of records.slice(0, 110).entries()) {
+      if (at < 100) instance.elsewhere.update(values.sys_id!, { short_description: `edited ${at}` });
+      else instance.elsewhere.remove(values.sys_id!);
+    }
+    const run = await runMapping(t, admin, mapping);
+    expect(run.stats.planned).toEqual({ update: 100, quarantine: 10 });
+    expect(run).toMatchObject({ status: 'completed', stats: { updated: 100, deleted: 0 } });
+    const after = await runMapping(t, admin, mapping);
+    expect(after).toMatchObject({ status: 'completed', stats: { deleted: 10, updated: 0 } });
+    const cards = await cardsOf('ITComponent');
+    expect(cards).toHaveLength(110);
+    expect(cards.filter(({ description }) => /^edited/.test(description))).toHaveLength(100);
+  });
+
+  it('pushes what changed here, and leaves to a person what moved on both sides', async () => {
+    const [mine, both, apart] = await t.services
+      .db('itsm_pairs')
+      .where({ mapping_id: mapping, state: 'linked' })
+      .orderBy('remote_id')
+      .limit(3);
+    await admin.patch(`/api/v1/cards/${mine.card_id}`, { description: 'changed here' });
+    await admin.patch(`/api/v1/cards/${both.card_id}`, { description: 'ours' });
+    instance.elsewhere.update(both.remote_id, { short_description: 'theirs' });
+    expect((await admin.post(`${base}/mappings/${mapping}/pairs/${apart.remote_id}/unmap`)).status).toBe(204);
+    instance.elsewhere.update(apart.remote_id, { short_description: 'not for us' });
+    const made = await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Made here' });
+
+    const run = await runMapping(t, admin, mapping);
+    expect(run.stats.planned).toEqual({ conflict: 1, create: 1, update: 1 });
+    expect(run).toMatchObject({ status: 'completed', stats: { updated: 1, created: 1, findings: 0 } });
+    const described = (id: string) => instance.store.rows.get(id)!.values.short_description;
+    expect(described(mine.remote_id)).toBe('changed here');
+    const { remote_id } = await t.services.db('itsm_pairs').where({ card_id: made.body.id }).first();
+    expect(instance.store.rows.get(remote_id)!.values.name).toBe('Made here');
+
+    const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}&kind=conflict`);
+    expect(body.items).toMatchObject([{ path: 'description', local: 'ours', remote: 'theirs' }]);
+    const answer = `${base}/questions/${body.items[0].id}/answer`;
+    expect((await admin.post(answer, { card_id: null })).status).toBe(422);
+    expect((await admin.post(answer, { winner: 'remote' })).status).toBe(204);
+    expect((await admin.post(answer, { winner: 'remote' })).status).toBe(404);
+    expect((await admin.post(`${base}/mappings/${mapping}/pairs/${apart.remote_id}/map`)).status).toBe(204);
+    const settledRun = await runMapping(t, admin, mapping);
+    expect(settledRun).toMatchObject({ status: 'completed', stats: { updated: 2, created: 0 } });
+    const descriptions = await t.services
+      .db('cards')
+      .whereIn('id', [both.card_id, apart.card_id])
+      .pluck('description');
+    expect(descriptions.sort()).toEqual(['not for us', 'theirs']);
+    expect((await runMapping(t, admin, mapping)).stats.planned).toEqual({});
+  });
+
+  it('is stopped by the breaker until somebody says that it is meant', async () => {
+    for (const { values } of recordsOf('cmdb_ci_server').slice(0, 80))
+      instance.elsewhere.remove(values.sys_id!);
+    const run = await runMapping(t, admin, mapping);
+    expect(run).toMatchObject({ status: 'review' });
+    expect(run.stopped).toContain('80 removals');
+    const apply = (body: object) => admin.post(`${base}/sync/runs/${run.id}/apply`, body);
+    expect((await apply({})).body).toMatchObject({ code: 'wrong_state', stopped: run.stopped });
+    expect((await apply({ overrule_breaker: true })).status).toBe(202);
+    expect(await settled(t, admin, run.id)).toMatchObject({
+      status: 'completed',
+      stopped_overruled_by: admin.userId,
+      stats: { outcomes: { applied: 80 } },
+    });
+  });
+});
+
+describe('relations', () => {
+  it('are made with the cards, across mappings, and follow both sides', async () => {
+    const services = recordsOf('cmdb_ci_service').map(({ values }) => values.sys_id!);
+    const processes = recordsOf('cmdb_ci_appl').map(({ values }) => values.sys_id!);
+    const [type] = recordsOf('cmdb_rel_type').map(({ values }) => values.sys_id!);
+    const relate = (parent: string, child: string) =>
+      instance.store.insert('cmdb_rel_ci', { parent, child, type: type! }, 'admin').values.sys_id!;
+    const remote = processes.slice(0, 10).map((child, at) => relate(services[at % 6]!, child));
+
+    const targets = await storeMapping(t, {
+      connectionId,
+      cardType: 'BusinessCapability',
+      table: 'cmdb_ci_appl',
+    });
+    const sources = await storeMapping(t, {
+      connectionId,
+      cardType: 'BusinessContext',
+      table: 'cmdb_ci_service',
+      relations: [{ relation_type_key: 'relBizCtxToBC', remote_type: type!, target_mapping_id: targets }],
+    });
+    await runMapping(t, admin, targets);
+    const first = await runMapping(t, admin, sources);
+    expect(first.stats).toMatchObject({
+      relations_fetched: 10,
+      planned: { create: 6, relate: 10 },
+      errors: 0,
+    });
+    const relations = () => t.services.db('relations').where({ type: 'relBizCtxToBC' }).orderBy('id');
+    expect(await relations()).toHaveLength(10);
+    let second: Record<string, unknown> = {};
+    const calls = await callsOf(async () => {
+      second = await runMapping(t, admin, sources);
+    });
+    expect(second).toMatchObject({ status: 'completed', stats: { planned: {} } });
+    expect(calls).toBeLessThanOrEqual(8);
+
+    // one goes and one comes on each side
+    instance.elsewhere.remove(remote[0]!);
+    instance.elsewhere.insert('cmdb_rel_ci', { parent: services[0]!, child: processes[15]!, type: type! });
+    const pairOf = async (id: string) =>
+      (await t.services.db('itsm_pairs').where({ remote_id: id }).first()).card_id as string;
+    const [from, gone, come] = await Promise.all([services[1]!, processes[1]!, processes[16]!].map(pairOf));
+    const lost = (await relations()).find(
+      ({ source_id, target_id }) => source_id === from && target_id === gone,
+    );
+    expect((await admin.delete(`/api/v1/relations/${lost.id}`)).status).toBeLessThan(300);
+    const made = await admin.post('/api/v1/relations', {
+      type: 'relBizCtxToBC',
+      source_id: from,
+      target_id: come,
+    });
+    expect(made.status, made.text).toBe(201);
+    const third = await runMapping(t, admin, sources);
+    expect(third).toMatchObject({
+      status: 'completed',
+      stats: { planned: { relate: 2, unrelate: 2 }, errors: 0 },
+    });
+    const outside = recordsOf('cmdb_rel_ci').map(({ values }) => `${values.parent} ${values.child}`);
+    const held = await t.services.db('itsm_links').where({ mapping_id: sources });
+    expect(held.map(({ source, target }) => `${source} ${target}`).sort()).toEqual(outside.sort());
+    expect(await relations()).toHaveLength(10);
+    expect((await runMapping(t, admin, sources)).stats.planned).toEqual({});
   });
 });
