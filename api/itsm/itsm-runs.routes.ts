@@ -161,7 +161,11 @@ export function registerItsmRunRoutes(app: App): void {
     answers: {
       200: {
         description: 'The plan',
-        schema: Type.String(),
+        schema: Type.Object(
+          { run: Type.Ref('ItsmRun#'), rows: Type.Array(Type.Ref('ItsmPlanRow#')) },
+          closed,
+        ),
+        otherMedia: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
       },
     },
     handler: async ({ ctx, params, query, reply }) => {

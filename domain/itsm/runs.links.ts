@@ -1,12 +1,21 @@
 import type { Sql } from '../../platform/database.ts';
-import type { RelationRow } from './mappings.types.ts';
 import type { RemoteLinkRow } from './runs.types.ts';
 
-/** A mapped kind of relations with the mappings of the cards at both ends. */
-export interface LinkKind extends Pick<RelationRow, 'relation_type_key' | 'remote_type' | 'reversed'> {
+/** A mapped relation type with the kinds outside that stand for it, and the mappings of the cards at both ends. */
+export interface LinkKind {
+  relation_type_key: string;
   mapping_id: string;
   target_mapping_id: string;
+  /** The remote's kinds that it tells from the source, and those that it tells from the target. */
+  forward: string[];
+  backward: string[];
 }
+
+// relations outside, turned into the direction of the inventory's
+const turned = `(select mapping_id, remote_relation_id, from_id as source, to_id as target from itsm_remote_links
+    where remote_type = any(?::text[])
+  union all
+  select mapping_id, remote_relation_id, to_id, from_id from itsm_remote_links where remote_type = any(?::text[]))`;
 
 /** Keeps relations as they are told outside. */
 export async function keepRemoteLinks(
@@ -63,8 +72,7 @@ const pairs = (mapping: string) => `(select p.remote_id, coalesce(d.survivor_id,
  * both ends have cards or the plan makes them.
  */
 export async function unlikeLinks(sql: Sql, runId: string, kind: LinkKind): Promise<string[]> {
-  const { mapping_id, target_mapping_id, relation_type_key, remote_type, reversed } = kind;
-  const [source, target] = reversed ? ['to_id', 'from_id'] : ['from_id', 'to_id'];
+  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
   const { rows } = await sql.raw(
     `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
      made as (
@@ -79,8 +87,7 @@ export async function unlikeLinks(sql: Sql, runId: string, kind: LinkKind): Prom
        union select m.remote_id from made m, kind where kind.mapping = kind.other
      ),
      outside as materialized (
-       select ${source} as source, ${target} as target from itsm_remote_links l, kind
-       where l.mapping_id = kind.mapping and l.remote_type = ?
+       select l.source, l.target from ${turned} l join kind on l.mapping_id = kind.mapping
      ),
      agreed as materialized (
        select l.source, l.target from itsm_links l, kind
@@ -104,7 +111,7 @@ export async function unlikeLinks(sql: Sql, runId: string, kind: LinkKind): Prom
      select s.remote_id from relations r join kind on r.type = kind.type
        join source s on s.card_id = r.source_id join target t on t.card_id = r.target_id
        where not exists (select from agreed a where a.source = s.remote_id and a.target = t.remote_id)`,
-    [mapping_id, target_mapping_id, relation_type_key, runId, remote_type],
+    [mapping_id, target_mapping_id, relation_type_key, runId, forward, backward] as never,
   );
   return rows.map(({ id }: { id: string }) => id);
 }
@@ -112,14 +119,13 @@ export async function unlikeLinks(sql: Sql, runId: string, kind: LinkKind): Prom
 /** Relations of a kind that start from these records, as they are told outside. */
 export async function remoteLinksFrom(
   sql: Sql,
-  { mapping_id, remote_type, reversed }: LinkKind,
+  { mapping_id, forward, backward }: LinkKind,
   sources: readonly string[],
 ): Promise<{ source: string; target: string; id: string }[]> {
-  const [source, target] = reversed ? ['to_id', 'from_id'] : ['from_id', 'to_id'];
   const { rows } = await sql.raw(
-    `select ${source} as source, ${target} as target, remote_relation_id as id from itsm_remote_links
-     where mapping_id = ? and remote_type = ? and ${source} = any(?::text[]) order by remote_relation_id`,
-    [mapping_id, remote_type, sources] as never,
+    `select source, target, remote_relation_id as id from ${turned} l
+     where mapping_id = ? and source = any(?::text[]) order by remote_relation_id`,
+    [forward, backward, mapping_id, sources] as never,
   );
   return rows;
 }

@@ -21,6 +21,7 @@ import { extracts } from './scenarios/extracts.ts';
 import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { itsmLimits } from './scenarios/itsm-limits.ts';
+import { itsmSync } from './scenarios/itsm-sync.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { landscapeReports } from './scenarios/landscape-reports.ts';
 import { list } from './scenarios/list.ts';
@@ -57,6 +58,7 @@ const scenarios: Scenario[] = [
   reportGraphs,
   eol,
   itsmLimits,
+  itsmSync,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

@@ -23,15 +23,7 @@ type SeenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local
 
 /** Relations that are not alike on both sides, some hundred records from which they start at a time. */
 export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<LinkPart> {
-  const kinds = work.loaded.mapping.relations.map(
-    ({ relationType, remoteType, reversed }, at): LinkKind => ({
-      relation_type_key: relationType,
-      remote_type: remoteType,
-      reversed,
-      mapping_id: work.mappingId,
-      target_mapping_id: work.loaded.relationTargets[at] ?? work.mappingId,
-    }),
-  );
+  const kinds = kindsOf(work);
   if (kinds.length === 0) return;
   const starts = new Set<string>();
   for (const kind of kinds) for (const id of await unlikeLinks(work.db, work.runId, kind)) starts.add(id);
@@ -40,6 +32,25 @@ export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<
     work.signal.throwIfAborted();
     yield await linkPart(work, seenOf, kinds, speakers.slice(at, at + CHUNK));
   }
+}
+
+/** The mapped relation types; several kinds outside may stand for one. */
+function kindsOf({ loaded, mappingId }: RunWork): LinkKind[] {
+  const kinds = new Map<string, LinkKind>();
+  for (const [at, { relationType, remoteType, reversed }] of loaded.mapping.relations.entries()) {
+    const target_mapping_id = loaded.relationTargets[at] ?? mappingId;
+    const key = `${relationType} ${target_mapping_id}`;
+    const kind = kinds.get(key) ?? {
+      relation_type_key: relationType,
+      mapping_id: mappingId,
+      target_mapping_id,
+      forward: [],
+      backward: [],
+    };
+    (reversed ? kind.backward : kind.forward).push(remoteType);
+    kinds.set(key, kind);
+  }
+  return [...kinds.values()];
 }
 
 /** The records that speak for the cards of these, so that a card's relations are compared together. */

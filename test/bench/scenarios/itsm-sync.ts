@@ -1,0 +1,221 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
+import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
+import { failureText } from '../../../integrations/itsm/remote.failures.ts';
+import { authority } from '../../emulators/certificates.ts';
+import { type Api, importFile, untilDone } from '../harness/api.ts';
+import { repositoryRoot } from '../harness/processes.ts';
+import { type Row, under, within } from '../harness/rows.ts';
+import type { Context } from '../harness/scenario.ts';
+import { type Service, startService } from '../harness/service.ts';
+
+const RECORDS_PER_RELATION = 1.2;
+const PAGE_MS = 50;
+const PAGE = 1_000;
+
+interface Remote {
+  base: string;
+  types: string[];
+  ask(message: { edits?: number; deletes?: number }): Promise<Record<string, number>>;
+  stop(): void;
+}
+
+async function startRemote(records: number, relations: number): Promise<Remote> {
+  const child: ChildProcess = fork(
+    path.join(repositoryRoot, 'test/bench/scenarios/itsm-sync.remote.ts'),
+    [records, relations, PAGE_MS].map(String),
+    { execPath: process.execPath },
+  );
+  const [{ base, types }] = (await once(child, 'message')) as [{ base: string; types: string[] }];
+  return {
+    base,
+    types,
+    async ask(message) {
+      const answer = once(child, 'message');
+      child.send(message);
+      return ((await answer) as [{ calls: Record<string, number> }])[0].calls;
+    },
+    stop: () => child.disconnect(),
+  };
+}
+
+/** Seconds for reading all pages and throwing them away. */
+async function readAway({ base, types }: Remote): Promise<number> {
+  const remote = connectServiceNow({
+    config: {
+      url: base,
+      auth: { kind: 'basic', username: 'estate', password: 'secret' },
+      tls: { ca: authority },
+    },
+    outboundAllow: ['127.0.0.1'],
+    limits: memoryLimiterStore(),
+  });
+  const start = performance.now();
+  const walk = async (
+    page: (cursor: string | null) => ReturnType<typeof remote.readPage | typeof remote.readRelations>,
+  ) => {
+    let cursor: string | null = null;
+    do {
+      const answer: Awaited<ReturnType<typeof page>> = await page(cursor);
+      if (!answer.ok) throw new Error(failureText(answer.failure));
+      cursor = answer.value.next;
+    } while (cursor !== null);
+  };
+  const table = { table: 'cmdb_ci_business_app', fields: ['name', 'short_description'], limit: PAGE };
+  await walk((cursor) => remote.readPage({ ...table, cursor, display: false }));
+  await walk((cursor) => remote.readRelations({ types, since: null, limit: PAGE, cursor }));
+  await remote.close();
+  return (performance.now() - start) / 1000;
+}
+
+/** Seconds for importing as many cards and relations as the remote has. */
+async function importSame(records: number, relations: number): Promise<number> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-sync-'));
+  const service = await startService();
+  try {
+    const cards = path.join(folder, 'cards.csv');
+    const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
+    const card = (at: number) =>
+      `Application,A-${at},Application ${at},Application number ${at} of the landscape`;
+    await writeFile(cards, ['type,external_id,name,description', ...numbers(records).map(card)].join('\n'));
+    const links = path.join(folder, 'relations.csv');
+    const link = (at: number) =>
+      `relAppSuccessor,A-${at % records},A-${(at + 1 + Math.floor(at / records)) % records}`;
+    await writeFile(
+      links,
+      ['type,source_external_id,target_external_id', ...numbers(relations).map(link)].join('\n'),
+    );
+    const start = performance.now();
+    await importFile(service.api, 'cards', cards);
+    await importFile(service.api, 'relations', links);
+    return (performance.now() - start) / 1000;
+  } finally {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Resident megabytes of a process. */
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
+}
+
+/** The highest number that a measure shows while something runs. */
+async function peakDuring<T>(measure: () => Promise<number>, work: Promise<T>): Promise<[T, number]> {
+  let peak = 0;
+  let running = true;
+  const watch = (async () => {
+    while (running) {
+      peak = Math.max(peak, await measure());
+      await delay(100);
+    }
+  })();
+  try {
+    return [await work, peak];
+  } finally {
+    running = false;
+    await watch;
+  }
+}
+
+interface Run {
+  id: string;
+  status: string;
+  stats: Record<string, number> & { seconds: Record<string, number> };
+}
+
+/** Starts a run and waits for its end. */
+async function runOnce(api: Api, mappingId: string): Promise<Run> {
+  const { id, job_id } = await api.post<{ id: string; job_id: string }>(
+    `/itsm-sync/sync/run/${mappingId}`,
+    {},
+  );
+  await untilDone(api, job_id);
+  return await api.get<Run>(`/itsm-sync/sync/runs/${id}`);
+}
+
+async function setUp({ api }: Service, { base, types }: Remote): Promise<string> {
+  const connection = await api.post<{ id: string }>('/itsm-sync/connections', {
+    name: 'Remote',
+    instance_url: base,
+    username: 'estate',
+    password: 'secret',
+    ca: authority,
+  });
+  const mapping = await api.post<{ id: string }>('/itsm-sync/mappings', {
+    connection_id: connection.id,
+    card_type_key: 'Application',
+    remote_table: 'cmdb_ci_business_app',
+    sync_direction: 'pull',
+    sync_mode: 'strict',
+    skip_staging: true,
+    field_mappings: [
+      { card_field: 'name', remote_field: 'name', is_identity: true },
+      { card_field: 'description', remote_field: 'short_description' },
+    ],
+    relation_mappings: types.map((remote_type) => ({ relation_type_key: 'relAppSuccessor', remote_type })),
+  });
+  return mapping.id;
+}
+
+async function run({ args, log }: Context): Promise<Row[]> {
+  const records = Math.min(args.cards, 50_000);
+  const relations = Math.round(records * RECORDS_PER_RELATION);
+  log(`importing ${records} cards and ${relations} relations`);
+  const imported = await importSame(records, relations);
+  const remote = await startRemote(records, relations);
+  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+  try {
+    log('reading them away');
+    const read = await readAway(remote);
+    const mappingId = await setUp(service, remote);
+    const before = await residentMb(service.pid);
+    await remote.ask({});
+    log('pulling them');
+    const start = performance.now();
+    const [first, peak] = await peakDuring(() => residentMb(service.pid), runOnce(service.api, mappingId));
+    const pulled = (performance.now() - start) / 1000;
+    log(`by stage: ${JSON.stringify(first.stats)}`);
+    if (first.stats.created !== records) throw new Error(`${first.stats.created} cards: ${first.status}`);
+    await remote.ask({});
+    log('pulling again');
+    const second = await runOnce(service.api, mappingId);
+    const calls = await remote.ask({ edits: 100, deletes: 10 });
+    const third = await runOnce(service.api, mappingId);
+    const floor = read + imported;
+    return [
+      under({ figure: `first pull of ${records} records`, value: pulled, unit: 's', floor }, 1.5),
+      under({ figure: 'memory that it takes', value: peak - before, unit: 'MB' }, 150),
+      within(
+        {
+          figure: 'calls per table of a second pull',
+          value: Math.max(...Object.values(calls)),
+          unit: 'calls',
+        },
+        0,
+        5,
+      ),
+      within({ figure: 'rows of its plan', value: planned(second), unit: 'rows' }, 0, 0),
+      within(
+        { figure: 'rows after 100 edits and 10 deletes', value: planned(third), unit: 'rows' },
+        110,
+        110,
+      ),
+    ];
+  } finally {
+    remote.stop();
+    await service.stop();
+  }
+}
+
+const planned = ({ stats }: Run): number =>
+  Object.values((stats.planned ?? {}) as unknown as Record<string, number>).reduce((sum, n) => sum + n, 0);
+
+/** How long it takes to bring a remote's records and relations into the inventory, and to find nothing new. */
+export const itsmSync = { name: 'itsm-sync', run };
