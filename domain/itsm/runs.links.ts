@@ -159,3 +159,20 @@ export async function plannedTies(
   );
   return rows;
 }
+
+/** The cards of records of any mapping of the connection, where they have some. */
+export async function cardsOfRecords(
+  sql: Sql,
+  mappingId: string,
+  remoteIds: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql.raw(
+    `select p.remote_id, coalesce(d.survivor_id, p.card_id) as card_id from itsm_pairs p
+     join itsm_mappings m on m.id = p.mapping_id
+     join itsm_mappings own on own.id = ? and own.connection_id = m.connection_id
+     left join card_redirects d on d.card_id = p.card_id
+     where p.remote_id = any(?::text[]) and p.state in ('linked', 'quarantined')`,
+    [mappingId, remoteIds] as never,
+  );
+  return new Map(rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]));
+}

@@ -63,7 +63,13 @@ function localWrite(mapping: Mapping, row: PlanRow): LocalWrite {
       return { kind: 'restore', cardId };
     case 'relate':
     case 'unrelate':
-      return { kind: row.action, ...row.cards! };
+      // cards that the same plan makes are known to whoever writes
+      return {
+        kind: row.action,
+        relationType: row.link!.relationType,
+        source: row.cards?.source ?? null,
+        target: row.cards?.target ?? null,
+      };
     default:
       return { kind: 'update', cardId, values };
   }

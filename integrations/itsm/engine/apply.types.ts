@@ -25,8 +25,9 @@ export type LocalWrite =
   | { kind: 'update'; cardId: string; values: Record<Path, Value> }
   | { kind: 'archive'; cardId: string }
   | { kind: 'restore'; cardId: string }
-  | { kind: 'relate'; relationType: string; source: string; target: string }
-  | { kind: 'unrelate'; relationType: string; source: string; target: string };
+  /** An end is null while its card is made by the same plan: it is the one of the record that the row's link names. */
+  | { kind: 'relate'; relationType: string; source: string | null; target: string | null }
+  | { kind: 'unrelate'; relationType: string; source: string | null; target: string | null };
 
 /** A write outside. Values by column; `null` clears. */
 export type RemoteWrite =

@@ -80,8 +80,8 @@ export async function writeInventory(
       row_index: n,
       action: write.kind === 'relate' ? ('upsert' as const) : ('delete' as const),
       type: write.relationType,
-      source: { id: write.source },
-      target: { id: write.target },
+      source: { id: write.source! },
+      target: { id: write.target! },
     }));
     for (const { row_index: n, error } of await bulkRelationsWithin(work, ctx, operations)) {
       answers[n] = error === null ? { kind: 'done', cardId: null } : { kind: 'refused', message: error };
@@ -106,7 +106,8 @@ export function hierarchyUse(writes: readonly LocalWrite[]): 'exclusive' | 'shar
 export const cardsOf = (writes: readonly LocalWrite[]): string[] =>
   writes.flatMap((write) => {
     if (write.kind === 'create') return [];
-    return 'cardId' in write ? [write.cardId] : [write.source, write.target];
+    const ids = 'cardId' in write ? [write.cardId] : [write.source, write.target];
+    return ids.filter((id) => id !== null);
   });
 
 const why = ({ message, errors }: EstateError): string =>

@@ -1,11 +1,12 @@
 import { lockCards, lockHierarchy } from '../../../domain/cards/cards.load.ts';
 import type { Work } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
-import type { Ending, LocalStep, Outcome, Progress } from '../engine/apply.types.ts';
+import { cardsOfRecords } from '../../../domain/itsm/runs.links.ts';
+import type { Ending, LocalStep, LocalWrite, Outcome, Progress } from '../engine/apply.types.ts';
 import { keysOf } from '../engine/apply.windows.ts';
 import { cardsOf, hierarchyUse, writeInventory } from './inventory.ts';
 import type { CardReader } from './local.cards.ts';
-import { readState } from './port.state.ts';
+import { type PortState, readState } from './port.state.ts';
 
 /** What writing in the inventory works with. */
 export interface LocalTools {
@@ -69,10 +70,20 @@ export async function takeSteps(
     touched = new Set();
   };
 
-  for (const step of steps) {
-    if (isEnding(step)) {
-      end(step);
+  let resolved: Map<string, string> | undefined;
+  for (const given of steps) {
+    if (isEnding(given)) {
+      end(given);
       continue;
+    }
+    let step = given;
+    if (lacksEnd(step)) {
+      if (!resolved) {
+        // the cards of these relations are made by rows before them
+        await carryOut();
+        resolved = await endsOf(work, mappingId, steps, state);
+      }
+      step = withEnds(step, resolved);
     }
     const { row, write, check, changes } = step;
     const keys = keysOf({ row });
@@ -81,15 +92,56 @@ export async function takeSteps(
     const objection = check(state.of(row), ended);
     if (objection !== null) {
       end({ row, outcome: { progress: 'stale', message: objection }, changes: [] });
+    } else if (lacksEnd(step)) {
+      const message = 'An end of the relation has no card.';
+      end({ row, outcome: { progress: 'stale', message }, changes: [] });
     } else if (write === null) {
       end({ row, outcome: { progress: 'applied', message: null }, changes: changes(null) });
     } else {
       waiting.push(step);
       // relations may share an end, but not both
-      for (const key of row.link ? [JSON.stringify(row.cards)] : keys) touched.add(key);
+      for (const key of row.link ? [JSON.stringify(write)] : keys) touched.add(key);
       touched.add(row.no);
     }
   }
   await carryOut();
   return steps.map(({ row }) => endings.get(row.no)!);
+}
+
+type Related = Extract<LocalWrite, { kind: 'relate' | 'unrelate' }>;
+
+const isRelated = (write: LocalWrite | null): write is Related =>
+  write?.kind === 'relate' || write?.kind === 'unrelate';
+
+/** A relation of which an end was not known when the plan was made. */
+const lacksEnd = ({ write }: LocalStep): boolean =>
+  isRelated(write) && (write.source === null || write.target === null);
+
+function withEnds(step: LocalStep, cards: ReadonlyMap<string, string>): LocalStep {
+  const { row, write } = step;
+  if (!isRelated(write) || !row.link) return step;
+  const source = write.source ?? cards.get(row.link.source) ?? null;
+  const target = write.target ?? cards.get(row.link.target) ?? null;
+  return { ...step, write: { ...write, source, target } };
+}
+
+/** The cards of the records that such relations name, which may be another mapping's; locked. */
+async function endsOf(
+  work: Work,
+  mappingId: string,
+  steps: readonly (LocalStep | Ending)[],
+  state: PortState,
+): Promise<Map<string, string>> {
+  const records = new Set(
+    steps.flatMap((step) =>
+      !isEnding(step) && lacksEnd(step) && step.row.link ? [step.row.link.source, step.row.link.target] : [],
+    ),
+  );
+  const cards = await cardsOfRecords(work.sql, mappingId, [...records]);
+  for (const id of records) {
+    const made = state.cardOf(id);
+    if (made !== undefined) cards.set(id, made);
+  }
+  await lockCards(work, new Set(cards.values()));
+  return cards;
 }

@@ -15,6 +15,8 @@ export interface PortState {
   /** Reads cards again after they were written. */
   reread(ids: readonly string[]): Promise<void>;
   card(id: string): LocalCard | undefined;
+  /** The card of a record, as far as the rows have made it. */
+  cardOf(remoteId: string): string | undefined;
 }
 
 /** Reads what the rows are about, in a fixed number of statements. */
@@ -53,5 +55,9 @@ export async function readState(
       for (const [id, card] of await cards.byIds(sql, ids)) known.set(id, card);
     },
     card: (id) => known.get(id),
+    cardOf: (remoteId) => {
+      speakers ??= identities(book, redirects);
+      return speakers.cardOf(remoteId);
+    },
   };
 }

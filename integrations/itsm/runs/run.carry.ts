@@ -1,8 +1,9 @@
+import type { Knex } from 'knex';
 import { command } from '../../../domain/command.ts';
 import { forgetHeard } from '../../../domain/itsm/runs.heard.ts';
 import { askQuestions, countPlan } from '../../../domain/itsm/runs.plan.ts';
 import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
-import type { RunRow, RunStage } from '../../../domain/itsm/runs.types.ts';
+import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/services.ts';
 import type { Connector } from '../connectors/connector.ts';
@@ -46,7 +47,15 @@ async function makePlanOf(job: RunJob, run: RunRow, connector: Connector): Promi
     const tools = { score: likeness(mapping, job.signal), evaluate: createEvaluate() };
     return await planRun(work, tools, (rows) => job.progress(0.4, `${rows} rows planned`));
   });
-  return await storePlan(job, run, work, made, seconds);
+  const { fetched, relations: relations_fetched } = work.state;
+  return await storePlan(job, run, made, {
+    waits: whyWaits(run, work, made),
+    stats: { fetched, relations_fetched, seconds },
+    also: async (sql) => {
+      await askQuestions(sql, run.id, work.mappingId, work.complete);
+      await forgetHeard(sql, run.id);
+    },
+  });
 }
 
 async function enterStage(work: RunWork, stage: RunStage): Promise<void> {
@@ -64,18 +73,20 @@ function readingText({ complete, state }: RunWork): string {
   return `Read ${what}: ${state.fetched} records, ${state.relations} relations${withheld}.`;
 }
 
+/** Stores that the plan is made, and what is known of it. @returns whether it waits for a person. */
 async function storePlan(
   job: RunJob,
   run: RunRow,
-  work: RunWork,
   made: MadePlan,
-  seconds: Record<string, number>,
+  {
+    waits,
+    stats,
+    also,
+  }: { waits: string | null; stats: RunStats; also: (sql: Knex.Transaction) => Promise<void> },
 ): Promise<boolean> {
-  const waits = whyWaits(run, work, made);
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
-    await askQuestions(sql, run.id, work.mappingId, work.complete);
-    await forgetHeard(sql, run.id);
+    await also(sql);
     if (waits === null) {
       await sql('itsm_plan_rows').where({ run_id: run.id }).update({ approval: 'approved' });
     }
@@ -92,13 +103,7 @@ async function storePlan(
         closing: JSON.stringify(made.closing),
         plan_made_at: sql.raw('clock_timestamp()'),
       },
-      {
-        fetched: work.state.fetched,
-        relations_fetched: work.state.relations,
-        skipped: planned.skip ?? 0,
-        planned,
-        seconds,
-      },
+      { ...stats, skipped: planned.skip ?? 0, planned },
     );
     if (waits !== null) {
       await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: run.id } });

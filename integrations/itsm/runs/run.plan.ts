@@ -1,8 +1,14 @@
 import { countLivePairs } from '../../../domain/itsm/runs.heard.ts';
-import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/itsm/runs.plan.ts';
+import {
+  addPlanRows,
+  dropPlan,
+  type NewPlanRow,
+  readWords,
+  unknownRecords,
+} from '../../../domain/itsm/runs.plan.ts';
 import { type PartTools, planInParts } from '../engine/plan.parts.ts';
 import { removes, tooMany } from '../engine/plan.ts';
-import { acts, type Plan } from '../engine/plan.types.ts';
+import { acts, type Plan, type PlanRow } from '../engine/plan.types.ts';
 import { planSource } from './plan.source.ts';
 import type { RunWork } from './run.types.ts';
 
@@ -48,20 +54,7 @@ export async function planRun(
     count.rows += part.rows.length;
     count.removals += part.rows.filter(removes).length;
     count.changes += part.rows.filter(acts).length;
-    await work.keep({}, (sql) =>
-      addPlanRows(
-        sql,
-        runId,
-        part.rows.map((row) => ({
-          no: row.no,
-          action: row.action,
-          side: row.side,
-          remote_id: row.remoteId,
-          card_id: row.cardId,
-          row,
-        })),
-      ),
-    );
+    await work.keep({}, (sql) => addPlanRows(sql, runId, part.rows.map(newRow)));
     told(count.rows);
   }
   for (const id of await unknownRecords(db, runId, mappingId)) again.add(id);
@@ -73,6 +66,16 @@ export async function planRun(
     closing: closingOf(work, again, absences),
   };
 }
+
+/** A row of the plan as it is stored. */
+export const newRow = (row: PlanRow): NewPlanRow => ({
+  no: row.no,
+  action: row.action,
+  side: row.side,
+  remote_id: row.remoteId,
+  card_id: row.cardId,
+  row,
+});
 
 /** Where the next run goes on. What this one's direction leaves out is left for one of the other direction. */
 function closingOf(
