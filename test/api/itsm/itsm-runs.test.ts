@@ -132,32 +132,6 @@ describe('a plan that waits for review', () => {
     expect(next.stats.planned).toEqual({ conflict: 1 });
   });
 
-  it('is taken back on both sides by a run of its own', async () => {
-    const [pair] = await t.services
-      .db('itsm_pairs')
-      .where({ mapping_id: mapping })
-      .orderBy('remote_id')
-      .limit(1)
-      .offset(5);
-    const before = await t.services.db('cards').where({ id: pair.card_id }).first();
-    instance.elsewhere.update(pair.remote_id, { short_description: 'to be taken back' });
-    instance.elsewhere.insert('cmdb_ci_business_app', { name: 'To be taken back' });
-    const done = await runMapping(t, admin, mapping, 'run', '?auto_apply=true');
-    expect(done).toMatchObject({ status: 'completed', stats: { updated: 1, created: 1 } });
-    const undo = await admin.post(`${base}/sync/runs/${done.id}/undo`);
-    expect(undo.status, undo.text).toBe(202);
-    expect(await settled(t, admin, undo.body.id)).toMatchObject({
-      status: 'completed',
-      trigger: 'undo',
-      undo_of: done.id,
-      stats: { updated: 1, deleted: 1, errors: 0 },
-    });
-    const after = await t.services.db('cards').where({ id: pair.card_id }).first();
-    expect(after.description).toBe(before.description);
-    expect(await cardsOf('Application')).toHaveLength(30);
-    expect((await admin.post(`${base}/sync/runs/${done.id}/undo`)).body.code).toBe('wrong_state');
-  });
-
   it('gives way to a run that somebody asks for, and can be thrown away', async () => {
     instance.elsewhere.insert('cmdb_ci_business_app', { name: 'Another one' });
     const first = await runMapping(t, admin, mapping);
