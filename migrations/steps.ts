@@ -27,6 +27,7 @@ import * as itsmConnections from './steps/0032-itsm-connections.ts';
 import * as itsmSync from './steps/0033-itsm-sync.ts';
 import * as itsmDrift from './steps/0034-itsm-drift.ts';
 import * as itsmKinds from './steps/0035-itsm-kinds.ts';
+import * as itsmSources from './steps/0036-itsm-sources.ts';
 import * as itsmReading from './steps/0039-itsm-reading.ts';
 import * as pastInParallel from './steps/0040-past-in-parallel.ts';
 
@@ -60,6 +61,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0033-itsm-sync', up: itsmSync.up },
   { name: '0034-itsm-drift', up: itsmDrift.up },
   { name: '0035-itsm-kinds', up: itsmKinds.up },
+  { name: '0036-itsm-sources', up: itsmSources.up },
   { name: '0039-itsm-reading', up: itsmReading.up },
   { name: '0040-past-in-parallel', up: pastInParallel.up },
 ];

@@ -172,7 +172,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     params: Type.Object(
       {
         conn_id: Uuid,
-        table: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$', examples: ['cmdb_ci_server'] }),
+        table: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_./-]{0,199}$', examples: ['cmdb_ci_server'] }),
       },
       closed,
     ),

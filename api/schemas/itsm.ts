@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { authTypes, connectionKinds } from '../../domain/itsm/connections.kinds.ts';
+import { HttpSources } from '../../domain/itsm/connections.sources.ts';
 import { advice } from '../../integrations/itsm/remote.failures.ts';
 import { closed, Nullable, Timestamp, Uuid } from './common.ts';
 
@@ -28,6 +29,7 @@ export const ItsmConnectionSchema = Type.Partial(
     time_zone: Nullable(Type.String({ description: 'The IANA zone of the clocks of the remote' })),
     ca: Nullable(Type.String()),
     client_certificate: Nullable(Type.String()),
+    sources: Nullable(HttpSources),
     client_key: Masked,
     is_active: Type.Boolean(),
     last_tested_at: Nullable(Timestamp),

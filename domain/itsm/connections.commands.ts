@@ -12,7 +12,7 @@ import type { JsonText } from '../lists/lists.types.ts';
 import { keepConnection } from './connections.keep.ts';
 import { type LoadedConnection, loadConnection, secretContext } from './connections.load.ts';
 import { connectionText, MANAGE_SYNC } from './connections.queries.ts';
-import type { ConnectionCreate, ConnectionPatch } from './connections.types.ts';
+import type { ConnectionCreate, ConnectionPatch, ConnectionSettings } from './connections.types.ts';
 
 /** What storing a connection needs besides the request. */
 export interface ConnectionTools {
@@ -21,7 +21,7 @@ export interface ConnectionTools {
 }
 
 const told = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate,
-    is_active, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
+    sources, is_active, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
   from itsm_connections where id = ?`;
 
 /** Sets up a connection; nothing is called. @throws EstateError `forbidden`, `name_taken`, `validation_failed`. */
@@ -36,7 +36,7 @@ export async function createConnection(
     const { sql } = work;
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
     const sealed = tools.secrets.seal(JSON.stringify(secrets), secretContext(id));
-    await named(sql('itsm_connections').insert({ id, ...settings, secrets: sealed }));
+    await named(sql('itsm_connections').insert({ id, ...rowOf(settings), secrets: sealed }));
     work.emit({
       event_type: 'itsm_connection.created',
       data: { id, changes: rowChanges(null, await tellRow(sql, id)) },
@@ -70,7 +70,7 @@ export async function patchConnection(
       sql('itsm_connections')
         .where({ id })
         .update({
-          ...settings,
+          ...rowOf(settings),
           ...(secretsChanged
             ? { secrets: tools.secrets.seal(JSON.stringify(secrets), secretContext(id)) }
             : {}),
@@ -145,6 +145,12 @@ export async function keepTest(ctx: Ctx, tested: LoadedConnection, outcome: Test
     });
   });
 }
+
+/** Settings as they are stored: an array would be taken for one of the database's own. */
+const rowOf = ({ sources, ...settings }: ConnectionSettings) => ({
+  ...settings,
+  sources: sources === null ? null : JSON.stringify(sources),
+});
 
 async function tellRow(sql: Sql, id: string): Promise<StoredRow> {
   return (await sql.raw(told, [id])).rows[0];

@@ -9,6 +9,7 @@ import {
   type ConnectionKindRules,
   connectionKinds,
 } from './connections.kinds.ts';
+import { sourceFaults } from './connections.sources.ts';
 import {
   type ConnectionPatch,
   type ConnectionSecrets,
@@ -31,6 +32,7 @@ const needed: Record<
   Exclude<AuthType, 'oauth2'> | NonNullable<ConnectionSettings['grant_type']>,
   readonly Credential[]
 > = {
+  none: [],
   basic: ['username', 'password'],
   token: ['token'],
   password: ['client_id', 'client_secret', 'username', 'password'],
@@ -51,6 +53,7 @@ const fresh = (kind: ConnectionKind): ConnectionSettings => ({
   time_zone: null,
   ca: null,
   client_certificate: null,
+  sources: null,
   is_active: true,
 });
 
@@ -84,6 +87,7 @@ export function keepConnection(
     ...addressFault(outbound, settings.instance_url, rulesOf(settings.kind).address),
     ...zoneFaults(settings),
     ...credentialFaults(input, settings, secrets, forgotten),
+    ...sourcesFaults(settings),
     ...(settings.client_certificate && forgotten.has('client_key') ? [secretNeeded('client_key')] : []),
   ];
   if (!forgotten.has('client_key')) faults.push(...certificateFaults(settings, secrets));
@@ -116,6 +120,7 @@ function merged(input: ConnectionPatch, present: ConnectionSettings): Connection
     time_zone: text('time_zone'),
     ca: text('ca'),
     client_certificate: text('client_certificate'),
+    sources: input.sources === undefined ? present.sources : input.sources,
     is_active: input.is_active ?? present.is_active,
   };
 }
@@ -125,6 +130,13 @@ function zoneFaults({ kind, time_zone: zone }: ConnectionSettings): FieldError[]
     return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneFaults(zone);
   }
   return zone === null ? [] : [fault('time_zone', 'not_offered', `is not used for ${kind}`)];
+}
+
+/** What is wrong with the lists that are told, where the kind is for lists. */
+function sourcesFaults({ kind, sources }: ConnectionSettings): FieldError[] {
+  const isFor = rulesOf(kind).sources === true;
+  if (sources === null) return isFor ? [fault('sources', 'required', `is needed for ${kind}`)] : [];
+  return isFor ? sourceFaults(sources) : [fault('sources', 'not_offered', `is not used for ${kind}`)];
 }
 
 /** Drops what is not needed, and tells what is missing or was sent in vain. */

@@ -1,5 +1,5 @@
 /** Ways in which an account proves who it is. */
-export const authTypes = ['basic', 'oauth2', 'token'] as const;
+export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
 export type AuthType = (typeof authTypes)[number];
 
 /** How a connection of a kind is set up. */
@@ -10,12 +10,18 @@ export interface ConnectionKindRules {
   authTypes: readonly [AuthType, ...AuthType[]];
   /** Whether the remote tells times by its own clocks, so that their zone has to be known. */
   timeZone?: true;
+  /** Nothing is ever written there: mappings can only pull. */
+  readOnly?: true;
+  /** What its tables are has to be told, list by list. */
+  sources?: true;
 }
 
 /** What may answer at the address of a connection; `integrations/itsm/connections` knows how each is called. */
 export const connectionKinds = {
   servicenow: { address: 'host', authTypes: ['basic', 'oauth2'] },
   itop: { address: 'path', authTypes: ['basic', 'token'], timeZone: true },
+  netbox: { address: 'path', authTypes: ['token'] },
+  http: { address: 'path', authTypes: ['none', 'basic', 'token'], readOnly: true, sources: true },
 } as const satisfies Record<string, ConnectionKindRules>;
 
 export type ConnectionKind = keyof typeof connectionKinds;

@@ -24,7 +24,7 @@ export async function loadConnection(
   lock: '' | 'for update' = '',
 ): Promise<LoadedConnection> {
   const { rows } = await sql.raw(
-    `select name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate, is_active,
+    `select name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate, sources, is_active,
        secrets, updated_at::text as version
      from itsm_connections where id = ? ${lock}`,
     [id],

@@ -42,6 +42,7 @@ const connectionList: ListSpec = {
     token: masked(`c.auth_type = 'token'`),
     ca: 'c.ca',
     client_certificate: 'c.client_certificate',
+    sources: 'c.sources',
     client_key: masked('c.client_certificate is not null'),
     is_active: 'c.is_active',
     last_tested_at: 'utc(c.last_tested_at)',

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { MASK } from '../settings/settings.secrets.ts';
 import { type AuthType, authTypes, type ConnectionKind, connectionKinds } from './connections.kinds.ts';
+import { type HttpSource, HttpSources } from './connections.sources.ts';
 
 const closed = { additionalProperties: false } as const;
 const text = (maxLength: number, description: string) =>
@@ -39,6 +40,7 @@ const optional = {
   ca: Type.Optional(text(100_000, 'Authorities to trust instead of the public ones, as PEM')),
   client_certificate: Type.Optional(text(100_000, 'A certificate to be known by, as PEM')),
   client_key: Type.Optional(secret(20_000, 'The key of the certificate, as PEM without a passphrase')),
+  sources: Type.Optional(HttpSources),
   is_active: Type.Optional(Type.Boolean({ description: 'False: paused, nothing is synchronised' })),
 } satisfies Record<string, TSchema>;
 
@@ -94,6 +96,8 @@ export interface ConnectionSettings {
   time_zone: string | null;
   ca: string | null;
   client_certificate: string | null;
+  /** The lists of a kind that is for lists; null for others. */
+  sources: HttpSource[] | null;
   is_active: boolean;
 }
 

@@ -24,6 +24,8 @@ export const advice = {
   changed_meanwhile:
     'Somebody has changed the record since it was looked at, and nothing was written. The next run takes their change in.',
   ambiguous: 'The remote holds several records of the same identity. Remove the duplicates there.',
+  bad_rows:
+    'Correct the list over there, or what the connection says of it: each row needs a key, and each line the columns of the header.',
   answer_lost:
     'It is not known whether the write was done. It is looked up before it is tried again; repeat the run.',
   paging_ignored:

@@ -10,7 +10,7 @@ import type { SecretBox } from '../../../platform/crypto.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Connector, RightFound } from '../connectors/connector.ts';
 import { failed, type RemoteFailure, type Result } from '../remote.failures.ts';
-import type { RemoteKind } from './connections.kind.types.ts';
+import type { Tested } from './connections.kind.types.ts';
 import { remoteKinds } from './connections.kinds.ts';
 import { openConnection, type RemoteTools } from './connections.open.ts';
 
@@ -42,7 +42,8 @@ export interface ConnectionTest {
 export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Promise<ConnectionTest> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
-  const { tested } = remoteKinds[connection.settings.kind];
+  const kind = remoteKinds[connection.settings.kind];
+  const tested = typeof kind.tested === 'function' ? kind.tested(connection) : kind.tested;
   const found = await ask(tools, connection, (remote) =>
     remote.testRights(tested.map(({ table, rights }) => ({ table, rights }))),
   );
@@ -54,7 +55,7 @@ export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Pro
   return test;
 }
 
-function judged(found: RightFound[], tested: RemoteKind['tested']): ConnectionTest {
+function judged(found: RightFound[], tested: readonly Tested[]): ConnectionTest {
   const rights = found.map((one) => ({
     ...one,
     needed: tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),

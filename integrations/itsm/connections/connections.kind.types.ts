@@ -30,6 +30,13 @@ export interface OpenParts {
 export interface RemoteKind {
   /** What the connection needs to log in was checked when it was stored. */
   open(connection: KeptConnection, parts: OpenParts): Connector;
-  /** What a connection is tested for; only what is needed decides whether it passes. */
-  tested: readonly { table: string; rights: Right[]; needed: readonly Right[] }[];
+  /** What a connection is tested for. */
+  tested: readonly Tested[] | ((connection: KeptConnection) => readonly Tested[]);
+}
+
+/** Rights on a table; only what is needed decides whether a test passes. */
+export interface Tested {
+  table: string;
+  rights: Right[];
+  needed: readonly Right[];
 }

@@ -1,9 +1,14 @@
 import { forbidden, may, requirePermission } from '../../../domain/access/policy.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
+import {
+  type ConnectionKind,
+  type ConnectionKindRules,
+  connectionKinds,
+} from '../../../domain/itsm/connections.kinds.ts';
 import { mapsCosts, metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
 import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
-import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { checkMapping } from '../engine/mapping.check.ts';
 import type { KeptMapping } from './mapping.keep.ts';
 import { engineMapping } from './mapping.load.ts';
@@ -36,6 +41,13 @@ export async function checkKept(
   const told = new Set<string>();
   const once = faults.filter(({ field }) => !told.has(field) && told.add(field));
   if (once.length > 0) throw invalidFields(once);
+}
+
+/** Refuses to write where nothing can be written. @throws EstateError `validation_failed`. */
+export function requireDirection(kind: ConnectionKind, { sync_direction: direction }: KeptMapping): void {
+  const rules: ConnectionKindRules = connectionKinds[kind];
+  if (!rules.readOnly || direction === 'pull') return;
+  throw invalidField('sync_direction', 'not_offered', `must be pull: a connection to ${kind} is read only`);
 }
 
 const names: Record<string, string> = {

@@ -12,7 +12,7 @@ import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
 import type { JsonText } from '../../../domain/lists/lists.types.ts';
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { checkKept, requireReach } from './mapping.check.ts';
+import { checkKept, requireDirection, requireReach } from './mapping.check.ts';
 import { type KeptMapping, keepMapping } from './mapping.keep.ts';
 import { columnsOf, forgetAgreements, tellMapping, writeRows, writeSchedule } from './mapping.store.ts';
 
@@ -25,13 +25,14 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
   return await command(ctx, async (work) => {
     const { sql, metamodel } = work;
     const { connection_id, ...rest } = input;
-    const { rows } = await sql.raw('select id from itsm_connections where id = ? for key share', [
+    const { rows } = await sql.raw('select kind from itsm_connections where id = ? for key share', [
       connection_id,
     ]);
     if (!rows[0]) throw invalidField('connection_id', 'unknown_value', 'is no connection');
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
     const kept = keepMapping(metamodel, rest);
     requireReach(ctx, metamodel, { ...kept, id });
+    requireDirection(rows[0].kind, kept);
     await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, connection_id));
     await alone(
       sql('itsm_mappings').insert({ id, connection_id, ...columnsOf(kept), created_by: ctx.caller.userId }),
@@ -66,6 +67,10 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
     const pauses = patch.is_active === false && changed.every((member) => member === 'is_active');
     if (!pauses || patch.schedule) requireReach(ctx, metamodel, { ...kept, id });
     const content = changed.filter((member) => !harmless.includes(member));
+    if (content.includes('sync_direction')) {
+      const { kind } = await sql('itsm_connections').where({ id: before.connection_id }).first('kind');
+      requireDirection(kind, kept);
+    }
     if (content.length > 0) {
       await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, before.connection_id));
       await requireNoRun(work, id);

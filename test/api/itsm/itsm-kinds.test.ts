@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { type Lists, startLists } from '../../emulators/http-lists.ts';
+import type { NetBox } from '../../emulators/netbox/instance.ts';
+import { startNetBox } from '../../emulators/netbox/server.ts';
+import { furnish } from '../../integrations/itsm/netbox.remote.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const base = '/api/v1/itsm-sync/connections';
+const MASK = '********';
+
+let t: TestApp;
+let admin: TestClient;
+let netbox: NetBox;
+let lists: Lists;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  netbox = await startNetBox({ tls: serverCertificate });
+  furnish(netbox, 5);
+  lists = await startLists({ tls: serverCertificate });
+  lists.places.set('/exports/servers.csv', { body: 'id,name\nS1,web\nS2,mail\n' });
+});
+afterAll(async () => {
+  await Promise.all([netbox.close(), lists.close()]);
+  await t.close();
+});
+
+const named = () => `Connection ${randomUUID()}`;
+const toNetBox = (more: object = {}) => ({
+  name: named(),
+  kind: 'netbox',
+  instance_url: netbox.base,
+  token: 'nbt_estate.secret',
+  ca: authority,
+  ...more,
+});
+const source = { name: 'servers', path: 'servers.csv', format: 'csv', key: 'id' };
+const toLists = (more: object = {}) => ({
+  name: named(),
+  kind: 'http',
+  instance_url: `${lists.base}/exports`,
+  sources: [source],
+  ca: authority,
+  ...more,
+});
+const create = async (input: object): Promise<string> => {
+  const answer = await admin.post(base, input);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+};
+
+it('leads to NetBox by a token, and shows its tables and columns', async () => {
+  const id = await create(toNetBox());
+  const { body } = await admin.get(`${base}/${id}`);
+  expect(body).toMatchObject({ kind: 'netbox', auth_type: 'token', token: MASK, sources: null });
+  netbox.denied.add('view core/object-changes');
+  const tested = await admin.post(`${base}/${id}/test`);
+  expect(tested.body).toMatchObject({
+    success: true,
+    message: 'The account can read. It lacks further rights: read core/object-changes.',
+  });
+  const tables = await admin.get(`${base}/${id}/tables?search=sites`);
+  expect(tables.body.items).toEqual([{ name: 'dcim/sites', label: 'Sites', parent: null }]);
+  const columns = await admin.get(`${base}/${id}/tables/dcim%2Fdevices/fields?page_size=200`);
+  expect(columns.body.items).toContainEqual(
+    expect.objectContaining({ name: 'site', type: 'reference', reference: 'dcim/sites' }),
+  );
+  const wrong = await create(toNetBox({ token: 'nbt_other.secret' }));
+  expect((await admin.post(`${base}/${wrong}/test`)).body).toMatchObject({
+    success: false,
+    failure: 'credentials_refused',
+  });
+});
+
+it('leads to lists at addresses, which are told one by one', async () => {
+  const id = await create(toLists());
+  const { body } = await admin.get(`${base}/${id}`);
+  expect(body).toMatchObject({ kind: 'http', auth_type: 'none', sources: [source], token: null });
+  expect((await admin.post(`${base}/${id}/test`)).body).toMatchObject({
+    success: true,
+    rights: [{ table: 'servers', right: 'read', granted: true, needed: true }],
+  });
+  const columns = await admin.get(`${base}/${id}/tables/servers/fields`);
+  expect(columns.body.items.map(({ name }: { name: string }) => name)).toEqual(['id', 'name']);
+  const same = await admin.patch(`${base}/${id}`, { sources: [source] });
+  expect(same.body.test_status).toBe('passed');
+  const sources = [source, { ...source, name: 'others', references: { id: 'servers' } }];
+  const changed = await admin.patch(`${base}/${id}`, { sources, auth_type: 'token', token: 'abc' });
+  expect(changed.body).toMatchObject({ sources, auth_type: 'token', token: MASK, test_status: null });
+  const events = await t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+  expect(events.at(-1)).toMatchObject({
+    event_type: 'itsm_connection.updated',
+    data: { changes: { sources: { old: [source], new: sources } }, secrets_changed: true },
+  });
+});
+
+it.each([
+  ['netbox', { token: undefined }, 'token', 'required'],
+  ['netbox', { auth_type: 'basic', username: 'a', password: 'b' }, 'auth_type', 'not_offered'],
+  ['netbox', { sources: [source] }, 'sources', 'not_offered'],
+  ['netbox', { instance_url: 'https://10.0.0.1/netbox' }, 'instance_url', 'refused_address'],
+  ['http', { sources: undefined }, 'sources', 'required'],
+  ['http', { sources: [] }, 'sources', undefined],
+  ['http', { instance_url: 'http://127.0.0.1/exports' }, 'instance_url', 'refused_address'],
+  ['http', { sources: [source, source] }, 'sources.1.name', 'duplicate'],
+  ['http', { sources: [{ ...source, path: 'https://example.com/x' }] }, 'sources.0.path', 'format'],
+  ['http', { sources: [{ ...source, path: 'a/../../x' }] }, 'sources.0.path', 'format'],
+  ['http', { sources: [{ ...source, rows: 'items' }] }, 'sources.0.rows', 'not_offered'],
+  ['http', { sources: [{ ...source, paging: { by: 'link' } }] }, 'sources.0.paging', 'not_offered'],
+  [
+    'http',
+    { sources: [{ ...source, references: { id: 'x' } }] },
+    'sources.0.references.id',
+    'unknown_source',
+  ],
+] as const)('%s is refused with %j', async (kind, more, field, code) => {
+  const input = kind === 'netbox' ? toNetBox(more) : toLists(more);
+  const answer = await admin.post(base, input);
+  expect(answer.status, answer.text).toBe(422);
+  expect(answer.body.errors).toContainEqual(
+    expect.objectContaining({ field, ...(code === undefined ? {} : { code }) }),
+  );
+});
+
+it('takes no mapping that would write to a list', async () => {
+  const mapping = {
+    connection_id: await create(toLists()),
+    card_type_key: 'ITComponent',
+    remote_table: 'servers',
+    field_mappings: [{ card_field: 'name', remote_field: 'name', is_identity: true }],
+  };
+  const mappings = '/api/v1/itsm-sync/mappings';
+  const twoWay = await admin.post(mappings, { ...mapping, sync_direction: 'bidirectional' });
+  expect([twoWay.status, twoWay.body.errors?.[0]]).toMatchObject([
+    422,
+    { field: 'sync_direction', code: 'not_offered' },
+  ]);
+  const made = await admin.post(mappings, { ...mapping, sync_direction: 'pull' });
+  expect(made.status, made.text).toBe(201);
+  const pushing = await admin.patch(`${mappings}/${made.body.id}`, { sync_direction: 'push' });
+  expect([pushing.status, pushing.body.errors?.[0].field]).toEqual([422, 'sync_direction']);
+});
