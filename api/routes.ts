@@ -27,6 +27,7 @@ import { registerItsmMappingRoutes } from './itsm/itsm-mappings.routes.ts';
 import { registerItsmQuestionRoutes } from './itsm/itsm-questions.routes.ts';
 import { registerItsmReviewRoutes } from './itsm/itsm-review.routes.ts';
 import { registerItsmRunRoutes } from './itsm/itsm-runs.routes.ts';
+import { registerItsmUndoRoutes } from './itsm/itsm-undo.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
 import { registerCardTypeRoutes } from './metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
@@ -115,6 +116,7 @@ export const routeGroups: RouteGroup[] = [
   registerItsmQuestionRoutes,
   registerItsmReviewRoutes,
   registerItsmRunRoutes,
+  registerItsmUndoRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

@@ -74,15 +74,49 @@ export interface StoredPlanHead {
   closing: unknown;
   /** RFC 3339. */
   plan_made_at: string | null;
+  /** The run that this one takes back. */
+  undo_of: string | null;
 }
 
 /** What applying a run needs to know of it; undefined where there is no such run. */
 export async function readPlanHead(sql: Sql, runId: string): Promise<StoredPlanHead | undefined> {
   const { rows } = await sql.raw(
     `select mapping_id, mapping, case when stopped_overruled_by is null then stopped end as stopped, closing,
-       utc(plan_made_at) as plan_made_at
+       utc(plan_made_at) as plan_made_at, undo_of
      from itsm_runs where id = ?`,
     [runId],
   );
   return rows[0];
+}
+
+/** A row that was applied, with what it made. */
+export interface AppliedRow {
+  no: number;
+  row: unknown;
+  made_id: string | null;
+}
+
+/** Applied rows of a run from its end, before the given one. */
+export async function walkAppliedBack(
+  sql: Sql,
+  runId: string,
+  before: number,
+  limit: number,
+): Promise<AppliedRow[]> {
+  const { rows } = await sql.raw(
+    `select no, row, made_id from itsm_plan_rows where run_id = ? and progress = 'applied' and no < ?
+     order by no desc limit ?`,
+    [runId, before, limit],
+  );
+  return rows;
+}
+
+/** Whether a run has taken, or is taking, this one back. */
+export async function isTakenBack(sql: Sql, runId: string): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `select exists (select from itsm_runs where undo_of = ?
+       and status in ('queued', 'running', 'review', 'completed')) as taken`,
+    [runId],
+  );
+  return rows[0].taken;
 }

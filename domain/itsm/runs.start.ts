@@ -21,6 +21,16 @@ export interface RunRequest {
   autoApply?: boolean;
 }
 
+/**
+ * Makes sure that a run which takes another one back may begin: what waits for review gives way to it.
+ * @throws EstateError `not_found`, `wrong_state` where the mapping or its connection is paused, or a run is under way.
+ */
+export async function makeRoomForUndo(ctx: Ctx, work: Work, mappingId: string): Promise<void> {
+  const mapping = await lockMapping(work.sql, mappingId);
+  requireRunnable(mapping, mappingId, mapping.sync_direction);
+  await makeRoom(ctx, work, mappingId, 'undo');
+}
+
 interface Asked {
   connection_id: string;
   sync_direction: RunDirection;

@@ -11,6 +11,7 @@ import { extractionRows } from './matrix/extractions.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
 import { itsmRows } from './matrix/itsm.data.ts';
 import { itsmRunRows } from './matrix/itsm-runs.data.ts';
+import { itsmUndoRows } from './matrix/itsm-undo.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
@@ -204,6 +205,7 @@ export const table: Row[] = [
   extractionRows,
   itsmRows,
   itsmRunRows,
+  itsmUndoRows,
   batchRows,
   calculationRows,
   reportRows,

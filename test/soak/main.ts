@@ -9,7 +9,7 @@ import { makeRequests } from '../random/start.ts';
 import { createPlace, type Place, processesIn } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 import { type Send, sendTo } from './caller.ts';
-import { liveHistories } from './histories.ts';
+import { liveHistories, type Through, throughs } from './histories.ts';
 import { createHistory, type History } from './history.ts';
 import { type Crew, startCrew } from './processes.ts';
 import { followChanges, followStream } from './readers.ts';
@@ -200,6 +200,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '2' },
     requests: { type: 'string' },
     seed: { type: 'string' },
+    through: { type: 'string', default: 'memory' },
   },
 });
 const minutes = Number(values.minutes);
@@ -207,17 +208,23 @@ const requests = Number(values.requests ?? 1);
 const histories = Number(values.histories ?? 1);
 const whole = (count: number) => Number.isSafeInteger(count) && count > 0;
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
-if (!(minutes > 0) || !Number.isSafeInteger(seed) || !whole(requests) || !whole(histories)) {
+if (
+  !(minutes > 0) ||
+  !Number.isSafeInteger(seed) ||
+  !whole(requests) ||
+  !whole(histories) ||
+  !throughs.includes(values.through as Through)
+) {
   console.error('npm run soak -- --minutes N --seed S: N is a number above 0, S a whole number.');
   console.error('npm run soak -- --requests N --seed S: as many requests at random; N is a whole number.');
   console.error(
-    'npm run soak -- --histories N --seed S: as many histories of synchronisation; N is a whole number.',
+    'npm run soak -- --histories N --seed S --through memory|postgres: as many histories of synchronisation; N is a whole number.',
   );
   process.exit(2);
 }
 async function begun(): Promise<boolean> {
   if (values.requests !== undefined) return await makeRequests(requests, seed);
-  if (values.histories !== undefined) return await liveHistories(histories, seed);
+  if (values.histories !== undefined) return await liveHistories(histories, seed, values.through as Through);
   return await soak(minutes, seed);
 }
 process.exitCode = (await begun()) ? 0 : 1;

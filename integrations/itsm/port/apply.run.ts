@@ -76,8 +76,9 @@ export async function applyRun(
   };
   const cards = await openCards(ctx, mapping, cardFilter);
   const port = databasePort({ ...tools, ctx }, { runId, mapping, cards }, options.chunk ?? CHUNK);
+  // what is taken back goes to what it was here, whatever the record holds
   const moved =
-    plan.stopped === null && (await takesFromRecords(ctx.db, runId))
+    plan.stopped === null && head.undo_of === null && (await takesFromRecords(ctx.db, runId))
       ? await movedSince(tools.connector, mapping.table, remoteFilter, closing.watermark)
       : new Set<string>();
   const applied = await applyPlan(mapping, plan, port, {

@@ -5,17 +5,18 @@ import { mergeCards } from '../../../domain/cards/merge/merge.command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { lockBook } from '../../../domain/itsm/book.read.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
-import type { BookChange, Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import type { BookChange } from '../../../integrations/itsm/engine/book.types.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
-import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import { unmap } from '../../../integrations/itsm/engine/unmap.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
 import { loadBook, loadBookPart, storeBook } from '../../../integrations/itsm/port/book.rows.ts';
+import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { created, type Draft, pair, pulled, pushed } from './drafts.ts';
 import { connect } from './remote.ts';
 import { storeMapping, storePlan } from './stored.ts';
 
@@ -67,7 +68,6 @@ afterAll(async () => {
   await t.close();
 });
 
-type Draft = Partial<PlanRow> & Pick<PlanRow, 'action'>;
 const plan = (drafts: Draft[], more: Parameters<typeof storePlan>[2] = {}) =>
   storePlan(
     t.services.db,
@@ -89,49 +89,11 @@ const put = (changes: BookChange[]) =>
     await lockBook(sql, mapping.id);
     await storeBook(sql, mapping.id, changes);
   });
-const pair = (remoteId: string, cardId: string, base: Pair['base'] = {}): BookChange => ({
-  op: 'pair',
-  pair: { remoteId, cardId, origin: 'linked', state: { kind: 'linked' }, base, absences: 0 },
-});
 const make = async (...names: string[]) => {
   const rows = names.map((name, row_index) => ({ row_index, type: 'Application', name }));
   return (await createCards(ctx, rows, false)).results.map(({ id }) => id!);
 };
 const elsewhere = (name: string) => instance.elsewhere.insert(table, { name, os: 'x' }).values.sys_id!;
-
-const created = (remoteId: string, name: string, more: Record<string, string> = {}): Draft => ({
-  action: 'create',
-  side: 'local',
-  remoteId,
-  diff: Object.fromEntries(
-    Object.entries({ name, ...more }).map(([path, value]) => [path, { old: null, new: value }]),
-  ),
-  expects: { pair: 'none' },
-  agreed: { name: { local: name, remote: name } },
-  origin: 'pulled',
-});
-const pushed = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
-  action: 'update',
-  side: 'remote',
-  remoteId,
-  cardId,
-  diff: { name: { old: from, new: to } },
-  expects: {
-    pair: 'linked',
-    card: { there: true, fields: { name: to } },
-    record: { there: true, fields: { name: from } },
-  },
-  agreed: { name: { local: to, remote: to } },
-});
-const pulled = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
-  action: 'update',
-  side: 'local',
-  remoteId,
-  cardId,
-  diff: { name: { old: from, new: to } },
-  expects: { pair: 'linked', card: { there: true, fields: { name: from } } },
-  agreed: { name: { local: to, remote: to } },
-});
 
 describe('rows that write here', () => {
   it('are written together, and what is refused of one stops no other', async () => {
@@ -369,5 +331,46 @@ describe('rows that write at the remote', () => {
     await t.services.db('itsm_plan_rows').where({ run_id: runId, no: 0 }).update({ approval: 'approved' });
     expect((await apply(runId)).counts).toMatchObject({ pending: 1, applied: 1 });
     expect(names(...ids)).toEqual(['w1 new', 'w2']);
+  });
+});
+
+describe('a run that is taken back', () => {
+  it('leaves both sides and the book as they were, but for what somebody has changed since', async () => {
+    const { db } = t.services;
+    const [here, there, touched] = await make('here', 'there new', 'touched');
+    const [r1, r2, r3, r4] = ['here new', 'there', 'touched new', 'born'].map(elsewhere);
+    const base = (local: string, remote: string) => ({ name: { local, remote } });
+    await put([
+      pair(r1!, here!, base('here', 'here')),
+      pair(r2!, there!, base('there', 'there')),
+      pair(r3!, touched!, base('touched', 'touched')),
+    ]);
+    const before = (await loadBook(db, mapping.id)).book.pairs;
+    const was = (draft: Draft, name: string): Draft => ({ ...draft, before: base(name, name) });
+    const runId = await plan([
+      was(pulled(r1!, here!, 'here', 'here new'), 'here'),
+      was(pushed(r2!, there!, 'there', 'there new'), 'there'),
+      was(pulled(r3!, touched!, 'touched', 'touched new'), 'touched'),
+      created(r4!, 'born'),
+    ]);
+    expect((await apply(runId)).counts).toMatchObject({ applied: 4 });
+    await patchCard(ctx, touched!, { name: 'touched again' });
+    const backId = await undoRun(ctx, runId);
+    await apply(backId);
+    expect(await ends(backId)).toEqual([
+      'applied',
+      "stale: 'name' is 'touched again' here by now, instead of 'touched new'.",
+      'applied',
+      'applied',
+    ]);
+    const after = (await loadBook(db, mapping.id)).book.pairs;
+    expect([after.get(r1!), after.get(r2!)]).toEqual([before.get(r1!), before.get(r2!)]);
+    expect(after.has(r4!)).toBe(false);
+    expect(instance.store.rows.get(r2!)!.values.name).toBe('there');
+    expect((await db('cards').where({ id: here! }).first()).name).toBe('here');
+    expect((await db('cards').where({ name: 'born' }).first()).status).toBe('ARCHIVED');
+    await db('itsm_runs').where({ id: backId }).update({ status: 'completed' });
+    await expect(undoRun(ctx, runId)).rejects.toMatchObject({ code: 'wrong_state' });
+    await expect(undoRun(ctx, await plan([]))).rejects.toMatchObject({ code: 'wrong_state' });
   });
 });

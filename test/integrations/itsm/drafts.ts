@@ -1,0 +1,48 @@
+import type { BookChange, Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
+
+/** A row of a plan with what matters of it. */
+export type Draft = Partial<PlanRow> & Pick<PlanRow, 'action'>;
+
+/** A record and a card that are one. */
+export const pair = (remoteId: string, cardId: string, base: Pair['base'] = {}): BookChange => ({
+  op: 'pair',
+  pair: { remoteId, cardId, origin: 'linked', state: { kind: 'linked' }, base, absences: 0 },
+});
+
+/** A card that is made for a record. */
+export const created = (remoteId: string, name: string, more: Record<string, string> = {}): Draft => ({
+  action: 'create',
+  side: 'local',
+  remoteId,
+  diff: Object.fromEntries(
+    Object.entries({ name, ...more }).map(([path, value]) => [path, { old: null, new: value }]),
+  ),
+  expects: { pair: 'none' },
+  agreed: { name: { local: name, remote: name } },
+  origin: 'pulled',
+});
+/** A name that goes from a card to its record. */
+export const pushed = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
+  action: 'update',
+  side: 'remote',
+  remoteId,
+  cardId,
+  diff: { name: { old: from, new: to } },
+  expects: {
+    pair: 'linked',
+    card: { there: true, fields: { name: to } },
+    record: { there: true, fields: { name: from } },
+  },
+  agreed: { name: { local: to, remote: to } },
+});
+/** A name that goes from a record to its card. */
+export const pulled = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
+  action: 'update',
+  side: 'local',
+  remoteId,
+  cardId,
+  diff: { name: { old: from, new: to } },
+  expects: { pair: 'linked', card: { there: true, fields: { name: from } } },
+  agreed: { name: { local: to, remote: to } },
+});

@@ -1,0 +1,322 @@
+import { randomUUID } from 'node:crypto';
+import { createCards } from '../../../../domain/cards/bulk/bulk.create.ts';
+import { archiveCard } from '../../../../domain/cards/cards.archive.ts';
+import { deleteCard } from '../../../../domain/cards/cards.delete.ts';
+import { patchCard } from '../../../../domain/cards/cards.patch.ts';
+import { mergeCards } from '../../../../domain/cards/merge/merge.command.ts';
+import type { Ctx } from '../../../../domain/context.ts';
+import { lockBook } from '../../../../domain/itsm/book.read.ts';
+import { loadRun } from '../../../../domain/itsm/runs.store.ts';
+import { changeMetamodel } from '../../../../domain/metamodel/changes/changes.run.ts';
+import type { Services } from '../../../../domain/services.ts';
+import type { Connector } from '../../../../integrations/itsm/connectors/connector.ts';
+import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
+import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
+import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
+import type { Value } from '../../../../integrations/itsm/engine/values.ts';
+import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
+import { loadBook, loadBookPart, storeBook } from '../../../../integrations/itsm/port/book.rows.ts';
+import { RemoteFailed } from '../../../../integrations/itsm/remote.failed.ts';
+import { failed } from '../../../../integrations/itsm/remote.failures.ts';
+import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
+import { finishRun } from '../../../../integrations/itsm/runs/run.finish.ts';
+import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
+import { readForRun } from '../../../../integrations/itsm/runs/run.read.ts';
+import { inTransaction } from '../../../../platform/database.ts';
+import { startServiceNow } from '../../../emulators/servicenow/server.ts';
+import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
+import { connect } from '../remote.ts';
+import { storeMapping } from '../stored.ts';
+import { evaluate, type Landscape, mappingOf, STEP_MS } from './landscape.ts';
+import { Killed } from './memory.port.ts';
+import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
+
+const TYPE = 'Remembered';
+const TABLE = 'cmdb_ci_appl';
+
+/** What a remote like this one can do, and how long tests can wait. */
+export const storedSetting = (setting: Setting): Setting => ({
+  ...setting,
+  // no mark is kept of a change or a removal
+  marks: false,
+  looks: true,
+  normalising: false,
+  quarantine: 0,
+});
+
+/** Has the inventory know the cards of the histories. */
+export async function prepareInventory(ctx: Ctx): Promise<void> {
+  const fields = ['key', 'note'].map((key) => ({ key, label: key, type: 'text' }));
+  const fields_schema = [{ section: 'All', fields: [...fields, { key: 'end', label: 'End', type: 'date' }] }];
+  const body = { key: TYPE, label: TYPE, icon: 'memory', fields_schema };
+  await changeMetamodel(ctx, { operation: 'create_card_type', key: TYPE, body }, { language: 'en' });
+}
+
+export interface StoredLandscape extends Landscape {
+  close(): Promise<void>;
+}
+
+/** The same landscape in PostgreSQL, with an emulated remote that is reached over HTTP. */
+export async function createStored(services: Services, ctx: Ctx, setting: Setting): Promise<StoredLandscape> {
+  const { db } = services;
+  const instance = await startServiceNow({ clock: createVirtualClock(Date.now()) });
+  for (const [name, type] of [
+    ['u_end', 'glide_date_time'],
+    ['u_note', 'string'],
+    ['u_key', 'string'],
+    ['u_source', 'string'],
+  ] as const) {
+    instance.changeField(TABLE, { name, label: name, type });
+  }
+  const remote = connect(instance);
+  const plain = mappingOf(setting);
+  const place = { cardType: TYPE, table: TABLE, direction: plain.direction };
+  const { connectionId, mappingId } = await storeMapping(db, place, { url: instance.base });
+  const mapping: Mapping = { ...plain, ...place, id: mappingId };
+  const columns = new Map(mapping.fields.map(({ path, remote: column }) => [path, column]));
+  await db.raw('delete from cards where type = ?', [TYPE]);
+  let newest: Plan | null = null;
+  let open: string | null = null;
+
+  const inputOf = (fields: Record<Path, Value>) => {
+    const { name, ...attributes } = Object.fromEntries(
+      Object.entries(fields).map(([path, value]) => [path.replace('attributes.', ''), value]),
+    );
+    return { ...(name === undefined ? {} : { name: String(name) }), attributes };
+  };
+  const columnsOf = (fields: Record<Path, Value>) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([path, value]) => [
+        columns.get(path)!,
+        value === null ? '' : String(value),
+      ]),
+    );
+  const shownCards = async () => {
+    const { rows } = await db.raw(
+      `select id, name, attributes from cards where type = ? and status = 'ACTIVE' order by id`,
+      [TYPE],
+    );
+    return rows.map(
+      ({ id, name, attributes }: { id: string; name: string; attributes: Record<string, Value> }) => ({
+        id,
+        fields: Object.fromEntries(
+          mapping.fields.map(({ path }) => [
+            path,
+            path === 'name' ? name : (attributes[path.replace('attributes.', '')] ?? null),
+          ]),
+        ),
+      }),
+    );
+  };
+  const shownRecords = () =>
+    instance.store.ids(TABLE).map((id) => {
+      const { values } = instance.store.rows.get(id)!;
+      return {
+        id,
+        fields: Object.fromEntries(
+          mapping.fields.map(({ path, remote: column }) => [path, values[column] || null]),
+        ),
+      };
+    });
+  const planRows = async (runId: string): Promise<PlanRow[]> =>
+    (await db('itsm_plan_rows').where({ run_id: runId }).orderBy('no')).map(({ row }) => row);
+
+  const jobOf = (runId: string, hold: RunJob['hold'] = async () => {}): RunJob => ({
+    id: randomUUID(),
+    kind: 'itsm_run',
+    attempt: 1,
+    payload: { run_id: runId },
+    slot: null,
+    ctx,
+    signal: new AbortController().signal,
+    resume: null,
+    counts: {},
+    checkpoint: async () => {},
+    hold,
+    progress: () => {},
+    finish: async () => {},
+  });
+
+  const plan = async (step: RunStep, act: (act: PersonAct) => Promise<void>): Promise<Plan> => {
+    const kept = { mapping, connectionId, remoteFilter: null, cardFilter: null, autoApply: null };
+    const more = {
+      completeEveryMs: 0,
+      references: {},
+      relationTargets: [],
+      active: true,
+      broken: null,
+      owner: null,
+    };
+    const { rows: known } = await db.raw('select watermark from itsm_books where mapping_id = ?', [
+      mappingId,
+    ]);
+    const [{ id }] = await db('itsm_runs')
+      .insert({
+        connection_id: connectionId,
+        mapping_id: mappingId,
+        direction: mapping.direction,
+        trigger: 'manual',
+        status: 'running',
+        stage: 'read',
+        complete: step.complete || !known[0]?.watermark,
+        auto_apply: true,
+        mapping: JSON.stringify({ ...kept, ...more, mappingDirection: mapping.direction }),
+      })
+      .returning('id');
+    const told = setting.tombstones
+      ? remote
+      : { ...remote, deletionsSince: async () => ({ ok: true as const, value: [] }) };
+    const work = await workOf(jobOf(id), await loadRun(db, id), told);
+    await readForRun(work);
+    if (step.between) await act(step.between);
+    const made = await planRun(work, { score: () => [], evaluate } as never, () => {});
+    await db('itsm_plan_rows').where({ run_id: id }).update({ approval: 'approved' });
+    await db('itsm_runs')
+      .where({ id })
+      .update({ stage: 'apply', closing: JSON.stringify(made.closing), plan_made_at: new Date() });
+    const { stopped, closing } = made;
+    return { id, mappingId, madeAt: '', rows: await planRows(id), stopped, closing };
+  };
+
+  const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {
+    if (!open) return true;
+    const { connector, hold } = troubled(remote, troubles, act);
+    const signal = new AbortController().signal;
+    try {
+      await applyRun({ ctx, connector, signal, hold }, open, {
+        remoteBatch: setting.batch,
+        chunk: setting.batch,
+      });
+    } catch (error) {
+      if (error instanceof Killed) return false;
+      if (error instanceof RemoteFailed && error.failure.code === 'answer_lost') return false;
+      throw error;
+    }
+    await finishRun(jobOf(open), open, { remoteCalls: 0, seconds: {}, findings: 0 });
+    open = null;
+    return true;
+  };
+
+  return {
+    mapping,
+    shown: async (side) => (side === 'local' ? await shownCards() : shownRecords()),
+    create: async (side, fields) => {
+      if (side === 'remote') return instance.elsewhere.insert(TABLE, columnsOf(fields)).values.sys_id!;
+      const input = inputOf(fields);
+      const rows = [{ row_index: 0, type: TYPE, ...input, name: input.name ?? '' }];
+      return (await createCards(ctx, rows, false)).results[0]!.id!;
+    },
+    edit: async (side, id, path, value) => {
+      if (side === 'remote') instance.elsewhere.update(id, columnsOf({ [path]: value }));
+      else await patchCard(ctx, id, inputOf({ [path]: value }));
+    },
+    remove: async (side, id, forGood) => {
+      if (side === 'remote') instance.elsewhere.remove(id);
+      else if (forGood) await deleteCard(ctx, id, {});
+      else await archiveCard(ctx, id, {});
+    },
+    merge: async (side: Side, from, into) => {
+      if (side === 'remote') instance.elsewhere.remove(from);
+      else await mergeCards(ctx, { survivor_id: into, merged_ids: [from], dry_run: false });
+    },
+    unmap: async (cardId) =>
+      await inTransaction(db, async (sql) => {
+        await lockBook(sql, mappingId);
+        const begun = { run_id: open, card_id: cardId, progress: 'begun' };
+        if (open && (await sql('itsm_plan_rows').where(begun).first('no'))) return false;
+        const { book, redirects } = await loadBookPart(sql, mappingId, { cardIds: [cardId] });
+        await storeBook(sql, mappingId, unmap(book, cardId, redirects));
+        return true;
+      }),
+    decide: async (row, winner) => {
+      const [[key, { old, new: other }] = ['', { old: null, new: null }]] = Object.entries(row.diff);
+      const about = { mapping_id: mappingId, remote_id: row.remoteId!, path: key === '' ? null : key };
+      await db('itsm_resolutions').where(about).delete();
+      await db('itsm_resolutions').insert({
+        ...about,
+        winner,
+        local: JSON.stringify(old),
+        remote: JSON.stringify(other),
+      });
+    },
+    conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
+    pairs: async () => [...(await loadBook(db, mappingId)).book.pairs.values()],
+    redirects: async () => (await loadBook(db, mappingId)).redirects,
+    staged: async (id) =>
+      newest?.rows.some(
+        ({ action, cardId, remoteId, candidates }) =>
+          action === 'stage' &&
+          (cardId === id || remoteId === id || candidates.some((one) => one.cardId === id)),
+      ) ?? false,
+    pending: async () => open !== null,
+    run: async (step, act) => {
+      const troubles = [...step.trouble];
+      (instance.clock as ReturnType<typeof createVirtualClock>).advance(STEP_MS);
+      if (!(await apply(troubles, act))) return null;
+      const made = await plan(step, act);
+      newest = made;
+      open = made.id;
+      await apply(troubles, act);
+      return made;
+    },
+    async close() {
+      await remote.close();
+      await instance.close();
+    },
+  };
+}
+
+const writes = ['create', 'update', 'delete'] as const;
+const reads = ['readByIds', 'findCreated', 'readSince'] as const;
+
+/** The connector, and each transaction's beginning, with the troubles of a run at the calls that they name. */
+function troubled(
+  remote: Connector,
+  troubles: Trouble[],
+  act: (act: PersonAct) => Promise<void>,
+): { connector: Connector; hold: () => Promise<void> } {
+  let calls = 0;
+  let dead = false;
+  /** @returns whether the process ends after the call. */
+  const begin = async (mayAct: boolean): Promise<boolean> => {
+    if (dead) throw new Killed();
+    const at = calls;
+    calls += 1;
+    for (const trouble of troubles.splice(0)) {
+      // between the look and the write nobody can come: the remote has no way to write on a condition
+      const later = trouble.kind === 'meanwhile' && !mayAct && trouble.call === at;
+      if (later) troubles.push({ ...trouble, call: at + 1 });
+      else if (trouble.call !== at || trouble.kind === 'lost') troubles.push(trouble);
+      else if (trouble.kind === 'meanwhile') await act(trouble.act);
+      else {
+        dead = true;
+        if (!trouble.after) throw new Killed();
+        return true;
+      }
+    }
+    return false;
+  };
+  const wrapped = { ...remote } as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  for (const name of [...writes, ...reads]) {
+    const original = (remote as unknown as typeof wrapped)[name]!;
+    const isWrite = (writes as readonly string[]).includes(name);
+    wrapped[name] = async (...args) => {
+      const lost = isWrite ? troubles.find((one) => one.kind === 'lost' && one.call === calls) : undefined;
+      const ends = await begin(!isWrite);
+      if (lost?.kind === 'lost') {
+        troubles.splice(troubles.indexOf(lost), 1);
+        if (lost.done) await original(...args);
+        return failed('answer_lost', TABLE, 'The answer was lost');
+      }
+      const answer = await original(...args);
+      if (ends) throw new Killed();
+      return answer;
+    };
+  }
+  return {
+    connector: wrapped as unknown as Connector,
+    hold: async () => {
+      await begin(true);
+    },
+  };
+}

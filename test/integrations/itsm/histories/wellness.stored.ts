@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import type { Ctx } from '../../../../domain/context.ts';
+import type { Services } from '../../../../domain/services.ts';
+import { histories } from './steps.ts';
+import { createStored, storedSetting } from './stored.ts';
+import { liveWell } from './wellness.ts';
+
+/** That every history ends well in PostgreSQL and an emulated remote. */
+export const allIsWellStored = (services: Services, context: () => Promise<Ctx>) =>
+  fc.asyncProperty(histories, async ({ steps, setting: given }) => {
+    const setting = storedSetting(given);
+    const landscape = await createStored(services, await context(), setting);
+    try {
+      await liveWell({ steps, setting }, landscape);
+    } finally {
+      await landscape.close();
+    }
+  });
