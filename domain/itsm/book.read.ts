@@ -62,10 +62,16 @@ export async function readPairs(
 ): Promise<StoredPair[]> {
   if (remoteIds.length + cardIds.length === 0) return [];
   const { rows } = await sql.raw(
-    `${family} select ${pairColumns} from itsm_pairs p
-     where p.mapping_id = ? and (p.remote_id = any(?::text[]) or p.card_id in (select id from whole))
+    // by two indexes, since one condition with "or" would read all pairs
+    `${family}, wanted as (
+       select unnest(?::text[]) as remote_id
+       union select o.remote_id from whole
+         cross join lateral (select remote_id from itsm_pairs where card_id = whole.id and mapping_id = ? offset 0) o
+     )
+     select ${pairColumns} from wanted
+     cross join lateral (select * from itsm_pairs where mapping_id = ? and remote_id = wanted.remote_id offset 0) p
      order by p.remote_id`,
-    [mappingId, remoteIds, cardIds, mappingId, remoteIds] as never,
+    [mappingId, remoteIds, cardIds, remoteIds, mappingId, mappingId] as never,
   );
   return rows;
 }

@@ -43,11 +43,20 @@ export async function loadBook(sql: Sql, mappingId: string): Promise<LoadedBook>
  * today. Relations are those with one of these records at an end.
  */
 export async function loadBookPart(sql: Sql, mappingId: string, choice: PairChoice): Promise<LoadedBook> {
-  const stored = await readPairs(sql, mappingId, choice);
-  const pairs = new Map(stored.map((row) => [row.remote_id, pairOf(row)]));
+  const { pairs, redirects } = await loadPairs(sql, mappingId, choice);
   const links = await readLinks(sql, mappingId, [...new Set([...pairs.keys(), ...(choice.remoteIds ?? [])])]);
+  return { book: await withPairs(sql, mappingId, pairs, links), redirects };
+}
+
+/** The same without relations, and whatever else the book remembers. */
+export async function loadPairs(
+  sql: Sql,
+  mappingId: string,
+  choice: PairChoice,
+): Promise<{ pairs: Map<string, Pair>; redirects: Map<string, string> }> {
+  const stored = await readPairs(sql, mappingId, choice);
   return {
-    book: await withPairs(sql, mappingId, pairs, links),
+    pairs: new Map(stored.map((row) => [row.remote_id, pairOf(row)])),
     redirects: await readRedirects(sql, mappingId, choice),
   };
 }

@@ -1,3 +1,4 @@
+import { forbidden, may } from '../../../domain/access/policy.ts';
 import { createCardsWithin } from '../../../domain/cards/bulk/bulk.create.ts';
 import {
   archiveEachWithin,
@@ -44,7 +45,9 @@ export async function writeInventory(
   };
 
   const created = readable(of('create'), answers);
-  if (created.length > 0) {
+  if (!may(ctx.caller, 'inventory.create')) {
+    for (const { n } of created) note(n, null, forbidden('inventory.create'));
+  } else if (created.length > 0) {
     const rows = created.map(({ n, write, input }) => ({
       ...input,
       row_index: n,

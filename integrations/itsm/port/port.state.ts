@@ -1,10 +1,10 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { LocalState } from '../engine/apply.types.ts';
-import { type Identities, identities, isLive, writeBook } from '../engine/book.ts';
-import type { BookChange } from '../engine/book.types.ts';
+import { emptyBook, type Identities, identities, writeBook } from '../engine/book.ts';
+import type { Book, BookChange, Pair } from '../engine/book.types.ts';
 import type { LocalCard } from '../engine/observation.types.ts';
 import type { PlanRow } from '../engine/plan.types.ts';
-import { loadBookPart } from './book.rows.ts';
+import { loadPairs } from './book.rows.ts';
 import type { CardReader } from './local.cards.ts';
 
 /** The book and the cards around some rows, within a transaction that holds the book. */
@@ -28,19 +28,19 @@ export async function readState(
 ): Promise<PortState> {
   const remoteIds = rows.flatMap(({ remoteId, drops }) => (remoteId === null ? drops : [remoteId, ...drops]));
   const cardIds = rows.flatMap(({ cardId }) => cardId ?? []);
-  const { book, redirects } = await loadBookPart(sql, mappingId, { remoteIds, cardIds });
+  const { pairs, redirects } = await loadPairs(sql, mappingId, { remoteIds, cardIds });
+  const book: Book = { ...emptyBook(), pairs };
   const known = await cards.byIds(sql, cardIds);
   let speakers: Identities | undefined;
+  let apart: ReadonlyMap<string, Pair> | undefined;
   return {
     of(row) {
       const { cardId, remoteId } = row;
       const pair = remoteId === null ? undefined : book.pairs.get(remoteId);
       if (cardId === null) return { card: null, pair, other: undefined };
       speakers ??= identities(book, redirects);
-      const apart = [...book.pairs.values()].find(
-        (one) => !isLive(one) && one.state.kind === 'unmapped' && one.cardId === cardId,
-      );
-      const other = [speakers.primary.get(cardId), apart].find(
+      apart ??= unmapped(book);
+      const other = [speakers.primary.get(cardId), apart.get(cardId)].find(
         (one) => one && !row.drops.includes(one.remoteId),
       );
       return { card: known.get(cardId) ?? null, pair, other };
@@ -49,6 +49,7 @@ export async function readState(
       if (changes.length === 0) return;
       writeBook(book, changes);
       speakers = undefined;
+      apart = undefined;
     },
     async reread(ids) {
       for (const id of ids) known.delete(id);
@@ -61,3 +62,10 @@ export async function readState(
     },
   };
 }
+
+const unmapped = (book: Book): Map<string, Pair> =>
+  new Map(
+    [...book.pairs.values()].flatMap((pair) =>
+      pair.state.kind === 'unmapped' ? [[pair.cardId, pair] as const] : [],
+    ),
+  );

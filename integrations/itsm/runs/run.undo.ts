@@ -11,9 +11,10 @@ import { enqueueJob } from '../../../domain/jobs/jobs.enqueue.ts';
 import { itsmRunJob } from '../../../domain/jobs/kinds/itsm-run.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outcome } from '../engine/apply.types.ts';
+import { emptyBook } from '../engine/book.ts';
 import type { PlanRow } from '../engine/plan.types.ts';
 import { undoPlan } from '../engine/undo.ts';
-import { loadBookPart } from '../port/book.rows.ts';
+import { loadPairs } from '../port/book.rows.ts';
 import type { RunClosing } from './run.plan.ts';
 
 /** Rows that are turned round at once. */
@@ -81,7 +82,7 @@ async function turnRound(
     if (chunk.length === 0) break;
     before = chunk.at(-1)!.no;
     const rows = chunk.map(({ row }) => row as PlanRow).reverse();
-    const { book } = await loadBookPart(sql, mappingId, { remoteIds: chunk.flatMap(recordsOf) });
+    const { pairs } = await loadPairs(sql, mappingId, { remoteIds: chunk.flatMap(recordsOf) });
     const plan = {
       id: of,
       mappingId,
@@ -91,7 +92,7 @@ async function turnRound(
       closing: { watermark: null, again: [], absences: {} },
     };
     const outcomes = new Map(chunk.map((one) => [one.no, outcomeOf(one)]));
-    const back = undoPlan(into, plan, outcomes, book, '').rows;
+    const back = undoPlan(into, plan, outcomes, { ...emptyBook(), pairs }, '').rows;
     await addPlanRows(
       sql,
       into,
