@@ -87,6 +87,11 @@ export const ItsmPlanRowSchema = Type.Partial(
     diff: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
       description: 'By field, in the words of the side that is written; of a conflict: here and outside',
     }),
+    remote_data: Nullable(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'By field, what the record holds, or is going to, as the remote tells it',
+      }),
+    ),
     path: Nullable(Type.String()),
     needs: Nullable(Type.Integer({ description: 'The row that has to be applied before' })),
     candidates: Type.Array(Type.Object({ cardId: Uuid, score: Type.Number(), why: Type.String() }, closed)),

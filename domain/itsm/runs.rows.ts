@@ -24,6 +24,11 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     reason: unlessHidden(`p.row -> 'reason'`, about, hidden),
     diff:
       hidden.length === 0 ? `p.row -> 'diff'` : { sql: `(p.row -> 'diff') - ?::text[]`, bindings: [hidden] },
+    remote_data: {
+      sql: `(select jsonb_object_agg(a.key, a.value -> 'remote') from jsonb_each(p.row -> 'agreed') a
+        where a.key <> all(?::text[]))`,
+      bindings: [hidden],
+    },
     path: `p.row -> 'path'`,
     needs: `p.row -> 'needs'`,
     candidates: `p.row -> 'candidates'`,

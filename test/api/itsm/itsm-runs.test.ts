@@ -68,6 +68,9 @@ describe('a plan that waits for review', () => {
     const rows = await staged(run.id, '&action=create&side=local&status=pending');
     expect(rows.map(({ no }) => no)).toEqual(Array.from({ length: 30 }, (_, no) => no));
     expect(rows[0]).toMatchObject({ reason: 'The record has no card', card_id: null });
+    expect(rows[0]!.remote_data).toMatchObject({
+      name: (rows[0]!.diff as Record<string, { new: string }>).name!.new,
+    });
     const log = await admin.get(`${base}/sync/runs/${run.id}/log`);
     expect(log.body.items.map(({ message }: { message: string }) => message)).toEqual([
       'Read everything: 30 records, 0 relations.',

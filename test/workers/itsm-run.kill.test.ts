@@ -1,0 +1,52 @@
+// @redis
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { furnish } from '../emulators/servicenow/landscape.ts';
+import type { ServiceNowEmulator } from '../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp } from '../support/harness.ts';
+import { connectTo, settled, startInstance, storeMapping, syncBase } from '../support/itsm.ts';
+import { killableWorkers, letLeasesPass } from '../support/jobs.ts';
+import { until } from '../support/until.ts';
+
+let t: TestApp;
+let instance: ServiceNowEmulator;
+const startWorker = killableWorkers(() => t.services);
+
+beforeAll(async () => {
+  // for the worker processes as well
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1');
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  instance = await startInstance({ latency: { list: 300 } });
+  furnish(instance, { items: { cmdb_ci_business_app: 1_100 }, relations: 0 });
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await instance.close();
+  await t.close();
+});
+
+it('a run whose worker is killed goes on with the page where it was', async () => {
+  const admin = await t.as('admin');
+  const mapping = await storeMapping(t, { connectionId: await connectTo(admin, instance) });
+  const { db } = t.services;
+  const worker = await startWorker();
+  const { id } = (await admin.post(`${syncBase}/sync/pull/${mapping}`)).body;
+  await until('a page', async () => {
+    const run = await db('itsm_runs').where({ id }).first();
+    return run.checkpoint?.fetched === 1_000;
+  });
+  worker.kill('SIGKILL');
+  await worker.ended();
+  await letLeasesPass(t.services);
+  await startWorker();
+  const run = await settled(t, admin, id);
+  expect(run).toMatchObject({ status: 'completed', stats: { fetched: 1_100, created: 1_100, errors: 0 } });
+  const { rows } = await db.raw(
+    `select count(*)::int as cards, count(distinct name)::int as names from cards where type = 'Application'`,
+  );
+  expect(rows[0]).toEqual({ cards: 1_100, names: 1_100 });
+  // the first page was asked for once
+  const pages = instance.calls
+    .filter(({ kind, table }) => kind === 'list' && table === 'cmdb_ci_business_app')
+    .map(({ query }) => decodeURIComponent(query));
+  expect(pages.filter((query) => !/sys_updated_on|sys_id[>I]/.test(query))).toHaveLength(1);
+});
