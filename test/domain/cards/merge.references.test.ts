@@ -16,6 +16,11 @@ const left = new Set([
   'events.card_id',
   'events.peer_card_id',
   'import_card_plan.card_id',
+  // the synchronisation goes on from the old id to where its redirect leads, and asks anew with each run
+  'itsm_decisions.card_id',
+  'itsm_pairs.card_id',
+  'itsm_plan_rows.card_id',
+  'itsm_questions.card_id',
   'notifications.card_id',
 ]);
 
