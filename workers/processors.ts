@@ -7,6 +7,7 @@ import { exportProcessor } from './export.ts';
 import { housekeepingProcessor } from './housekeeping.ts';
 import { importProcessor } from './import.ts';
 import { itsmRunProcessor } from './itsm-run.ts';
+import { itsmScheduleProcessor } from './itsm-schedule.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
@@ -36,4 +37,5 @@ export const processors: JobProcessor[] = [
   scheduledExtractionProcessor,
   eolRefreshProcessor,
   itsmRunProcessor,
+  itsmScheduleProcessor,
 ];

@@ -7,6 +7,7 @@ import type { Services } from '../domain/services.ts';
 import { openDatabase } from '../platform/database.ts';
 import { installation } from '../platform/installation.ts';
 import { createQueueBackend } from '../platform/queue/queue.ts';
+import { startItsmFollower } from './itsm-follower.ts';
 import { startNotifier } from './notifier.ts';
 import { processors as allProcessors } from './processors.ts';
 import { startRelay } from './relay.ts';
@@ -26,7 +27,7 @@ export interface Workers {
   close(remainingMs: number): Promise<void>;
 }
 
-/** Starts what carries out jobs in this process: relay, scheduler, notifier, webhooks and a worker for each queue. */
+/** Starts what carries out jobs in this process: relay, scheduler, notifier, webhooks, follower of changes and a worker for each queue. */
 export async function startWorkers(
   services: Services,
   processors: readonly JobProcessor[] = allProcessors,
@@ -47,6 +48,7 @@ export async function startWorkers(
   const scheduler = startScheduler({ db, signals, log });
   const notifier = startNotifier(services);
   const webhooks = startWebhooks(services);
+  const itsmFollower = startItsmFollower(services);
   const unlisten = signals.on(JOB_CANCEL_CHANNEL, (id) => runner.check(id || undefined));
 
   return {
@@ -55,7 +57,7 @@ export async function startWorkers(
       const left = (reserve: number) => Math.max(0, deadline - performance.now() - reserve);
       unlisten();
       await within(
-        Promise.all([relay.stop(), scheduler.stop(), notifier.stop(), webhooks.stop()]),
+        Promise.all([relay.stop(), scheduler.stop(), notifier.stop(), webhooks.stop(), itsmFollower.stop()]),
         left(STOP_MS + CLOSE_MS),
       );
       const drained = Promise.all(workers.map((worker) => worker.close(false)));

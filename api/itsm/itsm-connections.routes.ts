@@ -13,10 +13,12 @@ import {
   listRemoteTables,
   testConnection,
 } from '../../integrations/itsm/connections/connections.ask.ts';
+import { readHealth } from '../../integrations/itsm/connections/connections.health.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
 import {
+  ItsmConnectionHealthSchema,
   ItsmConnectionSchema,
   ItsmConnectionTestSchema,
   ItsmRemoteFieldSchema,
@@ -34,6 +36,7 @@ const params = Type.Object({ conn_id: Uuid }, closed);
 /** Connections to remote databases of configuration items. */
 export function registerItsmConnectionRoutes(app: App, services: Services): void {
   const schemas = [
+    ItsmConnectionHealthSchema,
     ItsmConnectionSchema,
     ItsmConnectionTestSchema,
     ItsmRemoteTableSchema,
@@ -199,5 +202,19 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     errors: ['upstream_failed', 'wrong_state'],
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listRemoteRelationTypes(ctx, services, params.conn_id, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${base}/:conn_id/health`,
+    id: 'readItsmConnectionHealth',
+    tag,
+    summary: 'See how a connection has fared',
+    description:
+      'Its last runs, what waits for a person, and the pace at which the remote is called now. Nothing is called.',
+    permission: see,
+    params,
+    answers: { 200: { description: 'Its health', schema: Type.Ref('ItsmConnectionHealth#') } },
+    handler: async ({ ctx, params, reply }) => reply.send(await readHealth(ctx, services, params.conn_id)),
   });
 }

@@ -102,3 +102,44 @@ export const ItsmRemoteRelationTypeSchema = Type.Partial(
   }),
   { $id: 'ItsmRemoteRelationType', ...closed },
 );
+
+const count = Type.Integer({ minimum: 0 });
+
+export const ItsmConnectionHealthSchema = Type.Object(
+  {
+    status: Type.Union(
+      ['ok', 'waiting', 'failing', 'paused'].map((one) => Type.Literal(one)),
+      {
+        description:
+          '`failing`: its last run failed, or nothing is sent for now after failures in a row; `waiting`: a person has to look',
+      },
+    ),
+    last_success_at: Nullable(Timestamp),
+    last_failure_at: Nullable(Timestamp),
+    last_failure: Nullable(Type.String()),
+    failures_in_row: Type.Integer({ minimum: 0, description: 'Runs that failed since one went well' }),
+    runs_open: count,
+    plans_waiting: Type.Integer({ minimum: 0, description: 'Plans that wait for a decision' }),
+    questions_open: Type.Integer({ minimum: 0, description: 'Conflicts and uncertain matches' }),
+    mappings: Type.Object({ total: count, active: count, drifted: count }, closed),
+    calls_last_day: Type.Integer({ minimum: 0, description: 'Requests of the runs of 24 hours' }),
+    limiter: Nullable(
+      Type.Object(
+        {
+          rate: Type.Number({ description: 'Requests a second that are sent at most' }),
+          paused_until: Nullable(Timestamp),
+          circuit: Type.Union([Type.Literal('closed'), Type.Literal('open')], {
+            description: 'Open: nothing is sent after failures in a row',
+          }),
+          open_until: Nullable(Timestamp),
+          budget: Nullable(
+            Type.Object({ limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp }, closed),
+          ),
+          page_scale: Type.Number({ description: 'Part of the usual page that is asked for' }),
+        },
+        closed,
+      ),
+    ),
+  },
+  { $id: 'ItsmConnectionHealth', ...closed },
+);

@@ -136,6 +136,8 @@ export const eventTypes = {
   'itsm_pair.mapped': 'audit',
   'itsm_pair.unmapped': 'audit',
   'itsm_question.answered': 'audit',
+  'itsm_mapping.alerted': 'audit',
+  'itsm_mapping.recovered': 'audit',
   'itsm_run.started': 'audit',
   'itsm_run.planned': 'audit',
   'itsm_run.decided': 'audit',

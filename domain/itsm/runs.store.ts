@@ -4,6 +4,7 @@ import { EstateError, notFound } from '../../platform/errors.ts';
 import type { Work } from '../command.ts';
 import type { EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { type AlertedRun, noteAlert } from './runs.alerts.ts';
 import type { RunRow, RunStage, RunStats } from './runs.types.ts';
 
 const columns = `id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
@@ -56,7 +57,10 @@ export async function changeRun(
   await sql('itsm_runs')
     .where({ id })
     .update({ ...change, stats: sql.raw('stats || ?::jsonb', [JSON.stringify(stats)]) });
-  emit({ event_type: event, data: { id, ...more, changes: rowChanges(before, await tellRun(sql, id)) } });
+  const after = await tellRun(sql, id);
+  emit({ event_type: event, data: { id, ...more, changes: rowChanges(before, after) } });
+  if (after && before?.status !== after.status)
+    await noteAlert({ sql, emit }, after as unknown as AlertedRun);
 }
 
 /** Stores a new run and tells of it. */

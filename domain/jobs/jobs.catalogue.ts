@@ -7,6 +7,7 @@ import { exportJob } from './kinds/export.ts';
 import { housekeepingJob } from './kinds/housekeeping.ts';
 import { importJob } from './kinds/import.ts';
 import { itsmRunJob } from './kinds/itsm-run.ts';
+import { itsmScheduleJob } from './kinds/itsm-schedule.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
@@ -36,6 +37,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   scheduledExtractionJob,
   eolRefreshJob,
   itsmRunJob,
+  itsmScheduleJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

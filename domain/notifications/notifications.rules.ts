@@ -154,6 +154,43 @@ const extractionRecovered: NotificationRule = {
   many: (count) => `${count} scheduled extractions work again`,
 };
 
+/** A mapping by the two that it ties. */
+const mappingName = ({ event }: Facts): string =>
+  `${excerpt(event.data.card_type_key)} with ${excerpt(event.data.remote_table)}`;
+
+const itsmAlerts: Record<string, string> = {
+  failed: 'has failed',
+  stopped: 'was stopped',
+  review: 'waits for a decision',
+  questions: 'has open questions',
+};
+
+const itsmAlerted: NotificationRule = {
+  type: 'itsm_attention',
+  permission: 'itsm_sync.view',
+  to: (event) => listOf(event.data.recipients),
+  // the synchronisation has acted, even where its owner has asked for the run
+  toActor: () => true,
+  title: (facts) =>
+    `The synchronisation of ${mappingName(facts)} ${itsmAlerts[String(facts.event.data.kind)] ?? 'needs a look'}`,
+  message: ({ event }) => excerpt(event.data.reason),
+  many: (count) => `${count} synchronisations need a look`,
+  link: () => null,
+};
+
+const itsmRecovered: NotificationRule = {
+  ...itsmAlerted,
+  title: (facts) => `The synchronisation of ${mappingName(facts)} works again`,
+  message: () => 'Its last run has succeeded, and nothing waits for a decision.',
+  many: (count) => `${count} synchronisations work again`,
+};
+
+const itsmDrifted: NotificationRule = {
+  ...itsmAlerted,
+  title: (facts) => `The table of the synchronisation of ${mappingName(facts)} has changed`,
+  many: (count) => `The tables of ${count} synchronisations have changed`,
+};
+
 /**
  * The one table of what is told to whom: event type to rules. Of the rules of an event each user is told by the first
  * that fits.
@@ -171,6 +208,9 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'todo.updated': [todoAssigned],
   'extraction_run.failed': [extractionFailed],
   'extraction_run.succeeded': [extractionRecovered],
+  'itsm_mapping.alerted': [itsmAlerted],
+  'itsm_mapping.drifted': [itsmDrifted],
+  'itsm_mapping.recovered': [itsmRecovered],
   'survey.sent': [
     {
       type: 'survey_request',

@@ -12,6 +12,7 @@ export const notificationTypes = {
   comment_added: { label: 'Somebody commented on a card that you follow', mail: false },
   compliance_scan_complete: { label: 'A compliance scan has ended', mail: false },
   extraction_failed: { label: 'A scheduled extraction has failed, was paused or works again', mail: true },
+  itsm_attention: { label: 'A synchronisation needs a look, or works again', mail: true },
   mentioned: { label: 'Somebody mentioned you in a comment', mail: true },
   process_flow_approval_requested: { label: 'You are asked to approve a process flow', mail: true },
   process_flow_approved: { label: 'A process flow was approved', mail: false },

@@ -2,6 +2,7 @@ import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
 import type { OutboundTls } from '../../../platform/outbound.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
 import type { LimiterStore } from '../limiter/limiter.store.ts';
+import type { Limiter } from '../limiter/limiter.ts';
 
 /** How patient calls are. */
 export interface Patience {
@@ -26,10 +27,16 @@ export interface OpenParts {
   patience?: Partial<Patience>;
 }
 
+/** An open connection. */
+export type OpenedRemote = Connector & {
+  /** Absent where nothing is limited. */
+  limiter?: Limiter;
+};
+
 /** How remotes of a kind are called. */
 export interface RemoteKind {
   /** What the connection needs to log in was checked when it was stored. */
-  open(connection: KeptConnection, parts: OpenParts): Connector;
+  open(connection: KeptConnection, parts: OpenParts): OpenedRemote;
   /** What a connection is tested for. */
   tested: readonly Tested[] | ((connection: KeptConnection) => readonly Tested[]);
 }

@@ -1,22 +1,21 @@
 import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
 import type { Services } from '../../../domain/services.ts';
-import type { Connector } from '../connectors/connector.ts';
 import { databaseLimiterStore } from '../limiter/limiter.database.ts';
-import type { OpenParts } from './connections.kind.types.ts';
+import type { OpenedRemote, OpenParts } from './connections.kind.types.ts';
 import { remoteKinds } from './connections.kinds.ts';
 
 /** What calling a remote needs of the process. */
 export type RemoteTools = Pick<Services, 'config' | 'db'>;
 
 /** How the calls are made, where it is not as usual for runs. */
-export type OpenOptions = Pick<OpenParts, 'signal' | 'patience'>;
+export type OpenOptions = Pick<OpenParts, 'signal' | 'patience'> & Partial<Pick<OpenParts, 'limits'>>;
 
 /** Opens a stored connection; to be closed by the caller. Its pace is shared by all processes. */
 export function openConnection(
   { config, db }: RemoteTools,
   connection: KeptConnection,
   options: OpenOptions = {},
-): Connector {
+): OpenedRemote {
   const { settings, secrets } = connection;
   const { ca, client_certificate: cert } = settings;
   return remoteKinds[settings.kind].open(connection, {

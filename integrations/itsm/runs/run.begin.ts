@@ -5,11 +5,13 @@ import { loadConnection } from '../../../domain/itsm/connections.load.ts';
 import { loadRun, requireStatus } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
 import type { JobCounts, RunningJob } from '../../../domain/jobs/jobs.running.ts';
+import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../../domain/services.ts';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
+import { checkDrift } from '../mappings/mapping.drift.check.ts';
 import { type LoadedMapping, loadMapping } from '../mappings/mapping.load.ts';
 import { openCards } from '../port/local.cards.ts';
 import type { RunBasis, RunState, RunWork } from './run.types.ts';
@@ -35,25 +37,39 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
         .where({ id: run.id })
         .update({ status: 'running', started_at: sql.raw('coalesce(started_at, clock_timestamp())') });
     }
-    if (run.mapping === null) {
-      const loaded = await loadMapping(sql, metamodel, run.mapping_id);
-      if (loaded.broken !== null) {
-        throw new EstateError(
-          'wrong_state',
-          `The mapping does not fit the remote any more: ${loaded.broken}`,
-        );
-      }
-      const mapping: RunMapping = {
-        ...loaded,
-        mapping: { ...loaded.mapping, direction: run.direction },
-        mappingDirection: loaded.mapping.direction,
-      };
-      await sql('itsm_runs')
-        .where({ id: run.id })
-        .update({ mapping: JSON.stringify(mapping) });
-      run.mapping = mapping;
-    }
+    if (run.mapping === null) run.mapping = await keepMapping(sql, metamodel, run);
     return { ...run, status: 'running' };
+  });
+}
+
+/** Keeps the mapping as it is now with the run. @throws EstateError `wrong_state` when it can no longer run. */
+async function keepMapping(sql: Sql, metamodel: Metamodel, run: RunRow): Promise<RunMapping> {
+  const loaded = await loadMapping(sql, metamodel, run.mapping_id);
+  if (loaded.broken !== null)
+    throw new EstateError('wrong_state', `The mapping cannot run: ${loaded.broken}`);
+  const mapping: RunMapping = {
+    ...loaded,
+    mapping: { ...loaded.mapping, direction: run.direction },
+    mappingDirection: loaded.mapping.direction,
+  };
+  await sql('itsm_runs')
+    .where({ id: run.id })
+    .update({ mapping: JSON.stringify(mapping) });
+  return mapping;
+}
+
+/**
+ * Looks whether the remote's dictionary has changed before anything is read; the run then goes without the fields that
+ * have lost their column. A remote that does not tell of its dictionary is read all the same.
+ * @throws EstateError `wrong_state` when the mapping cannot run without them.
+ */
+export async function heedDrift(job: RunJob, run: RunRow, connector: Connector): Promise<RunRow> {
+  if (run.checkpoint !== null) return run;
+  await checkDrift(job.ctx, run.mapping_id, connector);
+  if (connector.calls() === 0) return run;
+  return await command(job.ctx, async ({ sql, metamodel }) => {
+    await job.hold({ sql });
+    return { ...run, mapping: await keepMapping(sql, metamodel, run) };
   });
 }
 

@@ -9,7 +9,7 @@ import type { Services } from '../../../domain/services.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { applyStage } from './run.apply.ts';
-import { beginRun, openRemote, type RunJob, workOf } from './run.begin.ts';
+import { beginRun, heedDrift, openRemote, type RunJob, workOf } from './run.begin.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { likeness } from './run.score.ts';
@@ -26,7 +26,7 @@ export async function carryRun(job: RunJob, services: Services): Promise<JobResu
   const connector = await openRemote(services, run, job.signal);
   try {
     if (run.plan_made_at === null) {
-      const waits = await makePlanOf(job, run, connector);
+      const waits = await makePlanOf(job, await heedDrift(job, run, connector), connector);
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
     }
     const planned = await loadRun(services.db, run.id);

@@ -1,0 +1,115 @@
+import { requirePermission } from '../../../domain/access/policy.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import { type LoadedConnection, loadConnection } from '../../../domain/itsm/connections.load.ts';
+import { SEE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import type { Db } from '../../../platform/database.ts';
+import { freshState, type LimiterState, usualBounds } from '../limiter/limiter.state.ts';
+import type { LimiterStore } from '../limiter/limiter.store.ts';
+import type { AskTools } from './connections.ask.ts';
+import { openConnection } from './connections.open.ts';
+
+/** How a connection has fared of late. */
+export interface ConnectionHealth {
+  /** `paused`, `failing`: its last run failed or its circuit is open; `waiting`: a person has to look; else `ok`. */
+  status: 'ok' | 'waiting' | 'failing' | 'paused';
+  /** RFC 3339. */
+  last_success_at: string | null;
+  last_failure_at: string | null;
+  last_failure: string | null;
+  /** Runs that failed since the last that did not. */
+  failures_in_row: number;
+  runs_open: number;
+  plans_waiting: number;
+  questions_open: number;
+  mappings: { total: number; active: number; drifted: number };
+  /** Requests that runs of the last 24 hours have sent. */
+  calls_last_day: number;
+  limiter: {
+    /** Requests a second that are sent at most. */
+    rate: number;
+    /** RFC 3339; null: it has not asked for a pause. */
+    paused_until: string | null;
+    circuit: 'closed' | 'open';
+    open_until: string | null;
+    /** What the remote tells of its rule; null where it tells nothing. */
+    budget: { limit: number; remaining: number; resets_at: string } | null;
+    /** Part of the usual page that is asked for. */
+    page_scale: number;
+  } | null;
+}
+
+/**
+ * How a connection has fared, without calling the remote.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function readHealth(ctx: Ctx, tools: AskTools, id: string): Promise<ConnectionHealth> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const connection = await loadConnection(ctx.db, tools.secrets, id);
+  const counts = await countRuns(ctx.db, id);
+  const limiter = limiterHealth(await limiterState(tools, connection));
+  const failing = counts.failures_in_row > 0 || limiter?.circuit === 'open';
+  const waiting = counts.plans_waiting + counts.questions_open + counts.mappings.drifted > 0;
+  return {
+    status: !connection.settings.is_active ? 'paused' : failing ? 'failing' : waiting ? 'waiting' : 'ok',
+    ...counts,
+    limiter,
+  };
+}
+
+async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'status' | 'limiter'>> {
+  const { rows } = await db.raw(
+    `with own as (select * from itsm_runs where connection_id = ?),
+       good as (select max(completed_at) as at from own where status = 'completed'),
+       bad as (select * from own where status = 'failed' order by completed_at desc limit 1)
+     select utc((select at from good)) as last_success_at, utc((select completed_at from bad)) as last_failure_at,
+       (select error_message from bad) as last_failure,
+       (select count(*) from own, good where own.status = 'failed'
+         and own.completed_at > coalesce(good.at, '-infinity')) as failures_in_row,
+       (select count(*) from own where status in ('queued', 'running')) as runs_open,
+       (select count(*) from own where status = 'review') as plans_waiting,
+       (select count(*) from itsm_questions q join itsm_mappings m on m.id = q.mapping_id
+         where m.connection_id = ?) as questions_open,
+       (select json_build_object('total', count(*), 'active', count(*) filter (where is_active),
+         'drifted', count(*) filter (where drift is not null)) from itsm_mappings where connection_id = ?) as mappings,
+       (select coalesce(sum(remote_calls), 0) from own where created_at > now() - interval '1 day') as calls_last_day`,
+    [id, id, id],
+  );
+  return rows[0];
+}
+
+/** Looks at states and writes none. */
+const looking = (db: Db): LimiterStore => ({
+  async change(account, step) {
+    const row = await db('itsm_account_limits').where({ account }).first('state');
+    return step(row?.state ?? freshState(Date.now(), usualBounds)).result;
+  },
+});
+
+/** What is known of the account's limits. */
+async function limiterState(tools: AskTools, connection: LoadedConnection): Promise<LimiterState | null> {
+  const remote = openConnection(tools, connection, { limits: looking(tools.db) });
+  try {
+    return (await remote.limiter?.state()) ?? null;
+  } finally {
+    await remote.close();
+  }
+}
+
+function limiterHealth(state: LimiterState | null): ConnectionHealth['limiter'] {
+  if (!state) return null;
+  const now = Date.now();
+  const ahead = (moment: number) => (moment > now ? new Date(moment).toISOString() : null);
+  const { told } = state;
+  return {
+    rate: Math.round(state.rate * 100) / 100,
+    paused_until: ahead(state.pausedUntil),
+    circuit: state.openUntil > now ? 'open' : 'closed',
+    open_until: ahead(state.openUntil),
+    budget: told && {
+      limit: told.limit,
+      remaining: told.resetAt > now ? told.remaining : told.limit,
+      resets_at: new Date(told.resetAt).toISOString(),
+    },
+    page_scale: state.pageScale,
+  };
+}

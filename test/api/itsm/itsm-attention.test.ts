@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { command } from '../../../domain/command.ts';
+import { hasChanged, listFollowers } from '../../../domain/itsm/mappings.follow.ts';
+import { changeRun } from '../../../domain/itsm/runs.store.ts';
+import { fireIfDue } from '../../../domain/jobs/schedules.fire.ts';
+import { type ItsmFollower, startItsmFollower } from '../../../workers/itsm-follower.ts';
+import { itsmRunProcessor } from '../../../workers/itsm-run.ts';
+import { itsmScheduleProcessor } from '../../../workers/itsm-schedule.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { connectTo, startInstance, syncBase } from '../../support/itsm.ts';
+import { tellAll, toldTo } from '../../support/notifications.ts';
+import { until } from '../../support/until.ts';
+
+const base = `${syncBase}/mappings`;
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let connection: string;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  instance = await startInstance();
+  connection = await connectTo(admin, instance);
+});
+afterAll(async () => {
+  await instance.close();
+  await t.close();
+});
+
+let tables = 0;
+async function create(more: object = {}) {
+  tables += 1;
+  const answer = await admin.post(base, {
+    connection_id: connection,
+    card_type_key: 'Application',
+    remote_table: `u_table_${tables}`,
+    sync_direction: 'push',
+    field_mappings: [{ card_field: 'name', remote_field: 'name', is_identity: true }],
+    ...more,
+  });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body as { id: string };
+}
+
+async function run(mapping: { id: string }, more: object = {}): Promise<string> {
+  const { db } = t.services;
+  const [row] = await db('itsm_runs')
+    .insert({
+      connection_id: connection,
+      mapping_id: mapping.id,
+      direction: 'push',
+      trigger: 'schedule',
+      status: 'running',
+      stage: 'read',
+      complete: true,
+      auto_apply: false,
+      ...more,
+    })
+    .returning('id');
+  return row.id;
+}
+/** Lets a run of the mapping come to a point. */
+async function reach(mapping: { id: string }, status: string, more: object = {}, made: object = {}) {
+  const id = await run(mapping, made);
+  const ended = status === 'review' ? {} : { completed_at: t.services.db.fn.now() };
+  const events: Record<string, string> = { failed: 'failed', completed: 'completed', review: 'planned' };
+  await command(await t.ctx(), (work) =>
+    changeRun(work, id, `itsm_run.${events[status]}` as never, { status, ...ended, ...more } as never),
+  );
+  if (status === 'review') await t.services.db('itsm_runs').where({ id }).update({ status: 'cancelled' });
+  return id;
+}
+
+describe('who has set up a mapping is told', () => {
+  const titles = async () => {
+    await tellAll(t.services);
+    const told = await toldTo(t.services, admin.userId);
+    return told.filter(({ type }) => type === 'itsm_attention').map(({ title }) => title);
+  };
+  // of many in a short time people are told together
+  beforeEach(async () => {
+    await t.services.db('notifications').delete();
+  });
+  const since = async (before: string[]) => (await titles()).slice(before.length);
+
+  it('once that runs fail, and once that they work again', async () => {
+    const mapping = await create();
+    const name = `The synchronisation of Application with u_table_${tables}`;
+    const before = await titles();
+    await reach(mapping, 'failed', { error_message: 'The remote is away.' });
+    await reach(mapping, 'failed', { error_message: 'The remote is away.' });
+    expect(await since(before)).toEqual([`${name} has failed`]);
+    await reach(mapping, 'completed');
+    await reach(mapping, 'completed');
+    expect(await since(before)).toEqual([`${name} has failed`, `${name} works again`]);
+    const { db } = t.services;
+    await reach(mapping, 'failed', { error_message: 'Away.' });
+    // a day later
+    await db('itsm_mappings')
+      .where({ id: mapping.id })
+      .update({ told_at: db.raw(`now() - interval '25 hours'`) });
+    await reach(mapping, 'failed', { error_message: 'Away.' });
+    expect((await since(before)).slice(2)).toEqual([`${name} has failed`, `${name} has failed`]);
+  });
+
+  it('of plans and questions that wait, but not of the plan that a person has asked for', async () => {
+    const before = await titles();
+    await reach(await create(), 'review', {}, { trigger: 'manual' });
+    expect(await since(before)).toEqual([]);
+    await reach(await create(), 'review');
+    await reach(await create(), 'review', { stopped: '9 removals are too many.' }, { trigger: 'manual' });
+    const asked = await create();
+    await t.services
+      .db('itsm_questions')
+      .insert({ mapping_id: asked.id, kind: 'match', remote_id: 'x', reason: 'y' });
+    await reach(asked, 'completed');
+    expect((await since(before)).map((title) => title.replace(/^.*u_table_\d+ /, ''))).toEqual([
+      'waits for a decision',
+      'was stopped',
+      'has open questions',
+    ]);
+  });
+
+  it('when the table has changed under it', async () => {
+    const before = await titles();
+    const mapping = await create();
+    await command(await t.ctx(), async ({ emit }) =>
+      emit({
+        event_type: 'itsm_mapping.drifted',
+        data: {
+          id: mapping.id,
+          card_type_key: 'Application',
+          remote_table: 'u_x',
+          reason: 'The column is gone.',
+          recipients: [admin.userId],
+          changes: {},
+        },
+      }),
+    );
+    expect(await since(before)).toEqual([
+      'The table of the synchronisation of Application with u_x has changed',
+    ]);
+  });
+});
+
+describe('the health of a connection', () => {
+  it('tells of runs, of what waits, and of the pace', async () => {
+    const own = await admin.post(`${syncBase}/connections`, {
+      name: 'Of its own',
+      instance_url: 'https://127.0.0.1:9',
+      username: 'somebody',
+      password: 'secret',
+    });
+    const { db } = t.services;
+    const url = `${syncBase}/connections/${own.body.id}/health`;
+    const fresh = await admin.get(url);
+    expect(fresh.status, fresh.text).toBe(200);
+    expect(fresh.body).toMatchObject({
+      status: 'ok',
+      last_success_at: null,
+      failures_in_row: 0,
+      mappings: { total: 0, active: 0, drifted: 0 },
+      limiter: { rate: 20, circuit: 'closed', budget: null },
+    });
+    // looking leaves nothing behind
+    expect(await db('itsm_account_limits').where('account', 'like', '%somebody')).toEqual([]);
+    const mapping = await create({ connection_id: own.body.id });
+    const at = (hours: number) => db.raw(`now() - interval '${hours} hours'`);
+    const of = { connection_id: own.body.id, remote_calls: 5 };
+    await run(mapping, { ...of, status: 'failed', completed_at: at(9), error_message: 'Long ago.' });
+    await run(mapping, { ...of, status: 'completed', completed_at: at(8), created_at: at(30) });
+    await run(mapping, { ...of, status: 'failed', completed_at: at(7), error_message: 'Away.' });
+    await run(mapping, { ...of, status: 'review' });
+    await db('itsm_account_limits').insert({
+      account: '127.0.0.1:9 somebody',
+      state: JSON.stringify({
+        rate: 3,
+        pausedUntil: 0,
+        openUntil: Date.now() + 60_000,
+        told: { limit: 100, remaining: 40, resetAt: Date.now() + 60_000, windowMs: null },
+        pageScale: 0.5,
+      }),
+    });
+    const { body } = await admin.get(url);
+    expect(body).toMatchObject({
+      status: 'failing',
+      last_failure: 'Away.',
+      failures_in_row: 1,
+      plans_waiting: 1,
+      calls_last_day: 15,
+      mappings: { total: 1, active: 1 },
+      limiter: { rate: 3, circuit: 'open', budget: { limit: 100, remaining: 40 }, page_scale: 0.5 },
+    });
+    await admin.patch(`${syncBase}/connections/${own.body.id}`, { is_active: false });
+    expect((await admin.get(url)).body.status).toBe('paused');
+    expect((await admin.get(`${syncBase}/connections/${mapping.id}/health`)).status).toBe(404);
+  });
+});
+
+describe('runs that nobody asks for', () => {
+  let workers: Workers;
+  let follower: ItsmFollower;
+  beforeAll(async () => {
+    workers = await startWorkers(t.services, [itsmScheduleProcessor, itsmRunProcessor]);
+    follower = startItsmFollower(t.services, 20);
+  });
+  afterAll(async () => {
+    await follower.stop();
+    await workers.close(2_000);
+  });
+
+  const runsOf = (mapping: { id: string }) =>
+    t.services.db('itsm_runs').where({ mapping_id: mapping.id }).orderBy('id');
+  const ended = async (mapping: { id: string }, count: number) =>
+    await until(`${count} runs of the mapping to end`, async () => {
+      const runs = await runsOf(mapping);
+      return (
+        runs.length >= count && runs.every(({ status }) => ['completed', 'failed'].includes(status)) && runs
+      );
+    });
+
+  it('come when their time does, unless one is not over or the mapping is paused', async () => {
+    const { db } = t.services;
+    const mapping = await create({ remote_table: 'cmdb_ci_service', schedule: { cron: '* * * * *' } });
+    const key = `itsm:${mapping.id}`;
+    const fire = async () => {
+      const past = db.raw(`now() - interval '5 minutes'`);
+      await db('jobs').where({ schedule_key: key }).delete();
+      await db('job_schedules').where({ key }).update({ last_slot: past, updated_at: past });
+      expect(await fireIfDue(db, key, new Date())).toBeDefined();
+      return await until('the job to end', async () => {
+        const jobs = await db('jobs')
+          .where({ schedule_key: key, status: 'succeeded' })
+          .whereNotNull('message');
+        const job = jobs.find(({ slot }) => slot > new Date(Date.now() - 200_000));
+        return job?.message as string | undefined;
+      });
+    };
+    const open = await run(mapping, { status: 'review' });
+    expect(await fire()).toBe('a run is not over yet');
+    await db('itsm_runs').where({ id: open }).update({ status: 'cancelled' });
+    await admin.patch(`${base}/${mapping.id}`, { is_active: false });
+    expect(await fire()).toBe('The mapping is paused.');
+    await admin.patch(`${base}/${mapping.id}`, { is_active: true });
+    expect(await fire()).toBe('started');
+    await until('the run', async () => (await runsOf(mapping)).find(({ trigger }) => trigger === 'schedule'));
+  });
+
+  it('follow changes of cards of the type, but not before the first run, nor in a pause', async () => {
+    const { db } = t.services;
+    const mapping = await create({
+      remote_table: 'cmdb_ci_appl',
+      // nothing has to be written
+      card_filter: 'name starts with "Nobody"',
+      follows_changes: true,
+    });
+    const card = (name: string) => admin.post('/api/v1/cards', { type: 'Application', name });
+    await card('One');
+    const asked = await admin.post(`${syncBase}/sync/push/${mapping.id}`);
+    expect(asked.status, asked.text).toBe(202);
+    expect(await ended(mapping, 1)).toMatchObject([{ trigger: 'manual', status: 'completed' }]);
+    await card('Two');
+    const runs = await ended(mapping, 2);
+    expect(runs[1]).toMatchObject({ trigger: 'changes', direction: 'push', status: 'completed' });
+    const { followed_position } = await db('itsm_mappings')
+      .where({ id: mapping.id })
+      .first('followed_position');
+    expect(followed_position).toBeGreaterThan(0);
+    expect(await listFollowers(db)).toMatchObject([{ id: mapping.id, busy: false }]);
+    await admin.patch(`${base}/${mapping.id}`, { is_active: false });
+    expect(await listFollowers(db)).toEqual([]);
+    // what a run itself has written is no news to its mapping
+    const [{ position }] = await db('events').max('position as position');
+    const follower = { id: mapping.id, card_type_key: 'Application', position, busy: false };
+    const three = await card('Three');
+    const news = async () => await hasChanged(db, follower, position, position + 1_000);
+    expect(await news()).toBe(true);
+    await db('events').where({ card_id: three.body.id }).update({ job_id: runs[1].job_id });
+    expect(await news()).toBe(false);
+  });
+});
