@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authority } from '../../emulators/certificates.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
@@ -351,6 +352,17 @@ describe('a change', () => {
     await admin.delete('/api/v1/metamodel/types/Machine');
     expect((await admin.get(`${base}/${made.id}`)).body.broken).toContain('card_type_key');
   });
+});
+
+it('is made as each recipe of the documentation shows', async () => {
+  const page = readFileSync('docs/integrations/itsm-mappings.md', 'utf8');
+  const recipes = [...page.matchAll(/```json\n(.*?)\n```/gs)].map(([, text]) => JSON.parse(text!));
+  expect(recipes.length).toBeGreaterThan(3);
+  for (const recipe of recipes) {
+    const answer = await admin.post(base, { ...recipe, connection_id: connection });
+    expect(answer.status, answer.text).toBe(201);
+    expect(answer.body.broken).toBeNull();
+  }
 });
 
 it('does no more than its maker may', async () => {
