@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { command } from '../../../domain/command.ts';
-import { hasChanged, listFollowers } from '../../../domain/itsm/mappings.follow.ts';
+import { hasChanged, listFollowers, newestPosition } from '../../../domain/itsm/mappings.follow.ts';
 import { changeRun } from '../../../domain/itsm/runs.store.ts';
 import { fireIfDue } from '../../../domain/jobs/schedules.fire.ts';
 import { type ItsmFollower, startItsmFollower } from '../../../workers/itsm-follower.ts';
@@ -274,7 +274,7 @@ describe('runs that nobody asks for', () => {
     await admin.patch(`${base}/${mapping.id}`, { is_active: false });
     expect(await listFollowers(db)).toEqual([]);
     // what a run itself has written is no news to its mapping
-    const [{ position }] = await db('events').max('position as position');
+    const position = await newestPosition(db);
     const follower = { id: mapping.id, card_type_key: 'Application', position, busy: false };
     const three = await card('Three');
     const news = async () => await hasChanged(db, follower, position, position + 1_000);
