@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Sql } from '../../platform/database.ts';
 import type { RemoteLinkRow } from './runs.types.ts';
 
@@ -71,8 +72,10 @@ const pairs = (mapping: string) => `(select p.remote_id, coalesce(d.survivor_id,
  * Records from which relations of a kind start that are not alike on both sides and in what was agreed on, as far as
  * both ends have cards or the plan makes them.
  */
-export async function unlikeLinks(sql: Sql, runId: string, kind: LinkKind): Promise<string[]> {
+export async function unlikeLinks(sql: Knex.Transaction, runId: string, kind: LinkKind): Promise<string[]> {
   const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
+  // sets of which the planner knows no size: one row at a time they would be gone through for hours
+  await sql.raw('set local enable_nestloop = off');
   const { rows } = await sql.raw(
     `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
      made as (

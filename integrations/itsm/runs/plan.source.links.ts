@@ -6,6 +6,7 @@ import {
   remoteLinksFrom,
   unlikeLinks,
 } from '../../../domain/itsm/runs.links.ts';
+import { inTransaction } from '../../../platform/database.ts';
 import { emptyBook, identities, linkKey, redirected } from '../engine/book.ts';
 import type { AgreedLink, Pair } from '../engine/book.types.ts';
 import type { LocalCard, Observation, RemoteReading } from '../engine/observation.types.ts';
@@ -26,7 +27,10 @@ export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<
   const kinds = kindsOf(work);
   if (kinds.length === 0) return;
   const starts = new Set<string>();
-  for (const kind of kinds) for (const id of await unlikeLinks(work.db, work.runId, kind)) starts.add(id);
+  for (const kind of kinds) {
+    const ids = await inTransaction(work.db, (sql) => unlikeLinks(sql, work.runId, kind));
+    for (const id of ids) starts.add(id);
+  }
   const speakers = [...(await speakersOf(work, [...starts]))].sort();
   for (let at = 0; at < speakers.length; at += CHUNK) {
     work.signal.throwIfAborted();

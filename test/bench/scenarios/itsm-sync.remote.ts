@@ -10,9 +10,11 @@ const instance = await startServiceNow({ tls: serverCertificate, latency: { list
 instance.store.skew = -86_400_000;
 furnish(instance, { items: { cmdb_ci_business_app: items }, relations });
 instance.store.skew = 0;
-const types = [...instance.store.of('cmdb_rel_type')]
-  .filter(({ values }) => (relationTypes as readonly string[]).includes(values.name ?? ''))
-  .map(({ values }) => values.sys_id);
+// one kind of relation is one type of the inventory
+const [type] = [...instance.store.of('cmdb_rel_type')]
+  .filter(({ values }) => values.name === relationTypes[0])
+  .map(({ values }) => values.sys_id!);
+for (const { values } of instance.store.of('cmdb_rel_ci')) values.type = type!;
 
 process.on('message', (asked: { edits?: number; deletes?: number }) => {
   const rows = [...instance.store.of('cmdb_ci_business_app')].map(({ values }) => values.sys_id!);
@@ -25,4 +27,4 @@ process.on('message', (asked: { edits?: number; deletes?: number }) => {
   process.send!({ calls });
 });
 process.on('disconnect', () => process.exit(0));
-process.send!({ base: instance.base, types });
+process.send!({ base: instance.base, types: [type] });
