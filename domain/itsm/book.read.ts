@@ -39,42 +39,67 @@ export interface PairChoice {
   cardIds?: readonly string[];
 }
 
-// the cards asked about, those that they were merged into, and all that were merged into these
-const family = `with recursive seed as (
-    select card_id as id from itsm_pairs where mapping_id = ? and remote_id = any(?::text[])
-    union select unnest(?::uuid[])
-  ), led as (
-    select id from seed
-    union select r.survivor_id from led join card_redirects r on r.card_id = led.id
-  ), whole as (
-    select id from led
-    union select r.card_id from whole join card_redirects r on r.survivor_id = whole.id
-  )`;
+/** Pairs with the merges of cards that concern them: from the card that went to the one that stayed. */
+export interface PairFamily {
+  pairs: StoredPair[];
+  redirects: Map<string, string>;
+}
 
 /**
  * The pairs of records and of cards, with all other pairs of these cards: those of cards that were merged into them, or
- * that they were merged into, count as theirs.
+ * that they were merged into, count as theirs. In the order of their records.
  */
-export async function readPairs(
+export async function readPairFamily(
   sql: Sql,
   mappingId: string,
   { remoteIds = [], cardIds = [] }: PairChoice,
-): Promise<StoredPair[]> {
-  if (remoteIds.length + cardIds.length === 0) return [];
-  const { rows } = await sql.raw(
-    // by two indexes, since one condition with "or" would read all pairs
-    `${family}, wanted as (
-       select unnest(?::text[]) as remote_id
-       union select o.remote_id from whole
-         cross join lateral (select remote_id from itsm_pairs where card_id = whole.id and mapping_id = ? offset 0) o
-     )
-     select ${pairColumns} from wanted
-     cross join lateral (select * from itsm_pairs where mapping_id = ? and remote_id = wanted.remote_id offset 0) p
-     order by p.remote_id`,
-    [mappingId, remoteIds, cardIds, remoteIds, mappingId, mappingId] as never,
-  );
-  return rows;
+): Promise<PairFamily> {
+  const pairs = new Map<string, StoredPair>();
+  const take = async (condition: string, ids: readonly string[]) => {
+    if (ids.length === 0) return;
+    const { rows } = await sql.raw(
+      `select ${pairColumns} from itsm_pairs p where p.mapping_id = ? and ${condition}`,
+      [mappingId, ids] as never,
+    );
+    for (const row of rows as StoredPair[]) pairs.set(row.remote_id, row);
+  };
+  // one condition at a time: both with "or" between would read all pairs
+  await take('p.remote_id = any(?::text[])', remoteIds);
+  const own = new Set([...cardIds, ...[...pairs.values()].map(({ card_id }) => card_id)]);
+  const { cards, redirects } = await mergedWith(sql, own);
+  await take('p.card_id = any(?::uuid[])', [...cards]);
+  const ordered = [...pairs.values()].sort((left, right) => (left.remote_id < right.remote_id ? -1 : 1));
+  return { pairs: ordered, redirects };
 }
+
+/** The cards with all that they were merged into, or that were merged into them, however often. */
+async function mergedWith(
+  sql: Sql,
+  own: ReadonlySet<string>,
+): Promise<{ cards: Set<string>; redirects: Map<string, string> }> {
+  const cards = new Set(own);
+  const redirects = new Map<string, string>();
+  for (let fresh = [...own]; fresh.length > 0; ) {
+    const { rows } = await sql.raw(
+      `select card_id, survivor_id from card_redirects
+       where card_id = any(?::uuid[]) or survivor_id = any(?::uuid[])`,
+      [fresh, fresh] as never,
+    );
+    fresh = [];
+    for (const { card_id, survivor_id } of rows as { card_id: string; survivor_id: string }[]) {
+      redirects.set(card_id, survivor_id);
+      for (const id of [card_id, survivor_id]) {
+        if (!cards.has(id)) fresh.push(id);
+        cards.add(id);
+      }
+    }
+  }
+  return { cards, redirects };
+}
+
+/** The pairs of {@link readPairFamily} alone. */
+export const readPairs = async (sql: Sql, mappingId: string, choice: PairChoice): Promise<StoredPair[]> =>
+  (await readPairFamily(sql, mappingId, choice)).pairs;
 
 /** All pairs in the order of their records, from behind the given one on. */
 export async function walkPairs(
@@ -97,19 +122,15 @@ export async function readRedirects(
   mappingId: string,
   choice?: PairChoice,
 ): Promise<Map<string, string>> {
-  const { rows } = choice
-    ? await sql.raw(
-        `${family} select r.card_id, r.survivor_id from card_redirects r where r.card_id in (select id from whole)`,
-        [mappingId, choice.remoteIds ?? [], choice.cardIds ?? []] as never,
-      )
-    : await sql.raw(
-        `with recursive led as (
-           select r.card_id, r.survivor_id from card_redirects r
-           where r.card_id in (select card_id from itsm_pairs where mapping_id = ?)
-           union select r.card_id, r.survivor_id from led join card_redirects r on r.card_id = led.survivor_id
-         ) select card_id, survivor_id from led`,
-        [mappingId],
-      );
+  if (choice) return (await readPairFamily(sql, mappingId, choice)).redirects;
+  const { rows } = await sql.raw(
+    `with recursive led as (
+       select r.card_id, r.survivor_id from card_redirects r
+       where r.card_id in (select card_id from itsm_pairs where mapping_id = ?)
+       union select r.card_id, r.survivor_id from led join card_redirects r on r.card_id = led.survivor_id
+     ) select card_id, survivor_id from led`,
+    [mappingId],
+  );
   return new Map(rows.map((row: { card_id: string; survivor_id: string }) => [row.card_id, row.survivor_id]));
 }
 

@@ -2,7 +2,7 @@ import {
   type PairChoice,
   readBook,
   readLinks,
-  readPairs,
+  readPairFamily,
   readRedirects,
   walkPairs,
 } from '../../../domain/itsm/book.read.ts';
@@ -54,11 +54,8 @@ export async function loadPairs(
   mappingId: string,
   choice: PairChoice,
 ): Promise<{ pairs: Map<string, Pair>; redirects: Map<string, string> }> {
-  const stored = await readPairs(sql, mappingId, choice);
-  return {
-    pairs: new Map(stored.map((row) => [row.remote_id, pairOf(row)])),
-    redirects: await readRedirects(sql, mappingId, choice),
-  };
+  const { pairs, redirects } = await readPairFamily(sql, mappingId, choice);
+  return { pairs: new Map(pairs.map((row) => [row.remote_id, pairOf(row)])), redirects };
 }
 
 /** All pairs of a mapping in the order of their records, some thousand at a time. */
