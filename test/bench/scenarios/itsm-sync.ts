@@ -203,7 +203,11 @@ async function run({ args, log }: Context): Promise<Row[]> {
       ),
       within({ figure: 'rows of its plan', value: planned(second), unit: 'rows' }, 0, 0),
       within(
-        { figure: 'rows after 100 edits and 10 deletes', value: planned(third), unit: 'rows' },
+        {
+          figure: 'rows after 100 edits and 10 deletes',
+          value: planned(third, ['update', 'quarantine']),
+          unit: 'rows',
+        },
         110,
         110,
       ),
@@ -214,8 +218,12 @@ async function run({ args, log }: Context): Promise<Row[]> {
   }
 }
 
-const planned = ({ stats }: Run): number =>
-  Object.values((stats.planned ?? {}) as unknown as Record<string, number>).reduce((sum, n) => sum + n, 0);
+/** Rows of a run's plan, of these actions alone where some are named; relations of what is gone go with it. */
+const planned = ({ stats }: Run, actions?: string[]): number =>
+  Object.entries((stats.planned ?? {}) as unknown as Record<string, number>).reduce(
+    (sum, [action, n]) => sum + (actions === undefined || actions.includes(action) ? n : 0),
+    0,
+  );
 
 /** How long it takes to bring a remote's records and relations into the inventory, and to find nothing new. */
 export const itsmSync = { name: 'itsm-sync', run };
