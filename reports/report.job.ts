@@ -5,7 +5,7 @@ import type { Ctx } from '../domain/context.ts';
 import { recordFile, storeContent } from '../domain/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../domain/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../domain/jobs/jobs.running.ts';
-import { type ReportFormat, type ReportPayload, reportJob } from '../domain/jobs/kinds/report.ts';
+import { type ReportPayload, reportJob } from '../domain/jobs/kinds/report.ts';
 import type { Services } from '../domain/services.ts';
 import { loadSettings } from '../domain/settings/settings.state.ts';
 import { inTransaction } from '../platform/database.ts';
@@ -13,19 +13,13 @@ import { render } from './rendering/rendering.queue.ts';
 import { activeCards, reportCards } from './report.cards.ts';
 import { computeAnswer, positionOf } from './report.compute.ts';
 import { dayOf, type Look, lookOf, renderingOf } from './report.look.ts';
+import { fileMediaTypes } from './report.media.ts';
 import type { ReportQuestion } from './report.question.ts';
 import { openReportStream } from './report.stream.ts';
 import { reportNamed } from './reports.catalogue.ts';
 
 /** In milliseconds: nobody waits for the answer of a job. */
 const RENDER_MS = 15 * 60_000;
-
-const mediaTypes: Record<ReportFormat, string> = {
-  json: 'application/json',
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  svg: 'image/svg+xml; charset=utf-8',
-};
 
 /** Asks for the answer of a report as a job; the question was checked. */
 export async function startReport(ctx: Ctx, payload: ReportPayload): Promise<StartedJob> {
@@ -63,7 +57,7 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
     const day = new Date().toISOString().slice(0, 10);
     const file = await recordFile(sql, content, {
       name: `estate-${name}${table === undefined ? '' : `-${table}`}-${day}.${format}`,
-      mediaType: mediaTypes[format],
+      mediaType: fileMediaTypes[format],
       ownerId: ctx.caller.userId,
       withCosts: may(ctx.caller, 'costs.view'),
       // goes with its job

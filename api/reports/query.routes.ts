@@ -1,21 +1,20 @@
 import { PassThrough } from 'node:stream';
 import Type from 'typebox';
+import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
 import type { Services } from '../../domain/services.ts';
-import { startQuery, streamQueryFile } from '../../reports/query/query.files.ts';
+import { queryPicture, startQuery, streamQueryFile } from '../../reports/query/query.files.ts';
 import { runQuery } from '../../reports/query/query.run.ts';
 import { acceptedMedia } from '../accept.ts';
+import { clientGone } from '../gone.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
 import { QueryAnswerSchema, queryExample, ReportQueryBody } from '../schemas/reports.query.ts';
 import type { App } from '../types.ts';
+import { contentTypes, mediaTypes, sendPicture } from './report.file.ts';
 
-const formats = {
-  'application/json': 'json',
-  'text/csv': 'csv',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
-} as const;
-const [JSON_TYPE, ...files] = Object.keys(formats) as [keyof typeof formats, ...(keyof typeof formats)[]];
+const formats = Object.keys(mediaTypes) as ReportFormat[];
+const media = formats.map((format) => mediaTypes[format]);
 
 /** Queries that are put together by whoever asks. */
 export function registerQueryRoutes(app: App, services: Services): void {
@@ -28,7 +27,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
     tag: 'Reports',
     summary: 'Group, count and sum cards by whatever they hold',
     description:
-      'Fields are paths of the filter language, and `phase` for the lifecycle phase at a day. A card with several values of a dimension counts in each of their groups, and once in each: sums and averages take every card (or, for a field of a related card or of a relation, each of those) once per group. JSON comes in pages; CSV and workbooks, by `Accept`, hold every group. With `Prefer: respond-async` a job writes the file, however heavy the query is.',
+      'Fields are paths of the filter language, and `phase` for the lifecycle phase at a day. A card with several values of a dimension counts in each of their groups, and once in each: sums and averages take every card (or, for a field of a related card or of a relation, each of those) once per group. JSON comes in pages; CSV and workbooks, by `Accept`, hold every group; a picture shows the greatest, the others together. With `Prefer: respond-async` a job writes the file, however heavy the query is.',
     permission: 'reports.ea_dashboard',
     permissionNote: 'and costs.view, relations.view or stakeholders.view for what is asked about',
     headers: ['Accept'],
@@ -39,7 +38,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
       200: {
         description: 'The groups',
         schema: Type.Ref('QueryAnswer#'),
-        otherMedia: files,
+        otherMedia: media.filter((type) => type !== mediaTypes.json),
         headers: ['Vary'],
       },
       202: {
@@ -48,8 +47,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
       },
     },
     handler: async ({ ctx, body, request, reply }) => {
-      const media = acceptedMedia(request.headers.accept, [JSON_TYPE, ...files]);
-      const format = formats[media];
+      const format = formats[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
       const { page, page_size, ...query } = body;
       if (prefersAsync(request)) {
         const job = await startQuery(ctx, { query, format });
@@ -58,10 +56,14 @@ export function registerQueryRoutes(app: App, services: Services): void {
       }
       reply.header('vary', 'Accept').header('cache-control', 'no-store');
       if (format === 'json') return sendJson(reply, await runQuery(ctx, query, { page, page_size }));
+      if (format === 'svg') {
+        const { svg, position } = await queryPicture(services, ctx, query, clientGone(reply));
+        return sendPicture(reply.header('x-position', position), 'query', svg);
+      }
       const out = new PassThrough();
       const started = await streamQueryFile(services, ctx, query, format, out);
       reply
-        .header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : media)
+        .header('content-type', contentTypes[format])
         .header('content-disposition', `attachment; filename="${started.name}"`)
         .header('x-position', started.position);
       return reply.send(out);

@@ -1,28 +1,45 @@
-import { axis, halo, heading, leftOut, withNote } from './charts.parts.ts';
+import { axis, groupColour, halo, heading, leftOut, withNote } from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
 import type { BarsChart, ChartWorkspace, Layout } from './charts.types.ts';
 
 const MOST = 200;
 const ROW = 24;
+/** Of a bar beside others in its row. */
+const BESIDE = 15;
 const LABEL = 280;
+/** Room for the titles of the axes. */
+const ITEM_AXIS = 260;
+const VALUE_AXIS = 440;
 
-/** A row a bar: as many rows as are drawn make the height, so that no label meets another. */
+/** A row an item: as many rows as are drawn make the height, so that no label meets another. */
 export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const items = chart.items.slice(0, MOST);
   const several = chart.series.length > 1;
+  const beside = several && chart.beside === true;
+  const last = chart.series.length - 1;
+  const colourOf = (at: number) => groupColour(colour, at, chart.rest ? last : chart.series.length);
   const head = heading(
     { title: chart.title, note: withNote(chart.note, leftOut(items.length, chart.items.length)) },
-    several ? chart.series.map((name, index) => ({ name, color: colour(index) })) : [],
+    several ? chart.series.map((name, index) => ({ name, color: colourOf(index) })) : [],
     labels,
     WIDTH,
   );
   const names = items.map(({ name }) => labels.fit(name, LABEL, FONT_SIZE));
-  const totals = items.map(({ values }) => formatValue(sum(values), chart.unit, workspace));
+  const written = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : formatValue(value, chart.unit, workspace);
+  // at the end of a bar stands what it shows, at that of a stack what its parts come to
+  const ends = chart.series.map((_, at) =>
+    items.map(({ values }) => (beside ? written(values[at]) : at === last ? written(sum(values)) : '')),
+  );
   const left = MARGIN + 28 + Math.max(40, ...names.map((name) => textWidth(name, FONT_SIZE)));
-  const right = MARGIN + 8 + Math.max(20, ...totals.map((text) => textWidth(text, FONT_SIZE)));
-  const height = head.bottom + Math.max(1, items.length) * ROW + 56;
+  const right = MARGIN + 8 + Math.max(20, ...ends.flat().map((text) => textWidth(text, FONT_SIZE)));
+  const row = beside ? Math.max(ROW, chart.series.length * BESIDE + 10) : ROW;
+  const itemAxis = labels.fit(chart.itemAxis, ITEM_AXIS, FONT_SIZE);
+  // the title of the rows stands upright beside them
+  const plot = Math.max(Math.max(1, items.length) * row, textWidth(itemAxis, FONT_SIZE) - 20);
+  const height = head.bottom + plot + 56;
   return {
     width: WIDTH,
     height,
@@ -31,7 +48,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
     option: {
       ...head.option,
       grid: { outerBoundsMode: 'none', left, right, top: head.bottom, bottom: 56 },
-      xAxis: axis(axisTitle(chart.valueAxis, chart.unit, workspace), 30, {
+      xAxis: axis(axisTitle(labels.fit(chart.valueAxis, VALUE_AXIS, FONT_SIZE), chart.unit, workspace), 30, {
         type: 'value',
         ...(chart.unit === 'count' ? { minInterval: 1 } : {}),
         splitNumber: 5,
@@ -40,7 +57,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
           hideOverlap: true,
         },
       }),
-      yAxis: axis(chart.itemAxis, left - MARGIN - 8, {
+      yAxis: axis(itemAxis, left - MARGIN - 8, {
         type: 'category',
         inverse: true,
         data: names,
@@ -50,21 +67,23 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
       series: chart.series.map((name, at) => ({
         name,
         type: 'bar',
-        stack: 'all',
-        barMaxWidth: 16,
-        itemStyle: { color: colour(at) },
+        ...(beside ? { barGap: 0 } : { stack: 'all' }),
+        barMaxWidth: beside ? BESIDE - 1 : 16,
+        itemStyle: { color: colourOf(at) },
         data: items.map(({ values }) => values[at] ?? 0),
         label: {
           ...halo,
-          show: at === chart.series.length - 1,
+          show: beside || at === last,
           position: 'right',
           fontSize: FONT_SIZE,
           fontFamily: 'sans-serif',
-          formatter: ({ dataIndex }: { dataIndex: number }) => totals[dataIndex],
+          formatter: ({ dataIndex }: { dataIndex: number }) => ends[at]![dataIndex],
         },
       })),
     },
   };
 }
 
-const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+/** Of what is known; null where nothing is. */
+const sum = (values: (number | null)[]): number | null =>
+  values.reduce((total, value) => (value === null ? total : (total ?? 0) + value), null);

@@ -12,10 +12,10 @@ export function layoutFigures(chart: FiguresChart, workspace: ChartWorkspace): L
   const labels = new Labels();
   const head = heading(chart, [], labels, WIDTH);
   const width = (WIDTH - 2 * MARGIN) / IN_ROW;
-  const elements = chart.items.flatMap(({ name, value, unit }, index) => {
+  const elements = chart.items.flatMap(({ name, value, unit, text: words }, index) => {
     const x = MARGIN + (index % IN_ROW) * width;
     const y = head.bottom + Math.floor(index / IN_ROW) * HEIGHT;
-    const written = value === null ? 'not known' : formatValue(value, unit, workspace);
+    const written = words ?? (value === null ? 'not known' : formatValue(value, unit, workspace));
     return [
       text(x, y, labels.fit(written, width - 12, DIGITS), DIGITS),
       text(x, y + DIGITS + 10, labels.fit(name, width - 12, FONT_SIZE), FONT_SIZE),

@@ -20,6 +20,9 @@ const phaseNames: Record<LifecyclePhase, string> = {
 /** The phases of a lifecycle in words, in their order. */
 export const phaseLabels: string[] = lifecyclePhases.map((phase) => phaseNames[phase]);
 
+/** A phase in words; what is none stays as it is. */
+export const phaseLabel = (key: string): string => phaseNames[key as LifecyclePhase] ?? key;
+
 /** The phase that a lifecycle is in on a day, in words. */
 export function phaseOn(lifecycle: Partial<Record<LifecyclePhase, string>> | null, today: string): string {
   const begun = lifecyclePhases.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);

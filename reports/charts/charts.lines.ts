@@ -1,17 +1,25 @@
-import { axis, heading } from './charts.parts.ts';
+import { axis, groupColour, heading } from './charts.parts.ts';
 import { axisTitle, formatDate, formatValue, Labels } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
+import { formatSpan, spanStarts } from './charts.time.ts';
 import type { ChartWorkspace, Layout, LinesChart } from './charts.types.ts';
 
 const PLOT = 300;
 const LEFT = MARGIN + 84;
+/** Room for the title of the upright axis. */
+const VALUE_AXIS = 240;
+/** Spans of time with their names below the axis, at most. */
+const NAMED = 9;
 
 /** Lines over time, broken where a value is missing. */
 export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
+  const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
+  const colourOf = (index: number) => groupColour(colour, index, kept);
+  const { step } = chart;
   const head = heading(
     chart,
-    chart.series.map(({ name }, index) => ({ name, color: colour(index) })),
+    chart.series.map(({ name }, index) => ({ name, color: colourOf(index) })),
     labels,
     WIDTH,
   );
@@ -25,17 +33,18 @@ export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layou
       ...head.option,
       useUTC: true,
       grid: { outerBoundsMode: 'none', left: LEFT, right: MARGIN + 40, top: head.bottom + 8, height: PLOT },
-      xAxis: axis('Date', 32, {
+      xAxis: axis(labels.fit(chart.timeAxis ?? 'Date', 600, FONT_SIZE), 32, {
         type: 'time',
         splitNumber: 6,
         splitLine: { show: false },
         axisLabel: {
           hideOverlap: true,
           fontSize: FONT_SIZE,
-          formatter: (time: number) => formatDate(time, workspace),
+          formatter: (time: number) => (step ? formatSpan(time, step) : formatDate(time, workspace)),
+          ...(step ? { customValues: spanStarts(times[0], times.at(-1), step, NAMED) } : {}),
         },
       }),
-      yAxis: axis(axisTitle(chart.valueAxis, chart.unit, workspace), 64, {
+      yAxis: axis(axisTitle(labels.fit(chart.valueAxis, VALUE_AXIS, FONT_SIZE), chart.unit, workspace), 64, {
         type: 'value',
         scale: true,
         splitNumber: 5,
@@ -53,8 +62,8 @@ export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layou
         showSymbol: true,
         symbol: 'circle',
         symbolSize: times.length > 120 ? 3 : 6,
-        lineStyle: { color: colour(index), width: 2 },
-        itemStyle: { color: colour(index) },
+        lineStyle: { color: colourOf(index), width: 2 },
+        itemStyle: { color: colourOf(index) },
         data: values.map((value, at) => [times[at], value]),
       })),
     },

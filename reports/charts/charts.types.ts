@@ -1,6 +1,9 @@
 /** What a number measures, and so how it is written. */
 export type ChartUnit = 'count' | 'percent' | 'currency' | 'number';
 
+/** Spans of time that values are gathered by. */
+export type TimeStep = 'year' | 'quarter' | 'month';
+
 /** What a picture needs to know of the workspace. */
 export interface ChartWorkspace {
   /** ISO 4217. */
@@ -25,8 +28,12 @@ export interface BarsChart extends Head {
   unit: ChartUnit;
   /** Names of the parts of a bar; one for plain bars. */
   series: string[];
-  /** In the order to be drawn; a value for each series. */
-  items: { name: string; values: number[] }[];
+  /** Whether the series stand beside each other, not one behind the other as parts of a whole. */
+  beside?: boolean;
+  /** Whether the last series is what others hold together. */
+  rest?: boolean;
+  /** In the order to be drawn; a value for each series, null where it is not known. */
+  items: { name: string; values: (number | null)[] }[];
 }
 
 /** Areas within areas. */
@@ -102,6 +109,12 @@ export interface LinesChart extends Head {
   kind: 'lines';
   valueAxis: string;
   unit: ChartUnit;
+  /** What the moments are; `Date` without it. */
+  timeAxis?: string;
+  /** What each moment stands for, in UTC, from its beginning on; without it a day or a moment. */
+  step?: TimeStep;
+  /** Whether the last series is what others hold together. */
+  rest?: boolean;
   /** RFC 3339, ascending. */
   times: string[];
   series: { name: string; values: (number | null)[] }[];
@@ -118,7 +131,8 @@ export interface DonutChart extends Head {
 /** A few figures in words and large digits. */
 export interface FiguresChart extends Head {
   kind: 'figures';
-  items: { name: string; value: number | null; unit: ChartUnit }[];
+  /** A text stands in the place of the number. */
+  items: { name: string; value: number | null; unit: ChartUnit; text?: string }[];
 }
 
 /** One picture of one thing. */

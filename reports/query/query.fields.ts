@@ -2,6 +2,7 @@ import { filterError } from '../../domain/filters/filters.errors.ts';
 import {
   FILTER_HOPS,
   type FilterField,
+  type FilterTarget,
   type RelationStep,
   resolveField,
 } from '../../domain/filters/filters.fields.ts';
@@ -36,6 +37,19 @@ export interface QueryField {
   relations: boolean;
   cost: boolean;
   unit?: 'currency' | 'percent';
+  /** What stands at the end of the way, for those who read the answer. */
+  shows: ShownField;
+}
+
+/** The end of a path, without the way there. */
+export interface ShownField {
+  /** Absent: the relations themselves, or the lifecycle phase on a day. */
+  target?: FilterTarget;
+  isPhase: boolean;
+  /** The card types that it may belong to, or the relation type. */
+  of: { cards: ReadonlySet<string> } | { relation: string };
+  /** Whether relations lead there. */
+  isFar: boolean;
 }
 
 /** The alias under which the cards of a query stand. */
@@ -61,13 +75,20 @@ export function resolveQueryField(text: string, at: string, scope: FieldScope): 
   const way = isPhase ? path.slice(0, -1) : path;
   const field: FilterField =
     way.length > 0 ? resolveField(way, scope.schema) : { steps: [], rules: [], cost: false };
-  const { node, place, alias, entity } = follow(field.steps, path, scope);
+  const { node, place, alias, entity, types } = follow(field.steps, path, scope);
+  const last = field.steps.at(-1);
   const common = {
     entity,
     people: field.target?.kind === 'people',
     relations: field.steps.length > 0,
     cost: field.cost,
     isList: false,
+    shows: {
+      ...(field.target ? { target: field.target } : {}),
+      isPhase,
+      of: last?.about === 'relation' ? { relation: last.type } : { cards: types },
+      isFar: last !== undefined,
+    },
   };
   const onNode = node ? { node } : {};
   if (isPhase) return { ...common, ...onNode, type: 'key', value: phase(alias, at) };
@@ -125,7 +146,7 @@ function follow(steps: RelationStep[], path: FilterWord[], scope: FieldScope) {
     place = placeIn(node, alias);
     types = new Set(other ? [step.ends[other]] : [step.ends.source, step.ends.target]);
   }
-  return { place, node, alias, entity };
+  return { place, node, alias, entity, types };
 }
 
 /** The place of a node's cards, or of the relations that lead there. */

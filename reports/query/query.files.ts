@@ -1,29 +1,25 @@
-import { PassThrough, type Writable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
-import { recordFile, storeContent } from '../../domain/files/files.store.ts';
+import { recordFile, type StoredContent, storeContent } from '../../domain/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
+import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
 import {
-  type QueryFormat,
   type ReportQuery,
   type ReportQueryPayload,
   reportQueryJob,
 } from '../../domain/jobs/kinds/report-query.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
+import { fileMediaTypes } from '../report.media.ts';
+import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
 import { TIME_LIMITS } from './query.guard.ts';
 import { withMoment } from './query.moment.ts';
-import { planQuery } from './query.plan.ts';
-import { prepareQueryFile } from './query.write.ts';
+import { planQuery, type QueryPlan } from './query.plan.ts';
+import { prepareQueryFile, type TableFormat } from './query.write.ts';
 
-const mediaTypes: Record<QueryFormat, string> = {
-  json: 'application/json',
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-};
-
-const fileName = (format: QueryFormat) => `estate-query-${new Date().toISOString().slice(0, 10)}.${format}`;
+const fileName = (format: ReportFormat) => `estate-query-${new Date().toISOString().slice(0, 10)}.${format}`;
 
 export interface StartedQueryFile {
   name: string;
@@ -39,7 +35,7 @@ export async function streamQueryFile(
   services: Services,
   ctx: Ctx,
   query: ReportQuery,
-  format: QueryFormat,
+  format: TableFormat,
   out: Writable,
 ): Promise<StartedQueryFile> {
   const plan = await planQuery(ctx, query);
@@ -68,38 +64,31 @@ export async function startQuery(ctx: Ctx, payload: ReportQueryPayload): Promise
   });
 }
 
+/** Draws the answer of a query. @throws EstateError as planQuery and drawQuery. */
+export async function queryPicture(
+  services: Services,
+  ctx: Ctx,
+  query: ReportQuery,
+  signal: AbortSignal,
+): Promise<DrawnQuery> {
+  return await drawQuery(services, ctx, query, await planQuery(ctx, query), { signal, forJob: false });
+}
+
 /** Writes the answer of a query job to a file and makes it the job's result. */
 export async function runQueryJob(
   job: RunningJob<ReportQueryPayload>,
   services: Services,
 ): Promise<JobResult> {
-  const { ctx, signal } = job;
+  const { ctx } = job;
   const { query, format } = job.payload;
   const plan = await planQuery(ctx, query);
-  const { content, rows, position, columns } = await withMoment(
-    services.db,
-    query.as_of,
-    TIME_LIMITS.job,
-    async (snapshot) => {
-      const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
-      const out = new PassThrough();
-      const stored = storeContent(services.blobs, out);
-      // it may fail before anybody waits for it, as when the job is cancelled
-      stored.catch(() => undefined);
-      try {
-        const rows = await file.write(out);
-        return { content: await stored, rows, position: file.position, columns: file.columns };
-      } catch (error) {
-        out.destroy(error as Error);
-        await stored.catch(() => undefined);
-        throw error;
-      }
-    },
-  );
+  const { content, groups, position } = await (format === 'svg'
+    ? storePicture(job, services, plan)
+    : storeGroups(job, services, plan, format));
   return await inTransaction(services.db, async (sql) => {
     const file = await recordFile(sql, content, {
       name: fileName(format),
-      mediaType: mediaTypes[format],
+      mediaType: fileMediaTypes[format],
       ownerId: ctx.caller.userId,
       withCosts: plan.costs,
       // goes with its job
@@ -107,17 +96,55 @@ export async function runQueryJob(
     });
     const done: JobResult = {
       fileId: file.id,
-      message: `${rows} groups`,
-      counts: { groups: rows },
+      message: `${groups} groups`,
+      counts: { groups },
       result: {
         format,
         position,
-        total_groups: rows,
-        columns,
+        total_groups: groups,
+        columns: plan.columns.map(({ name }) => name),
         file: { name: file.name, size: file.size, sha256: file.sha256 },
       },
     };
     await job.finish({ sql }, done);
     return done;
+  });
+}
+
+interface StoredAnswer {
+  content: StoredContent;
+  groups: number;
+  position: string;
+}
+
+async function storePicture(
+  { ctx, payload, signal }: RunningJob<ReportQueryPayload>,
+  services: Services,
+  plan: QueryPlan,
+): Promise<StoredAnswer> {
+  const { svg, ...about } = await drawQuery(services, ctx, payload.query, plan, { signal, forJob: true });
+  return { content: await storeContent(services.blobs, Readable.from([svg])), ...about };
+}
+
+async function storeGroups(
+  { ctx, payload, signal }: RunningJob<ReportQueryPayload>,
+  services: Services,
+  plan: QueryPlan,
+  format: TableFormat,
+): Promise<StoredAnswer> {
+  return await withMoment(services.db, payload.query.as_of, TIME_LIMITS.job, async (snapshot) => {
+    const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
+    const out = new PassThrough();
+    const stored = storeContent(services.blobs, out);
+    // it may fail before anybody waits for it, as when the job is cancelled
+    stored.catch(() => undefined);
+    try {
+      const groups = await file.write(out);
+      return { content: await stored, groups, position: file.position };
+    } catch (error) {
+      out.destroy(error as Error);
+      await stored.catch(() => undefined);
+      throw error;
+    }
   });
 }

@@ -10,7 +10,7 @@ import {
 import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
 import type { QueryDimension, QueryMeasure, ReportQuery } from '../../domain/jobs/kinds/report-query.ts';
 import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
-import { type QueryField, ROOT, resolveQueryField } from './query.fields.ts';
+import { type QueryField, ROOT, resolveQueryField, type ShownField } from './query.fields.ts';
 import { createNodes, type NodeValue, type Place, type QueryNode } from './query.tree.ts';
 import { bucketed, type ValueType } from './query.values.ts';
 
@@ -19,6 +19,8 @@ export interface QueryColumn {
   name: string;
   type: ValueType;
   unit?: 'currency' | 'percent';
+  /** What it is made of; absent: the cards themselves. */
+  shows?: ShownField;
 }
 
 /** A measure with where its values come from. */
@@ -133,7 +135,7 @@ export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan
     dimensions.push({ column: key.column, type: read.type });
     const standard = dimension.bucket ? `${dimension.bucket}(${dimension.field})` : dimension.field;
     const unit = field.unit && !dimension.bucket ? { unit: field.unit } : {};
-    name(path, { name: dimension.as ?? standard, type: read.type, ...unit });
+    name(path, { name: dimension.as ?? standard, type: read.type, shows: field.shows, ...unit });
   }
 
   for (const [n, measure] of query.measures.entries()) {
@@ -164,6 +166,7 @@ export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan
     name(path, {
       name: measure.as ?? (measure.field ? `${standard}(${measure.field})` : standard),
       type: counts ? 'number' : (field?.type ?? 'number'),
+      ...(field ? { shows: field.shows } : {}),
       ...(field?.unit && !counts ? { unit: field.unit } : {}),
     });
   }

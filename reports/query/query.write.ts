@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Ctx } from '../../domain/context.ts';
 import { type Fragment, sql } from '../../domain/filters/filters.sql.ts';
-import type { QueryFormat } from '../../domain/jobs/kinds/report-query.ts';
+import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { csvText } from '../extraction/extraction.csv.ts';
 import { snapshotPosition } from '../extraction/extraction.plan.ts';
@@ -15,6 +15,9 @@ import type { QueryPlan } from './query.plan.ts';
 import { describeColumns, guardStatement } from './query.run.ts';
 
 const BATCH = 1_000;
+
+/** The forms that hold every group. */
+export type TableFormat = Exclude<ReportFormat, 'svg'>;
 
 export interface WriteOptions {
   signal?: AbortSignal;
@@ -42,7 +45,7 @@ export async function prepareQueryFile(
   snapshot: Snapshot,
   ctx: Ctx,
   plan: QueryPlan,
-  format: QueryFormat,
+  format: TableFormat,
   options: WriteOptions,
 ): Promise<PreparedQuery> {
   const compiled = compileQuery(plan);
@@ -56,7 +59,7 @@ export async function prepareQueryFile(
     rows += more;
   };
 
-  const writers: Record<QueryFormat, (out: Writable) => Promise<void>> = {
+  const writers: Record<TableFormat, (out: Writable) => Promise<void>> = {
     async csv(out) {
       const texts = cells.map((cell, n) => {
         const { type } = plan.columns[n]!;

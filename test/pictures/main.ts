@@ -26,6 +26,29 @@ const pictures: Record<string, string> = {
   kpis: 'kpis',
 };
 
+const cost = { fn: 'sum', field: 'attributes.costTotalAnnual' };
+
+/** The picture that is made of each query, by name of the file. */
+const queries: Record<string, object> = {
+  'query-figures': {
+    from: ['Application'],
+    measures: [{ fn: 'count' }, cost, { fn: 'avg', field: 'data_quality' }],
+  },
+  'query-bars': {
+    from: ['Application'],
+    dimensions: [{ field: 'attributes.businessCriticality' }],
+    measures: [{ fn: 'count' }, cost, { ...cost, fn: 'percentile', p: 0.5 }],
+  },
+  'query-stacked': {
+    from: ['Application'],
+    dimensions: [{ field: 'relation.relAppToITC.target.name' }, { field: 'attributes.businessCriticality' }],
+  },
+  'query-lines': {
+    from: ['Application', 'ITComponent'],
+    dimensions: [{ field: 'lifecycle.active', bucket: 'year' }, { field: 'type' }],
+  },
+};
+
 /** The card in the middle of a picture. */
 const CENTER = 'PolicyDesk';
 
@@ -39,7 +62,7 @@ async function cardNamed({ api }: Service, name: string): Promise<string> {
 }
 
 /**
- * Writes a picture of each report on the demo landscape to docs/pictures; with a folder as argument also as PNG
+ * Writes a picture of each report and of some queries on the demo landscape to docs/pictures; with a folder as argument also as PNG
  * there, to be looked at.
  */
 async function writePictures(pngFolder: string | undefined): Promise<void> {
@@ -50,13 +73,21 @@ async function writePictures(pngFolder: string | undefined): Promise<void> {
     await storeSnapshots(service.databaseUrl);
     await takeOnWork(service.api);
     const around = `dependencies?depth=1&center_id=${await cardNamed(service, CENTER)}`;
-    for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around })) {
-      const answer = await service.api.fetch(`/reports/${report}`, { headers: { accept: 'image/svg+xml' } });
+    const accept = 'image/svg+xml';
+    const write = async (name: string, answer: Response) => {
       const svg = await answer.text();
-      if (!answer.ok) throw new Error(`${report}: ${svg}`);
+      if (!answer.ok) throw new Error(`${name}: ${svg}`);
       await writeFile(path.join(folder, `${name}.svg`), svg);
-      if (pngFolder === undefined) continue;
+      if (pngFolder === undefined) return;
       await writeFile(path.join(pngFolder, `${name}.png`), new Resvg(svg).render().asPng());
+    };
+    for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around })) {
+      await write(name, await service.api.fetch(`/reports/${report}`, { headers: { accept } }));
+    }
+    const headers = { accept, 'content-type': 'application/json' };
+    for (const [name, query] of Object.entries(queries)) {
+      const body = JSON.stringify(query);
+      await write(name, await service.api.fetch('/reports/query', { method: 'POST', headers, body }));
     }
   } finally {
     await service.stop();

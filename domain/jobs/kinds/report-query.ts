@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchemaOptions } from 'typebox';
 import { defineJob } from '../jobs.define.ts';
+import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const oneOf = <const T extends string[]>(values: [...T], options: TSchemaOptions = {}) =>
   Type.Unsafe<T[number]>(
@@ -94,17 +95,9 @@ export type ReportQuery = Static<typeof ReportQuery>;
 export type QueryDimension = Static<typeof Dimension>;
 export type QueryMeasure = Static<typeof Measure>;
 
-const Payload = Type.Object({ query: ReportQuery, format: oneOf(['json', 'csv', 'xlsx']) }, closed);
+const Payload = Type.Object({ query: ReportQuery, format: ReportFormat }, closed);
 
 export type ReportQueryPayload = Static<typeof Payload>;
-export type QueryFormat = ReportQueryPayload['format'];
 
 /** Answers a query about the inventory as a file, from one snapshot. */
-export const reportQueryJob = defineJob({
-  kind: 'report_query',
-  queue: 'bulk',
-  payload: Payload,
-  attempts: 3,
-  retentionDays: 30,
-  resumable: false,
-});
+export const reportQueryJob = defineJob({ kind: 'report_query', payload: Payload, ...reportJobOptions });

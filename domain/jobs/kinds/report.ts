@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../jobs.define.ts';
+import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = Type.Object(
   {
@@ -8,12 +9,7 @@ const Payload = Type.Object(
     params: Type.Record(Type.String(), Type.Unknown()),
     filter: Type.Optional(Type.String({ maxLength: 4000 })),
     as_of: Type.Optional(Type.String({ format: 'date-time' })),
-    format: Type.Union([
-      Type.Literal('json'),
-      Type.Literal('csv'),
-      Type.Literal('xlsx'),
-      Type.Literal('svg'),
-    ]),
+    format: ReportFormat,
     /** Which table CSV holds. */
     table: Type.Optional(Type.String({ maxLength: 100 })),
   },
@@ -22,14 +18,6 @@ const Payload = Type.Object(
 
 /** A question to a report, and the form of the answer. */
 export type ReportPayload = Static<typeof Payload>;
-export type ReportFormat = ReportPayload['format'];
 
 /** Answers a report as a file, from one snapshot. */
-export const reportJob = defineJob({
-  kind: 'report',
-  queue: 'bulk',
-  payload: Payload,
-  attempts: 3,
-  retentionDays: 30,
-  resumable: false,
-});
+export const reportJob = defineJob({ kind: 'report', payload: Payload, ...reportJobOptions });

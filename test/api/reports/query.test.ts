@@ -119,6 +119,27 @@ describe('POST /reports/query', () => {
     expect([refused.status, refused.body.code]).toEqual([406, 'not_acceptable']);
   });
 
+  it('is drawn as a picture, at once or by a job', async () => {
+    const accept = 'image/svg+xml';
+    const { status, text, headers } = await member.post(url, byComponent, { accept });
+    expect([status, headers['content-type'], headers.vary]).toEqual([
+      200,
+      'image/svg+xml; charset=utf-8',
+      'Accept',
+    ]);
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    expect(headers['x-position']).toMatch(/^[0-9]+$/);
+    expect(text).toContain('>Server</text>');
+    expect(text).toContain('cost (USD)');
+    const started = await member.post(url, byComponent, { accept, prefer: 'respond-async' });
+    await untilStatus(t.services, started.body.job_id, 'succeeded');
+    const file = await member.get(`${started.headers.location}/result`);
+    expect(file.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
+    expect(file.raw.toString()).toBe(text);
+    const bad = await member.post(url, { dimensions: [{ field: 'attributes.nothing' }] }, { accept });
+    expect([bad.status, bad.body.errors[0].field]).toEqual([422, 'dimensions.0.field']);
+  });
+
   it('is answered by a job when that is preferred', async () => {
     const started = await member.post(url, byComponent, { prefer: 'respond-async' });
     expect([started.status, started.headers['preference-applied']]).toEqual([202, 'respond-async']);
@@ -134,9 +155,8 @@ describe('POST /reports/query', () => {
       2,
     ]);
     const events = await t.services.db('events').where({ event_type: 'report_query.started' });
-    expect(events).toHaveLength(1);
-    const [stored] = await t.services.db('files').select('with_costs');
-    expect(stored.with_costs).toBe(true);
+    expect(events.map(({ data }) => data.format)).toEqual(['svg', 'json']);
+    expect(await t.services.db('files').pluck('with_costs')).toEqual([true, true]);
   });
 
   it('shows a moment in the past', async () => {

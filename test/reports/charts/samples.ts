@@ -31,7 +31,7 @@ const value = (index: number) => ((index * 7919) % 1000) + 1;
 const steps = ['Insufficient', 'Partial', 'Appropriate', 'Perfect'];
 
 /** A chart of each kind with as many items. */
-export function samples(count: number): Record<SingleChart['kind'], Chart> {
+export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 'spans', Chart> {
   const all = names(count);
   const groups = names(6);
   return {
@@ -43,6 +43,20 @@ export function samples(count: number): Record<SingleChart['kind'], Chart> {
       unit: 'currency',
       series: ['Run', 'Change'],
       items: all.map((name, index) => ({ name, values: [value(index) * 1000, value(index + 5) * 700] })),
+    },
+    beside: {
+      kind: 'bars',
+      title: 'Applications by component',
+      itemAxis: 'Component with quite a long title of its own · Subtype of that component',
+      valueAxis: 'Average of the annual cost, Median of the annual cost, Greatest of the annual costs',
+      unit: 'currency',
+      series: ['Average', hostile[1]!, '12 others'],
+      beside: true,
+      rest: true,
+      items: all.map((name, index) => ({
+        name,
+        values: [value(index) * 1000, index % 3 === 0 ? null : value(index + 5) * 700, -value(index)],
+      })),
     },
     treemap: {
       kind: 'treemap',
@@ -116,6 +130,20 @@ export function samples(count: number): Record<SingleChart['kind'], Chart> {
       series: [
         { name: 'All cards', values: all.map((_, index) => (index % 7 === 3 ? null : 50 + (index % 11))) },
         { name: groups[0]!, values: all.map((_, index) => 40 + (index % 5)) },
+      ],
+    },
+    spans: {
+      kind: 'lines',
+      title: 'Applications by year',
+      valueAxis: 'Sum of the annual cost of all applications and of their components',
+      unit: 'currency',
+      timeAxis: 'Active (quarter)',
+      step: 'quarter',
+      rest: true,
+      times: all.map((_, index) => new Date(Date.UTC(2000, 3 * index)).toISOString()),
+      series: [
+        { name: 'Mission critical', values: all.map((_, index) => value(index) * 1000) },
+        { name: '20 others', values: all.map((_, index) => (index % 7 === 3 ? null : index)) },
       ],
     },
     donut: {

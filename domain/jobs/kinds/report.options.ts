@@ -1,0 +1,19 @@
+import Type, { type Static } from 'typebox';
+
+/** The forms that the answer of a report or query is given in. */
+export const ReportFormat = Type.Union([
+  Type.Literal('json'),
+  Type.Literal('csv'),
+  Type.Literal('xlsx'),
+  Type.Literal('svg'),
+]);
+
+export type ReportFormat = Static<typeof ReportFormat>;
+
+/** How jobs run that write an answer to a file, which can be asked for again. */
+export const reportJobOptions = {
+  queue: 'bulk',
+  attempts: 3,
+  retentionDays: 30,
+  resumable: false,
+} as const;
