@@ -25,7 +25,7 @@ import {
   type RunningJob,
 } from '../domain/jobs/jobs.running.ts';
 import { createContext, type Services } from '../domain/services.ts';
-import { type Db, isConnectionLoss } from '../platform/database.ts';
+import { type Db, inTransaction, isConnectionLoss } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { QueuedRun } from '../platform/queue/queue.types.ts';
@@ -75,9 +75,11 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       return;
     }
     const progress = createProgress(leases, lease);
+    let begun = false;
     try {
       const caller = await callerOfJob(services.db, row.owner_id, row.rights);
       const job = await createRunningJob(services, processor, row, lease, caller, stop.signal, progress.tell);
+      begun = true;
       const result = await processor.run({ ...job, ctx: { ...job.ctx, log } }, services);
       progress.stop();
       // false where the processor has finished the job itself
@@ -86,7 +88,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     } catch (error) {
       progress.stop();
       const reason = error instanceof JobStopped ? error : stop.signal.reason;
-      await endBadly(processor, row, lease, reason ?? error, log);
+      await endBadly(processor, row, lease, reason ?? error, begun, log);
     }
   };
 
@@ -95,6 +97,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     row: ClaimedRow,
     lease: Lease,
     error: unknown,
+    begun: boolean,
     log: Logger,
   ) => {
     if (error instanceof JobLeaseLost) {
@@ -117,7 +120,40 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       await store(() => requeueRun(leases, lease, 'failure', longestWaitSeconds));
     } else {
       log.warn({ err: error }, 'the job failed');
-      await store(() => endRun(leases, lease, { status: 'failed', error: publicError(error, row.id) }));
+      await store(() => giveUp(processor, row, lease, publicError(error, row.id), begun, log));
+    }
+  };
+
+  /** Ends the job and tells whom it concerns in one transaction; ends it alone where that cannot be told. */
+  const giveUp = async (
+    processor: JobProcessor,
+    row: ClaimedRow,
+    lease: Lease,
+    error: EstateError,
+    begun: boolean,
+    log: Logger,
+  ): Promise<boolean> => {
+    const end = { status: 'failed' as const, error: { code: error.code, message: error.message } };
+    if (!processor.failed) return await endRun(leases, lease, end);
+    const ctx = await createContext(services, systemCaller, {
+      requestId: row.request_id ?? row.id,
+      origin: 'system',
+      tool: `job ${row.kind}`,
+      jobId: row.id,
+    });
+    try {
+      return await inTransaction(services.db, async (sql) => {
+        if (!(await endRun(sql, lease, end))) return false;
+        await processor.failed!(
+          { sql },
+          { id: row.id, payload: row.payload, slot: row.slot, ctx, error, begun },
+        );
+        return true;
+      });
+    } catch (failure) {
+      if (isConnectionLoss(failure)) throw failure;
+      log.error({ err: failure }, 'nobody could be told that the job has failed');
+      return await endRun(leases, lease, end);
     }
   };
 
@@ -248,7 +284,7 @@ async function store<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /** What the owner is told. Internals stay in the log, found there by the job's id. */
-function publicError(error: unknown, id: string): { code: string; message: string } {
-  if (error instanceof EstateError) return { code: error.code, message: error.message };
-  return { code: 'internal', message: `The job failed unexpectedly; the log tells why under its id ${id}.` };
+function publicError(error: unknown, id: string): EstateError {
+  if (error instanceof EstateError) return error;
+  return new EstateError('internal', `The job failed unexpectedly; the log tells why under its id ${id}.`);
 }

@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { requirePermission } from '../domain/access/policy.ts';
-import { type Ctx, systemCaller } from '../domain/context.ts';
+import type { Ctx } from '../domain/context.ts';
 import { callerOfJob } from '../domain/jobs/jobs.owner.ts';
-import { type JobResult, JobStopped, processes, type RunningJob } from '../domain/jobs/jobs.running.ts';
+import { type JobResult, processes, type RunningJob } from '../domain/jobs/jobs.running.ts';
 import { scheduledExtractionJob } from '../domain/jobs/kinds/scheduled-extraction.ts';
 import { createContext, type Services } from '../domain/services.ts';
-import { inTransaction, isConnectionLoss } from '../platform/database.ts';
+import { inTransaction } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
 import { failRun, succeedRun } from '../reports/schedules/extraction-runs.finish.ts';
 import { makeRunFiles } from '../reports/schedules/extraction-runs.make.ts';
-import { beginRun, type ExtractionRun } from '../reports/schedules/extraction-runs.store.ts';
+import { beginRun, type ExtractionRun, runToEnd } from '../reports/schedules/extraction-runs.store.ts';
 import { EXTRACTIONS } from '../reports/schedules/extraction-schedules.queries.ts';
 import { deliverFiles } from './extraction/extraction.deliver.ts';
 import { mailRun, requireMailServer } from './extraction/extraction.mail.ts';
@@ -19,24 +18,27 @@ import { storageOf } from './extraction/extraction.storage.ts';
 type Job = RunningJob<{ schedule_id: string }>;
 
 /** One run of an extraction schedule: makes the file, delivers it, and removes what is no longer to be kept. */
-export const scheduledExtractionProcessor = processes(scheduledExtractionJob, async (job: Job, services) => {
-  const run = await inTransaction(services.db, async (sql) => {
-    const begun = await beginRun(sql, { id: job.id, slot: job.slot, scheduleId: job.payload.schedule_id });
-    await job.checkpoint({ sql }, {});
-    return begun;
-  });
-  if (!run) return { message: 'the schedule is gone', result: null };
-  try {
+export const scheduledExtractionProcessor = processes(
+  scheduledExtractionJob,
+  async (job: Job, services) => {
+    const run = await inTransaction(services.db, async (sql) => {
+      const begun = await beginRun(sql, { id: job.id, slot: job.slot, scheduleId: job.payload.schedule_id });
+      await job.checkpoint({ sql }, {});
+      return begun;
+    });
+    if (!run) return { message: 'the schedule is gone', result: null };
     const result = await carryOut(job, services, run);
     await removeOutdated(services, run.schedule_id).catch((error) =>
       job.ctx.log.warn({ err: error }, 'old files of the extraction could not be removed'),
     );
     return result;
-  } catch (error) {
-    await noteFailure(job, services, run, error);
-    throw error;
-  }
-});
+  },
+  async ({ sql }, { id, slot, payload, ctx, error, begun }) => {
+    const run = await runToEnd(sql, { id, slot, scheduleId: payload.schedule_id });
+    // a lost right pauses the schedule, unless it is that of who has started this one run
+    if (run) await failRun(sql, ctx, run, error, begun && error.code === 'forbidden');
+  },
+);
 
 async function carryOut(job: Job, services: Services, run: ExtractionRun): Promise<JobResult> {
   const ctx = await ownerContext(job, services, run);
@@ -72,30 +74,5 @@ async function ownerContext(job: Job, services: Services, run: ExtractionRun): P
     origin: 'job',
     tool: `job ${job.kind}`,
     jobId: job.id,
-  });
-}
-
-/** Writes down a failure that the job does not get over. A lost right pauses the schedule. */
-async function noteFailure(job: Job, services: Services, run: ExtractionRun, error: unknown): Promise<void> {
-  if (error instanceof JobStopped || job.signal.aborted || isConnectionLoss(error)) return;
-  const { failures } = await services.db('jobs').where({ id: job.id }).first('failures');
-  const final = error instanceof EstateError && error.status < 500;
-  if (!final && failures + 1 < scheduledExtractionJob.attempts) return;
-  const told =
-    error instanceof EstateError
-      ? error
-      : new EstateError(
-          'internal',
-          `The run failed unexpectedly; the log tells why under the job ${job.id}.`,
-        );
-  const ctx = await createContext(services, systemCaller, {
-    requestId: job.ctx.requestId ?? randomUUID(),
-    origin: 'system',
-    tool: `job ${job.kind}`,
-    jobId: job.id,
-  });
-  await inTransaction(services.db, async (sql) => {
-    await job.hold({ sql });
-    await failRun(sql, ctx, run, told, told.code === 'forbidden');
   });
 }

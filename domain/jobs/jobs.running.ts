@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static, TSchema } from 'typebox';
+import type { EstateError } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import type { Services } from '../services.ts';
 import type { JobDefinition } from './jobs.define.ts';
@@ -77,18 +78,38 @@ export interface RunningJob<P = unknown> {
   finish(work: JobTransaction, result: JobResult): Promise<void>;
 }
 
+/** A job that has failed for good. */
+export interface FailedJob<P = unknown> {
+  id: string;
+  payload: P;
+  /** The moment for which a schedule started it. */
+  slot: Date | null;
+  /** Acts as the service itself. */
+  ctx: Ctx;
+  error: EstateError;
+  /** Whether its processor had begun this run: else the fault lies with the job, as when its owner is gone. */
+  begun: boolean;
+}
+
 /** Carries out jobs of one kind. */
 export interface JobProcessor {
   definition: JobDefinition;
   run(job: RunningJob, services: Services): Promise<JobResult>;
+  /** Tells of a failure with the transaction that ends the job, wherever it comes from. */
+  failed?(work: JobTransaction, job: FailedJob): Promise<void>;
 }
 
-/** Ties a kind to the function that carries it out. */
+/** Ties a kind to the function that carries it out, and to the one that tells when that has failed for good. */
 export function processes<P extends TSchema>(
   definition: JobDefinition<P>,
   run: (job: RunningJob<Static<P>>, services: Services) => Promise<JobResult>,
+  failed?: (work: JobTransaction, job: FailedJob<Static<P>>) => Promise<void>,
 ): JobProcessor {
-  return { definition: definition as unknown as JobDefinition, run: run as JobProcessor['run'] };
+  return {
+    definition: definition as unknown as JobDefinition,
+    run: run as JobProcessor['run'],
+    ...(failed ? { failed: failed as NonNullable<JobProcessor['failed']> } : {}),
+  };
 }
 
 /** The run must stop; its error is nobody's failure. */

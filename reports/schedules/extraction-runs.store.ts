@@ -33,25 +33,49 @@ export interface MadeFile {
   position: string;
 }
 
-/**
- * Begins or goes on with the run of a job. One that a schedule has fired gets its row here. A file that was made before
- * the schedule was changed is made again.
- * @returns undefined when the schedule is gone.
- */
-export async function beginRun(
-  sql: Knex.Transaction,
-  job: { id: string; slot: Date | null; scheduleId: string },
-): Promise<ExtractionRun | undefined> {
+/** The job of a run. */
+interface RunJob {
+  id: string;
+  slot: Date | null;
+  scheduleId: string;
+}
+
+/** Gives a job that a schedule has fired its row. @returns whether the schedule is still there. */
+async function placeRun(sql: Knex.Transaction, job: RunJob): Promise<boolean> {
   const { rows: schedules } = await sql.raw(
     'select id from extraction_schedules where id = ? for key share',
     [job.scheduleId],
   );
-  if (!schedules[0]) return undefined;
+  if (!schedules[0]) return false;
   await sql.raw(
     `insert into extraction_runs (schedule_id, job_id, trigger, slot) select ?, ?, 'schedule', ? where ?::timestamptz is not null
      on conflict (job_id) do nothing`,
     [job.scheduleId, job.id, job.slot as never, job.slot as never],
   );
+  return true;
+}
+
+const withSchedule = `r.id, r.schedule_id, e.name as schedule_name, r.slot, e.request, r.destination, e.secret, e.owner_id,
+  e.rights, r.file_id, r.manifest_id, case when e.incremental then e.position::text end as after`;
+
+/** The run of a job that has failed, perhaps before it could begin; undefined when the schedule is gone. */
+export async function runToEnd(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
+  if (!(await placeRun(sql, job))) return undefined;
+  const { rows } = await sql.raw(
+    `select ${withSchedule} from extraction_runs r join extraction_schedules e on e.id = r.schedule_id
+     where r.job_id = ? for update of r`,
+    [job.id],
+  );
+  return rows[0];
+}
+
+/**
+ * Begins or goes on with the run of a job. One that a schedule has fired gets its row here. A file that was made before
+ * the schedule was changed is made again.
+ * @returns undefined when the schedule is gone.
+ */
+export async function beginRun(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
+  if (!(await placeRun(sql, job))) return undefined;
   // what was made of the schedule as it no longer is, perhaps with another's rights, goes nowhere
   await sql.raw(
     `with stale as (
@@ -67,8 +91,7 @@ export async function beginRun(
     `update extraction_runs r set status = 'running', attempts = r.attempts + 1, error = null, finished_at = null,
        started_at = coalesce(r.started_at, clock_timestamp()), destination = e.destination
      from extraction_schedules e where r.job_id = ? and e.id = r.schedule_id
-     returning r.id, r.schedule_id, e.name as schedule_name, r.slot, e.request, r.destination, e.secret, e.owner_id,
-       e.rights, r.file_id, r.manifest_id, case when e.incremental then e.position::text end as after`,
+     returning ${withSchedule}`,
     [job.id],
   );
   return rows[0];

@@ -72,3 +72,32 @@ it('stand at the schedule as its last run, besides the next one', async () => {
   expect(listed).toMatchObject([{ last_run }]);
   expect((await member.patch(`${base}/${id}`, { status: 'paused' })).body.next_run_at).toBe(null);
 });
+
+it('are told when the run could not even begin, its tries used up or its starter gone', async () => {
+  const { db } = t.services;
+  const starter = await t.as('admin');
+  const used = await make('Tries used up');
+  const gone = await make('Starter gone');
+  await workers.close(5_000);
+  const ask = async (client: TestClient, id: string) => (await client.post(`${base}/${id}/run`)).body;
+  const [first, second] = [await ask(member, used), await ask(starter, gone)];
+  // what no worker can read makes it fail before it begins, for the last time
+  await db('jobs')
+    .where({ id: first.job_id })
+    .update({ payload: JSON.stringify({ schedule_id: used, unknown: true }), failures: 11 });
+  await db('users').where({ id: starter.userId }).update({ is_active: false });
+  workers = await startWorkers(t.services);
+  for (const [id, { job_id, run_id }, code] of [
+    [used, first, 'internal'],
+    [gone, second, 'forbidden'],
+  ] as const) {
+    await untilStatus(t.services, job_id, 'failed');
+    const { body } = await member.get(`${base}/${id}/runs/${run_id}`);
+    expect(body).toMatchObject({ status: 'failed', started_at: null, error: { code } });
+    const [event] = await db('events')
+      .where({ event_type: 'extraction_run.failed' })
+      .whereRaw(`data ->> 'id' = ?`, [run_id]);
+    expect(event.data).toMatchObject({ code, recipients: [member.userId], paused: false });
+    expect((await member.get(`${base}/${id}`)).body.status).toBe('active');
+  }
+});
