@@ -20,20 +20,22 @@ export function keepHeapSmall(): void {
 /** So many bytes of passed on buffers are worth collecting. */
 const WORTHWHILE = 8 * 1024 * 1024;
 
+let collect: ((how: { type: 'minor' }) => void) | undefined;
+let left = WORTHWHILE;
+
 /**
- * Collects the buffers that a stream leaves behind. They lie outside the heap, where V8 lets 64 MB of dead ones pile up
- * before it looks: a long upload would cost as much memory, a short one only its own length.
- * @returns what is to be told how many bytes have gone by.
+ * Collects the buffers that streams leave behind; is to be told how many bytes have gone by. They lie outside the heap,
+ * where V8 lets 64 MB of dead ones pile up before it looks: a long upload would cost as much memory, a short one only its
+ * own length. And where the heap may grow by little, it looks through the whole of it each time that they are as much.
  */
-export function createSweeper(): (bytes: number) => void {
-  v8.setFlagsFromString('--expose-gc');
-  // the function is there in contexts made from now on
-  const collect = runInNewContext('gc') as (how: { type: 'minor' }) => void;
-  let left = WORTHWHILE;
-  return (bytes) => {
-    left -= bytes;
-    if (left > 0) return;
-    left = WORTHWHILE;
-    collect({ type: 'minor' });
-  };
+export function sweep(bytes: number): void {
+  left -= bytes;
+  if (left > 0) return;
+  left = WORTHWHILE;
+  if (!collect) {
+    v8.setFlagsFromString('--expose-gc');
+    // the function is there in contexts made from now on
+    collect = runInNewContext('gc') as NonNullable<typeof collect>;
+  }
+  collect({ type: 'minor' });
 }

@@ -1,4 +1,5 @@
 import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Snapshot } from '../../platform/snapshot.ts';
 import type { Moved } from './changes.moved.ts';
 
 /** What decides which cards may look different. */
@@ -15,6 +16,35 @@ export interface CardChanges {
   authors: boolean;
   /** Whether there is a filter. */
   filtered: boolean;
+}
+
+/** Which kinds of events there have been that concern other cards than their own. */
+export interface EventKinds {
+  /** A card has another name, external id or parent. */
+  parents: boolean;
+  /** A tag or a group of tags has changed. */
+  tags: boolean;
+  /** Something about a person has. */
+  people: boolean;
+}
+
+const RENAMED = "'name', 'external_id'";
+const MOVED = `${RENAMED}, 'parent_id'`;
+const ofPeople = "(e.event_type like 'user.%' or e.event_type like 'auth.%')";
+const ofTags = "e.event_type in ('tag.updated', 'tag_group.updated')";
+
+const cardUpdate = (columns: string): string =>
+  `e.event_type = 'card.updated' and jsonb_exists_any(e.data -> 'changes', array[${columns}])`;
+
+/** Looks which kinds of events there are after a position: what need not be looked for need not be planned either. */
+export async function eventKinds(snapshot: Snapshot, after: number): Promise<EventKinds> {
+  const [kinds] = await snapshot.query<EventKinds>(
+    `select coalesce(bool_or(${cardUpdate(MOVED)}), false) as parents, coalesce(bool_or(${ofTags}), false) as tags,
+       coalesce(bool_or(${ofPeople}), false) as people
+     from events e where e.position > $1::bigint`,
+    [after],
+  );
+  return kinds!;
 }
 
 /** Events that tell of the card `card_id` itself. */
@@ -42,15 +72,14 @@ function own({ after, told }: CardChanges): Fragment {
 
 /** Cards that show the name or external id of a parent that has changed, or a path through it. */
 function below({ after, told, paths }: CardChanges): Fragment {
-  const renamed = (columns: string) => `e.position > ?::bigint and e.event_type = 'card.updated'
-    and jsonb_exists_any(e.data -> 'changes', array[${columns}])`;
+  const renamed = (columns: string) => `e.position > ?::bigint and ${cardUpdate(columns)}`;
   if (!paths) {
-    const from = `events e join cards c on c.parent_id = e.card_id where ${renamed("'name', 'external_id'")}`;
+    const from = `events e join cards c on c.parent_id = e.card_id where ${renamed(RENAMED)}`;
     return present('e.position', from, [after], told);
   }
   const tree = `with recursive under as (
       select e.card_id as id, e.position, 0 as depth from events e
-      where ${renamed("'name', 'external_id', 'parent_id'")}
+      where ${renamed(MOVED)}
       union
       select k.id, under.position, under.depth + 1 from cards k join under on k.parent_id = under.id
       where under.depth < 50) select * from under`;
@@ -58,29 +87,23 @@ function below({ after, told, paths }: CardChanges): Fragment {
 }
 
 /** Cards with a tag, or with a person, that is called otherwise now. */
-function named(changes: CardChanges): Fragment[] {
+function named(changes: CardChanges, kinds: EventKinds): Fragment[] {
   const { after, told, authors } = changes;
   const id = (condition: string) => `(case when ${condition} then e.data ->> 'id' end)::uuid`;
-  const tag = id("e.event_type = 'tag.updated'");
-  const group = id("e.event_type = 'tag_group.updated'");
-  const user = id("jsonb_exists(e.data -> 'changes', 'email')");
-  const people = "e.position > ?::bigint and (e.event_type like 'user.%' or e.event_type like 'auth.%')";
-  const parts = [
-    present(
-      'e.position',
-      `events e join tags t on t.id = ${tag} or t.tag_group_id = ${group}
+  const parts: Fragment[] = [];
+  if (kinds.tags) {
+    const tag = id("e.event_type = 'tag.updated'");
+    const group = id("e.event_type = 'tag_group.updated'");
+    const from = `events e join tags t on t.id = ${tag} or t.tag_group_id = ${group}
        join card_tags ct on ct.tag_id = t.id join cards c on c.id = ct.card_id
-       where e.position > ?::bigint and e.event_type in ('tag.updated', 'tag_group.updated')`,
-      [after],
-      told,
-    ),
-    present(
-      'e.position',
-      `events e join stakeholders s on s.user_id = ${user} join cards c on c.id = s.card_id where ${people}`,
-      [after],
-      told,
-    ),
-  ];
+       where e.position > ?::bigint and ${ofTags}`;
+    parts.push(present('e.position', from, [after], told));
+  }
+  if (!kinds.people) return parts;
+  const user = id("jsonb_exists(e.data -> 'changes', 'email')");
+  const people = `e.position > ?::bigint and ${ofPeople}`;
+  const held = `events e join stakeholders s on s.user_id = ${user} join cards c on c.id = s.card_id where ${people}`;
+  parts.push(present('e.position', held, [after], told));
   if (authors) {
     const from = `events e join cards c on ${user} in (c.created_by, c.updated_by) where ${people}`;
     parts.push(present('e.position', from, [after], told));
@@ -139,8 +162,13 @@ export function once(parts: Fragment): Fragment {
  * The cards that may look different than at a position, those that are gone among them: rows of `id`, `type`,
  * `position` and `told`. It reads the events since, and of the tables only what they name.
  */
-export function changedCards(changes: CardChanges): Fragment {
-  const base = union([own(changes), below(changes), ...named(changes), ...moving(changes)]);
+export function changedCards(changes: CardChanges, kinds: EventKinds): Fragment {
+  const base = union([
+    own(changes),
+    ...(kinds.parents ? [below(changes)] : []),
+    ...named(changes, kinds),
+    ...moving(changes),
+  ]);
   return once(changes.hops > 0 ? around(base, changes) : base);
 }
 
@@ -151,7 +179,7 @@ export function changedEnds(changes: CardChanges, costs: boolean): Fragment {
   const renamed = present(
     'e.position',
     `events e join cards c on c.id = e.card_id where e.position > ?::bigint and (
-       e.event_type = 'card.updated' and jsonb_exists_any(e.data -> 'changes', array['name', 'external_id']) ${roles})`,
+       ${cardUpdate(RENAMED)} ${roles})`,
     [after],
     told,
   );

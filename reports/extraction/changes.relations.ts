@@ -1,15 +1,17 @@
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
-import { type CardChanges, changedCards, changedEnds, once } from './changes.cards.ts';
+import { type CardChanges, changedCards, changedEnds, type EventKinds, once } from './changes.cards.ts';
 
 /**
  * The relations that may look different than at a position, those that are gone among them: rows of `id`, `type`,
  * `position` and `told`.
  * @param cards what of the cards at their ends. @param told types of which the caller may have been told before.
  */
-export function changedRelations(ctx: Ctx, cards: CardChanges, told: string[]): Fragment {
-  const ends = cards.filtered ? changedCards(cards) : changedEnds(cards, may(ctx.caller, 'costs.view'));
+export function changedRelations(ctx: Ctx, cards: CardChanges, told: string[], kinds: EventKinds): Fragment {
+  const ends = cards.filtered
+    ? changedCards(cards, kinds)
+    : changedEnds(cards, may(ctx.caller, 'costs.view'));
   const types = [...cards.moved.relationTypes];
   const parts: Fragment[] = [
     {

@@ -3,9 +3,10 @@ import type { Ctx } from '../../domain/context.ts';
 import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../domain/events/changes.ts';
 import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { changedCards } from './changes.cards.ts';
+import { changedCards, eventKinds } from './changes.cards.ts';
 import { changedRelations } from './changes.relations.ts';
 import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
 import type { CardSelection } from './extraction.cards.source.ts';
@@ -20,6 +21,8 @@ export interface ExtractionPlan {
   cards: CardSelection;
   relations: RelationSelection;
   columns: Column[];
+  /** Where only what has changed is wanted: looks on the snapshot for the statement that finds it. */
+  changes?: (snapshot: Snapshot) => Promise<Fragment>;
 }
 
 /** Whether the caller may see any cost value at all: by permission, or by a role on some card. */
@@ -82,8 +85,12 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, changes.moved);
   return {
     request,
-    cards: ofCards ? { ...cards, changes: changedCards(changes) } : cards,
-    relations: { ...relations, changes: changedRelations(ctx, changes, told) },
+    cards,
+    relations,
+    changes: async (snapshot) => {
+      const kinds = await eventKinds(snapshot, after);
+      return ofCards ? changedCards(changes, kinds) : changedRelations(ctx, changes, told, kinds);
+    },
     // a row that is gone has nothing else
     columns: [...idColumns(columns), ...columns, ...changeColumns],
   };

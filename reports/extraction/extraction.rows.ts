@@ -2,6 +2,7 @@ import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
 import type { CopiedLines } from '../../platform/copy-out.ts';
 import { type IdRange, type Snapshot, wholeTable } from '../../platform/snapshot.ts';
+import { findChanged, overFound, worthwhile } from './changes.found.ts';
 import type { Column } from './extraction.types.ts';
 
 /** Where the rows of a table stand, over the alias `row` of its objects. */
@@ -109,8 +110,16 @@ export async function lineTable(
         : snapshot.ranges(format, source.stored, statement);
     return { name, columns, expected, lines };
   }
-  // one statement, so that what has changed is looked for once
   const first = goneRows(gone, query.goneCells);
+  const found = await findChanged(snapshot, changed!, gone);
+  if (found) {
+    const lines = snapshot.parts(format, worthwhile(found), (connections) => [
+      ...(found.gone ? [withChanged(source, first)] : []),
+      ...overFound(found, connections, rows),
+    ]);
+    return { name, columns, expected: 0, lines };
+  }
+  // one statement, so that what has changed is looked for once more and not for each part
   const all = withChanged(source, {
     sql: `(${first.sql}) union all (${rows.sql})`,
     bindings: [...first.bindings, ...rows.bindings],

@@ -26,9 +26,10 @@ export interface Extraction {
 export async function prepareExtraction(
   snapshot: Snapshot,
   ctx: Ctx,
-  plan: ExtractionPlan,
+  asked: ExtractionPlan,
   position: string,
 ): Promise<Extraction> {
+  const plan = await withChanges(snapshot, asked);
   const { format, after } = plan.request;
   if (format === 'csv') {
     const table = await csvLines(snapshot, ctx, plan);
@@ -45,6 +46,16 @@ export async function prepareExtraction(
   }
   const tables = await readTables(snapshot, ctx, plan);
   return { tables, write: (out, options) => writeXlsx(tables, out, options) };
+}
+
+/** The plan with the statement that finds what has changed, where only that is wanted. */
+async function withChanges(snapshot: Snapshot, plan: ExtractionPlan): Promise<ExtractionPlan> {
+  const { request, cards, relations } = plan;
+  const changes = await plan.changes?.(snapshot);
+  if (!changes) return plan;
+  return request.kind === 'cards'
+    ? { ...plan, cards: { ...cards, changes } }
+    : { ...plan, relations: { ...relations, changes } };
 }
 
 async function csvLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {

@@ -71,3 +71,41 @@ it.each([
     expect(lines).toBe(CARDS + (format === 'csv' ? 1 : 0));
   });
 });
+
+it.each(['csv', 'ndjson'] as const)(
+  'writes %s of a few changes in parts as all of them at once',
+  async (format) => {
+    const ctx = await t.ctx();
+    const request: ExportRequest = {
+      ...{ format, kind: 'cards', profile: 'report', filter: '', neutralise: true, after: '0' },
+      ...{ types: [], columns: ['name', 'tags', 'stakeholders'], include: [] },
+    };
+    const plan = await planExtraction(ctx, request);
+    await withSnapshot(t.services.db, async (snapshot) => {
+      /** Those cards as changed, and one that is gone: too many for memory when they are all of them. */
+      const written = async (condition: string): Promise<Buffer> => {
+        const out = new Kept();
+        const changes = async () => ({
+          sql: `select c.id, c.type, 7::bigint as position, true as told from cards c where ${condition}
+            union all select '00000000-0000-4000-8000-000000000000', 'Objective', 8, true`,
+          bindings: [],
+        });
+        const extraction = await prepareExtraction(snapshot, ctx, { ...plan, changes }, '9');
+        await extraction.write(out, {});
+        return out.content;
+      };
+      const lines = (bytes: Buffer) => bytes.toString().split('\n').slice(0, -1);
+      const body = (bytes: Buffer) => (format === 'csv' ? lines(bytes).slice(1) : lines(bytes).slice(0, -1));
+      const middle = await snapshot.query<{ id: string }>(
+        `select id from cards order by id offset ${Math.floor(CARDS / 2)} limit 1`,
+      );
+      const all = body(await written('true'));
+      expect(all).toHaveLength(CARDS + 1);
+      const low = body(await written(`c.id < '${middle[0]!.id}'`));
+      const [gone, ...high] = body(await written(`c.id >= '${middle[0]!.id}'`));
+      expect(gone).toContain('Objective');
+      expect(gone).toBe(low[0]);
+      expect([...low, ...high]).toEqual(all);
+    });
+  },
+);
