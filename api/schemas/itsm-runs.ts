@@ -75,6 +75,26 @@ export const ItsmRunSchema = Type.Partial(
   { $id: 'ItsmRun', ...closed },
 );
 
+const Candidates = Type.Array(
+  Type.Object(
+    { card_id: Uuid, card_name: Nullable(Type.String()), score: Type.Number(), why: Type.String() },
+    closed,
+  ),
+  { description: 'Cards that the record may be' },
+);
+
+const Link = Type.Object(
+  {
+    relation_type_key: Type.String(),
+    relation_id: Nullable(Type.String({ description: 'The remote’s key of it' })),
+    source: Type.String({ description: 'The key of the record' }),
+    source_name: Nullable(Type.String()),
+    target: Type.String({ description: 'The key of the record' }),
+    target_name: Nullable(Type.String()),
+  },
+  { ...closed, description: 'The relation' },
+);
+
 export const ItsmPlanRowSchema = Type.Partial(
   Type.Object({
     id: Type.String(),
@@ -83,9 +103,11 @@ export const ItsmPlanRowSchema = Type.Partial(
     side: Nullable(literals('local', 'remote')),
     remote_id: Nullable(Type.String()),
     card_id: Nullable(Uuid),
+    name: Nullable(Type.String({ description: 'Of the card, or of the record' })),
     reason: Nullable(Type.String()),
     diff: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
-      description: 'By field, in the words of the side that is written; of a conflict: here and outside',
+      description:
+        'By field, in the words of the side that is written; of a conflict: here and outside; of a record to be matched: what it says',
     }),
     remote_data: Nullable(
       Type.Record(Type.String(), Type.Unknown(), {
@@ -94,8 +116,8 @@ export const ItsmPlanRowSchema = Type.Partial(
     ),
     path: Nullable(Type.String()),
     needs: Nullable(Type.Integer({ description: 'The row that has to be applied before' })),
-    candidates: Type.Array(Type.Object({ cardId: Uuid, score: Type.Number(), why: Type.String() }, closed)),
-    link: Nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'The relation, by records' })),
+    candidates: Candidates,
+    link: Nullable(Link),
     status: literals(...rowStatuses),
     outcome: literals('pending', 'begun', 'applied', 'stale', 'refused', 'skipped'),
     approval: Nullable(literals('approved', 'rejected')),
@@ -126,11 +148,13 @@ export const ItsmQuestionSchema = Type.Partial(
     kind: literals('conflict', 'match'),
     remote_id: Nullable(Type.String()),
     card_id: Nullable(Uuid),
+    card_name: Nullable(Type.String()),
+    record_name: Nullable(Type.String({ description: 'Of a record to be matched' })),
     path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
     local: Type.Unknown(),
-    remote: Type.Unknown(),
+    remote: Type.Unknown({ description: 'Of a match: what the record says, by field' }),
     reason: Nullable(Type.String()),
-    candidates: Type.Array(Type.Object({ cardId: Uuid, score: Type.Number(), why: Type.String() }, closed)),
+    candidates: Candidates,
     run_id: Nullable(Uuid),
     asked_at: Timestamp,
   }),

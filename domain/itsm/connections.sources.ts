@@ -96,7 +96,8 @@ export const HttpSources = Type.Array(HttpSource, {
   description: 'For http: the lists that are read there. They are replaced as a whole',
 });
 
-const anywhere = /(^|\/)\.\.?(\/|$)|[\\\s#]|^[a-z][a-z0-9+.-]*:|^\/\//i;
+// an address reader takes %2e for a dot
+const anywhere = /(^|\/)(\.|%2e){1,2}(\/|\?|$)|[\\\s#]|^[a-z][a-z0-9+.-]*:|^\/\//i;
 
 /** What of the sources cannot work, whatever answers there. */
 export function sourceFaults(sources: readonly HttpSource[]): FieldError[] {

@@ -5,12 +5,13 @@ import { runList } from '../lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { SEE_SYNC } from './connections.queries.ts';
 import { equal, hiddenPaths, unlessHidden } from './runs.conditions.ts';
+import { candidatesOf } from './runs.rows.ts';
 
 function questionList(hidden: string[]): ListSpec {
   const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);
   return {
     name: 'itsm-questions',
-    from: 'itsm_questions q',
+    from: 'itsm_questions q left join cards c on c.id = q.card_id',
     id: 'q.id',
     idType: 'uuid',
     sorts: { asked_at: { sql: 'q.asked_at', type: 'timestamptz', filled: true, immutable: true } },
@@ -22,23 +23,33 @@ function questionList(hidden: string[]): ListSpec {
       kind: 'q.kind',
       remote_id: 'q.remote_id',
       card_id: 'q.card_id',
+      card_name: 'c.name',
+      record_name: `case when q.kind = 'match' then q.remote ->> 'name' end`,
       path: 'q.path',
       local: shown('q.local'),
-      remote: shown('q.remote'),
+      remote: {
+        sql: `case when q.kind = 'match' then q.remote - ?::text[] when not q.path = any(?::text[]) is true then q.remote end`,
+        bindings: [hidden, hidden],
+      },
       reason: shown('q.reason'),
-      candidates: 'q.candidates',
+      candidates: candidatesOf('q.candidates'),
       run_id: 'q.run_id',
       asked_at: 'utc(q.asked_at)',
     },
   };
 }
 
-/** Conflicts and uncertain matches that wait for a person, the oldest first. @throws EstateError `forbidden`. */
+/**
+ * Conflicts and uncertain matches that wait for a person, the oldest first. They show values of cards, and need the right
+ * to see these.
+ * @throws EstateError `forbidden`.
+ */
 export async function listQuestions(
   ctx: Ctx,
   { mapping_id, kind, ...params }: ListParams & { mapping_id?: string; kind?: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, 'inventory.view');
   const where = equal({ 'q.mapping_id': mapping_id, 'q.kind': kind });
   return await runList(ctx.db, questionList(hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
 }

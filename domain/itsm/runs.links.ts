@@ -133,6 +133,27 @@ export async function remoteLinksFrom(
   return rows;
 }
 
+/**
+ * Which of these records belong to the mapping of a kind's targets, or are about to: the same kind outside may lead to
+ * records of which another mapping has made cards of another type.
+ */
+export async function targetsOf(
+  sql: Sql,
+  runId: string,
+  { mapping_id, target_mapping_id }: LinkKind,
+  remoteIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    `select remote_id from itsm_pairs where mapping_id = ? and remote_id = any(?::text[])`,
+    [target_mapping_id, remoteIds] as never,
+  );
+  const made = mapping_id === target_mapping_id ? await plannedTies(sql, runId, remoteIds, []) : [];
+  return new Set([
+    ...rows.map(({ remote_id }: { remote_id: string }) => remote_id),
+    ...made.map(({ remoteId }) => remoteId),
+  ]);
+}
+
 /** Relations of these types that start from these cards. */
 export async function relationsFrom(
   sql: Sql,

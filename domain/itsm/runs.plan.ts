@@ -60,7 +60,8 @@ export async function askQuestions(
        (mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates, run_id)
      select ?::uuid, case action when 'stage' then 'match' else 'conflict' end, remote_id, card_id,
        row ->> 'path', row -> 'diff' -> coalesce(row ->> 'path', '') -> 'old',
-       row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new', row ->> 'reason', row -> 'candidates', run_id
+       case action when 'stage' then (select jsonb_object_agg(d.key, d.value -> 'new') from jsonb_each(row -> 'diff') d)
+         else row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new' end, row ->> 'reason', row -> 'candidates', run_id
      from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
      on conflict (mapping_id, kind, coalesce(remote_id, ''), coalesce(card_id::text, ''), coalesce(path, ''))
      do update set local = excluded.local, remote = excluded.remote, reason = excluded.reason,

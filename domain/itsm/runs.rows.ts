@@ -10,10 +10,27 @@ import { runText } from './runs.queries.ts';
 const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'
   when 'applied' then 'applied' when 'skipped' then 'skipped' else 'error' end`;
 
+/** The name at an end of a relation: of the record's card, or of the card that the same plan is to make. */
+const endName = (end: 'source' | 'target'): string =>
+  `coalesce(
+    (select c.name from itsm_mappings m join itsm_pairs q on q.mapping_id = m.id
+       left join card_redirects d on d.card_id = q.card_id join cards c on c.id = coalesce(d.survivor_id, q.card_id)
+     where m.connection_id = r.connection_id and q.remote_id = p.row #>> '{link,${end}}' limit 1),
+    (select w.row #>> '{diff,name,new}' from itsm_plan_rows w where w.run_id = p.run_id and w.action = 'create'
+       and w.remote_id = p.row #>> '{link,${end}}' limit 1))`;
+
+/** Cards that a record may be, with their names. @param value an SQL expression over the stored candidates. */
+export const candidatesOf = (value: string): string =>
+  `(select coalesce(jsonb_agg(jsonb_build_object('card_id', o.one -> 'cardId', 'card_name', c.name,
+       'score', o.one -> 'score', 'why', o.one -> 'why') order by o.place), '[]')
+     from jsonb_array_elements(${value}) with ordinality as o (one, place)
+     left join cards c on c.id = (o.one ->> 'cardId')::uuid)`;
+
 /** What is shown of a row of a plan. @param hidden paths whose values the caller may not see. */
 export function rowMembers(hidden: string[]): ListSpec['members'] {
-  // of a row about a cost its texts tell values too
-  const about = `jsonb_exists_any(p.row -> 'diff', ?::text[])`;
+  // of a row about a cost its texts tell values too, but for those that only say how sure a match is
+  const about = `p.action <> 'stage' and jsonb_exists_any(
+    coalesce(p.row -> 'diff', '{}') || jsonb_build_object(coalesce(p.row ->> 'path', ''), null), ?::text[])`;
   return {
     id: `p.run_id || '-' || p.no`,
     no: 'p.no',
@@ -21,6 +38,8 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     side: 'p.side',
     remote_id: 'p.remote_id',
     card_id: 'p.card_id',
+    name: `coalesce((select c.name from cards c where c.id = p.card_id), p.row #>> '{diff,name,new}',
+      p.row #>> '{agreed,name,remote}', p.row #>> '{diff,name,old}')`,
     reason: unlessHidden(`p.row -> 'reason'`, about, hidden),
     diff:
       hidden.length === 0 ? `p.row -> 'diff'` : { sql: `(p.row -> 'diff') - ?::text[]`, bindings: [hidden] },
@@ -31,8 +50,11 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     },
     path: `p.row -> 'path'`,
     needs: `p.row -> 'needs'`,
-    candidates: `p.row -> 'candidates'`,
-    link: `p.row -> 'link'`,
+    candidates: candidatesOf(`p.row -> 'candidates'`),
+    link: `case when jsonb_typeof(p.row -> 'link') = 'object' then jsonb_build_object(
+      'relation_type_key', p.row #> '{link,relationType}', 'relation_id', p.row #> '{link,relationId}',
+      'source', p.row #> '{link,source}', 'source_name', ${endName('source')},
+      'target', p.row #> '{link,target}', 'target_name', ${endName('target')}) end`,
     status,
     outcome: 'p.progress',
     approval: 'p.approval',
@@ -77,13 +99,17 @@ export interface RowFilters {
   status?: string;
 }
 
-/** Rows of a run's plan, once it is made. @throws EstateError `forbidden`, `not_found`. */
+/**
+ * Rows of a run's plan, once it is made. They show values of cards, and need the right to see these.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
 export async function listPlanRows(
   ctx: Ctx,
   runId: string,
   { action, side, status: asked, ...params }: ListParams & RowFilters,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, 'inventory.view');
   await runText(ctx.db, runId);
   const where = [
     { sql: 'p.run_id = ? and r.plan_made_at is not null', bindings: [runId] },

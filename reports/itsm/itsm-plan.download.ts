@@ -21,12 +21,17 @@ const columns: Column[] = [
   ...[
     'action',
     'side',
+    'name',
     'remote_id',
     'card_id',
+    'relation_type_key',
+    'source',
+    'target',
     'field',
     'old',
     'new',
     'reason',
+    'candidates',
     'status',
     'error_message',
   ].map((header): Column => ({ header, type: 'text' })),
@@ -38,6 +43,7 @@ const columns: Column[] = [
  */
 export async function downloadPlan(ctx: Ctx, runId: string, format: 'json' | 'xlsx'): Promise<PlanFile> {
   requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, 'inventory.view');
   const run = await runText(ctx.db, runId);
   const name = `plan-${runId}.${format}`;
   if (format === 'json') {
@@ -76,18 +82,25 @@ async function* jsonOf(ctx: Ctx, runId: string, run: string): AsyncGenerator<str
 async function* lines(ctx: Ctx, runId: string): AsyncGenerator<Cell[][]> {
   for await (const rows of chunks(ctx, runId)) {
     yield rows.flatMap((row) => {
+      const link = row.link as Record<string, string | null> | null;
+      const candidates = row.candidates as { card_name: string; score: number }[];
       const fields = Object.entries((row.diff ?? {}) as Record<string, { old: unknown; new: unknown }>);
       return (fields.length > 0 ? fields : [[null, { old: null, new: null }] as const]).map(
         ([field, { old, new: now }]): Cell[] => [
           Number(row.no),
           text(row.action),
           text(row.side),
+          text(row.name),
           text(row.remote_id),
           text(row.card_id),
+          text(link?.relation_type_key),
+          text(link?.source_name ?? link?.source),
+          text(link?.target_name ?? link?.target),
           field,
           text(old),
           text(now),
           text(row.reason),
+          candidates.map(({ card_name, score }) => `${card_name} (${score})`).join('; ') || null,
           text(row.status),
           text(row.error_message),
         ],

@@ -8,6 +8,8 @@ import type { LocalCard } from './observation.types.ts';
 import { planCreateLocal, planCreateRemote } from './plan.create.ts';
 import { addRow, cardOfPair, type Planning } from './plan.draft.ts';
 import { agreedFields, compareFields, planFields } from './plan.fields.ts';
+import type { PlanRow } from './plan.types.ts';
+import { canonical } from './values.ts';
 
 /** Plans what has no pair yet: links, cards and records to be made, and what a person has to look at. */
 export function planUnmatched(planning: Planning, score: Scorer): void {
@@ -101,6 +103,14 @@ const endedPairs = ({ pairsOf }: Planning, cardId: string): Pair[] =>
     (pair) => pair.cardId === cardId && pair.state.kind === 'ended' && pair.state.gone === 'remote',
   );
 
+/** What a record says of itself, for whoever has to decide which card it is. */
+const shown = ({ fields }: Thing): PlanRow['diff'] =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([path, value]) =>
+      canonical(value) === null ? [] : [[path, { old: null, new: value }]],
+    ),
+  );
+
 /** Plans a record without a pair by what it turned out to be. @param held takes up the cards that are spoken for. */
 export function planRecord(planning: Planning, record: RemoteRecord, match: Match, held: Set<string>): void {
   const { mapping, book, seen } = planning;
@@ -113,7 +123,8 @@ export function planRecord(planning: Planning, record: RemoteRecord, match: Matc
     for (const { cardId } of match.candidates) held.add(cardId);
     planning.again.add(record.id);
     const { candidates, why } = match;
-    addRow(planning, { action: 'stage', remoteId: record.id, reason: why, candidates });
+    const diff = shown(recordThing(planning, record));
+    addRow(planning, { action: 'stage', remoteId: record.id, reason: why, candidates, diff });
     return;
   }
   if (mapping.direction === 'push' || book.pairs.has(record.id)) return;

@@ -4,6 +4,7 @@ import {
   plannedTies,
   relationsFrom,
   remoteLinksFrom,
+  targetsOf,
   unlikeLinks,
 } from '../../../domain/itsm/runs.links.ts';
 import { inTransaction } from '../../../platform/database.ts';
@@ -77,13 +78,17 @@ async function linkPart(
   kinds: readonly LinkKind[],
   speakers: string[],
 ): Promise<LinkPart> {
-  const { db, mappingId } = work;
+  const { db, mappingId, runId } = work;
   const own = await whoIsWho(db, [mappingId], speakers, []);
   const sources = [...new Set([...speakers, ...own.pairs.keys()])];
   const remote: AgreedLink[] = [];
   for (const kind of kinds) {
-    for (const { source, target, id } of await remoteLinksFrom(db, kind, sources))
-      remote.push({ relationType: kind.relation_type_key, source, target, relationId: id });
+    const links = await remoteLinksFrom(db, kind, sources);
+    const targets = await targetsOf(db, runId, kind, [...new Set(links.map(({ target }) => target))]);
+    for (const { source, target, id } of links) {
+      if (targets.has(target))
+        remote.push({ relationType: kind.relation_type_key, source, target, relationId: id });
+    }
   }
   const here = new Set(sources);
   const agreed = (await readLinks(db, mappingId, sources))
@@ -96,7 +101,7 @@ async function linkPart(
         ...(id === null ? {} : { relationId: id }),
       }),
     );
-  const ties = await plannedTies(db, work.runId, speakers, []);
+  const ties = await plannedTies(db, runId, speakers, []);
   const cardIds = [
     ...speakers.flatMap((id) => own.cardOf(id) ?? []),
     ...ties.flatMap(({ cardId }) => cardId ?? []),

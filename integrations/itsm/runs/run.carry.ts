@@ -6,6 +6,7 @@ import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/services.ts';
+import { type Db, isConnectionLoss } from '../../../platform/database.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { applyStage } from './run.apply.ts';
@@ -31,8 +32,25 @@ export async function carryRun(job: RunJob, services: Services): Promise<JobResu
     }
     const planned = await loadRun(services.db, run.id);
     return await applyStage(job, planned, connector, () => run.remote_calls + connector.calls());
+  } catch (error) {
+    // the day's requests count those of failed runs too
+    await noteCalls(services.db, run.id, run.remote_calls + connector.calls());
+    throw error;
   } finally {
     await connector.close();
+  }
+}
+
+/** Keeps how often the remote was called; what another process has kept meanwhile is not made less. */
+async function noteCalls(db: Db, runId: string, calls: number): Promise<void> {
+  try {
+    await db.raw('update itsm_runs set remote_calls = greatest(remote_calls, ?) where id = ?', [
+      calls,
+      runId,
+    ]);
+  } catch (error) {
+    // what has failed first is what is told
+    if (!isConnectionLoss(error)) throw error;
   }
 }
 

@@ -250,6 +250,8 @@ describe('relations', () => {
     const relate = (parent: string, child: string) =>
       instance.store.insert('cmdb_rel_ci', { parent, child, type: type! }, 'admin').values.sys_id!;
     const remote = processes.slice(0, 10).map((child, at) => relate(services[at % 6]!, child));
+    // of the same kind, but not to what the mapping relates to
+    const beside = relate(services[0]!, services[1]!);
 
     const targets = await storeMapping(t, {
       connectionId,
@@ -265,9 +267,19 @@ describe('relations', () => {
     await runMapping(t, admin, targets);
     const first = await runMapping(t, admin, sources);
     expect(first.stats).toMatchObject({
-      relations_fetched: 10,
+      relations_fetched: 11,
       planned: { create: 6, relate: 10 },
       errors: 0,
+    });
+    const [row] = await staged(first.id, '&action=relate');
+    expect(row).toMatchObject({
+      name: null,
+      link: {
+        relation_type_key: 'relBizCtxToBC',
+        relation_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+        source_name: expect.stringMatching(/^Service /),
+        target_name: expect.stringMatching(/^Process /),
+      },
     });
     const relations = () => t.services.db('relations').where({ type: 'relBizCtxToBC' }).orderBy('id');
     expect(await relations()).toHaveLength(10);
@@ -299,10 +311,70 @@ describe('relations', () => {
       status: 'completed',
       stats: { planned: { relate: 2, unrelate: 2 }, errors: 0 },
     });
-    const outside = recordsOf('cmdb_rel_ci').map(({ values }) => `${values.parent} ${values.child}`);
+    const outside = recordsOf('cmdb_rel_ci')
+      .filter(({ values }) => values.sys_id !== beside)
+      .map(({ values }) => `${values.parent} ${values.child}`);
     const held = await t.services.db('itsm_links').where({ mapping_id: sources });
     expect(held.map(({ source, target }) => `${source} ${target}`).sort()).toEqual(outside.sort());
     expect(await relations()).toHaveLength(10);
     expect((await runMapping(t, admin, sources)).stats.planned).toEqual({});
+  });
+});
+
+describe('what is left to a person', () => {
+  it('names the record and the cards that it may be, and shows costs to those who may see them', async () => {
+    const twins = [];
+    const description = 'one of two';
+    for (const name of ['Castor', 'Pollux'])
+      twins.push((await admin.post('/api/v1/cards', { type: 'Application', name, description })).body.id);
+    const twin = instance.elsewhere.insert('cmdb_ci_appl', {
+      name: 'Twin',
+      short_description: description,
+      cost: '4711',
+    });
+    const made = await admin.post(`${base}/mappings`, {
+      connection_id: connectionId,
+      card_type_key: 'Application',
+      remote_table: 'cmdb_ci_appl',
+      filter_query: 'name=Twin',
+      field_mappings: [
+        { card_field: 'name', remote_field: 'name' },
+        { card_field: 'description', remote_field: 'short_description', is_identity: true },
+        { card_field: 'attributes.costTotalAnnual', remote_field: 'cost' },
+      ],
+    });
+    const mapping = made.body.id;
+    const run = await runMapping(t, admin, mapping);
+    expect(run.stats.planned).toEqual({ stage: 1 });
+    const candidates = twins.map((card_id) => expect.objectContaining({ card_id }));
+    expect(await staged(run.id)).toMatchObject([
+      { action: 'stage', name: 'Twin', remote_id: twin.values.sys_id, reason: expect.any(String) },
+    ]);
+    const ask = async (client: TestClient) =>
+      (await client.get(`${base}/questions?mapping_id=${mapping}`)).body;
+    const { items } = await ask(admin);
+    expect(items).toMatchObject([
+      { kind: 'match', record_name: 'Twin', remote: { 'attributes.costTotalAnnual': 4711 } },
+    ]);
+    expect(items[0].candidates).toEqual(expect.arrayContaining(candidates));
+
+    const { db } = t.services;
+    const looks = async (key: string, ...permissions: string[]): Promise<TestClient> => {
+      const permitted = JSON.stringify(Object.fromEntries(permissions.map((one) => [one, true])));
+      await db('roles').insert({ key, label: key, permissions: permitted });
+      await db.raw(`select record_events('[]'::jsonb, array['roles'])`);
+      return await t.as(key);
+    };
+    const without = await looks('without', 'itsm_sync.view', 'inventory.view');
+    const shown = (await ask(without)).items[0];
+    expect(shown).toMatchObject({ record_name: 'Twin', remote: { name: 'Twin' } });
+    expect(JSON.stringify(shown)).not.toContain('4711');
+    const rows = await without.get(`${base}/sync/runs/${run.id}/staged`);
+    expect(rows.text).not.toContain('4711');
+    const blind = await looks('blind', 'itsm_sync.view');
+    for (const path of ['questions', `sync/runs/${run.id}/staged`, `sync/runs/${run.id}/plan`]) {
+      expect((await blind.get(`${base}/${path}`)).body).toMatchObject({ permission: 'inventory.view' });
+    }
+    expect((await blind.get(`${base}/sync/runs/${run.id}`)).status).toBe(200);
   });
 });

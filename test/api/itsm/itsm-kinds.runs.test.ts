@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { type Lists, startLists } from '../../emulators/http-lists.ts';
+import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
+import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
+import type { NetBox } from '../../emulators/netbox/instance.ts';
+import { startNetBox } from '../../emulators/netbox/server.ts';
+import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { runMapping, syncBase } from '../../support/itsm.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+let itop: ItopEmulator;
+let netbox: NetBox;
+let lists: Lists;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  itop = await startItop({ tls: serverCertificate });
+  netbox = await startNetBox({ tls: serverCertificate });
+  lists = await startLists({ tls: serverCertificate });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await Promise.all([itop.close(), netbox.close(), lists.close()]);
+  await t.close();
+});
+
+async function create(path: string, body: object): Promise<string> {
+  const answer = await admin.post(`${syncBase}/${path}`, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+}
+const connect = (kind: string, instance_url: string, more: object) =>
+  create('connections', { name: `${kind} ${randomUUID()}`, kind, instance_url, ca: authority, ...more });
+
+const name = { card_field: 'name', remote_field: 'name', is_identity: true };
+const always = { skip_staging: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };
+
+const validate = async (mapping: string) => {
+  const { body } = await admin.post(`${syncBase}/mappings/${mapping}/validate`);
+  expect(body.problems.filter(({ level }: { level: string }) => level === 'error')).toEqual([]);
+};
+const pairs = async (mapping: string): Promise<{ remote_id: string; card_id: string }[]> =>
+  (await admin.get(`${syncBase}/mappings/${mapping}/pairs?page_size=200`)).body.items;
+const cardOf = async (id: string) => (await admin.get(`/api/v1/cards/${id}`)).body;
+
+it('synchronises iTop both ways, with relations', async () => {
+  const { servers } = furnishItop(itop, { servers: 6, applications: 3 });
+  const connection_id = await connect('itop', itop.base, {
+    auth_type: 'basic',
+    username: 'estate',
+    password: 'secret',
+    time_zone: 'Europe/Paris',
+  });
+  const hosts = await create('mappings', {
+    ...always,
+    connection_id,
+    card_type_key: 'ITComponent',
+    remote_table: 'Server',
+    sync_direction: 'bidirectional',
+    record_defaults: { org_id: 'Demo' },
+    field_mappings: [name, { card_field: 'description', remote_field: 'description' }],
+  });
+  const kinds = await admin.get(`${syncBase}/connections/${connection_id}/relation-types?page_size=200`);
+  const link = kinds.body.items.find(({ id }: { id: string }) =>
+    id.startsWith('lnkApplicationSolutionToFunctionalCI'),
+  );
+  const applications = await create('mappings', {
+    ...always,
+    connection_id,
+    card_type_key: 'Application',
+    remote_table: 'ApplicationSolution',
+    sync_direction: 'pull',
+    relation_mappings: [{ relation_type_key: 'relAppToITC', remote_type: link.id, target_mapping_id: hosts }],
+  });
+  await validate(hosts);
+  await validate(applications);
+  expect(await runMapping(t, admin, hosts)).toMatchObject({
+    status: 'completed',
+    stats: { created: 6, errors: 0 },
+  });
+  const related = await runMapping(t, admin, applications, 'pull');
+  expect(related.stats).toMatchObject({ planned: { create: 3, relate: 3 }, errors: 0 });
+
+  const [mine, theirs] = await pairs(hosts);
+  await admin.patch(`/api/v1/cards/${mine!.card_id}`, { description: 'changed here' });
+  const outside = servers.find(({ id }) => theirs!.remote_id === `Server::${id}`)!;
+  itop.elsewhere.update(outside, { description: 'changed there' });
+  await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Made here' });
+  expect((await runMapping(t, admin, hosts)).stats).toMatchObject({ created: 1, updated: 2, errors: 0 });
+  expect((await cardOf(theirs!.card_id)).description).toBe('changed there');
+  expect(itop.writes.length).toBeGreaterThanOrEqual(2);
+  expect((await runMapping(t, admin, hosts)).stats.planned).toEqual({});
+});
+
+it('synchronises NetBox both ways', async () => {
+  furnishNetBox(netbox, 5);
+  const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
+  const devices = await create('mappings', {
+    ...always,
+    connection_id,
+    card_type_key: 'ITComponent',
+    remote_table: 'dcim/devices',
+    sync_direction: 'bidirectional',
+    card_filter: 'name ~ "host"',
+    field_mappings: [name, { card_field: 'description', remote_field: 'serial' }],
+  });
+  await validate(devices);
+  expect((await runMapping(t, admin, devices)).stats).toMatchObject({ created: 5, errors: 0 });
+  const [mine, theirs] = await pairs(devices);
+  await admin.patch(`/api/v1/cards/${mine!.card_id}`, { description: 'changed here' });
+  const number = (id: string) => Number(id.split('/').at(-1));
+  netbox.store.update('dcim/devices', number(theirs!.remote_id), { serial: 'changed there' });
+  expect((await runMapping(t, admin, devices)).stats).toMatchObject({ updated: 2, errors: 0 });
+  const row = netbox.store.rows('dcim/devices').find(({ id }) => id === number(mine!.remote_id))!;
+  expect(row.serial).toBe('changed here');
+  expect((await cardOf(theirs!.card_id)).description).toBe('changed there');
+  expect((await runMapping(t, admin, devices)).stats.planned).toEqual({});
+});
+
+it('pulls lists at addresses, with what they refer to', async () => {
+  lists.places.set('/x/apps.csv', { body: 'code,name,part_of\nA1,Payroll,\nA2,=SUM(1),A1\n' });
+  const source = { name: 'apps', path: 'apps.csv', format: 'csv', key: 'code' };
+  const connection_id = await connect('http', `${lists.base}/x`, {
+    sources: [{ ...source, references: { part_of: 'apps' } }],
+  });
+  const apps = await create('mappings', {
+    ...always,
+    connection_id,
+    card_type_key: 'BusinessCapability',
+    remote_table: 'apps',
+    sync_direction: 'pull',
+    field_mappings: [
+      name,
+      { card_field: 'external_id', remote_field: 'code' },
+      { card_field: 'parent_id', remote_field: 'part_of', transform_type: 'reference' },
+    ],
+  });
+  await validate(apps);
+  expect(await runMapping(t, admin, apps, 'pull')).toMatchObject({
+    status: 'completed',
+    stats: { created: 2, errors: 0 },
+  });
+  const second = await runMapping(t, admin, apps, 'pull', '?complete=true');
+  expect(second.stats.errors).toBe(0);
+  const [parent, child] = await pairs(apps);
+  expect(await cardOf(child!.card_id)).toMatchObject({ name: '=SUM(1)', parent_id: parent!.card_id });
+  expect((await runMapping(t, admin, apps, 'pull', '?complete=true')).stats.planned).toEqual({});
+  const push = await admin.post(`${syncBase}/sync/push/${apps}`);
+  expect([push.status, push.body.code]).toEqual([409, 'wrong_state']);
+});
