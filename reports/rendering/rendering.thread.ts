@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { type ErrorCode, EstateError } from '../../platform/errors.ts';
+import { startThread } from '../../platform/threads.ts';
 import type { Refusal, RenderAnswer, Rendering } from './rendering.types.ts';
 
 /** How long a thread without work is kept, in milliseconds. */
@@ -22,57 +22,27 @@ export interface RenderThread {
 
 /** Starts a thread that ends when it has had nothing to do for a minute, and keeps no process from ending. */
 export function startRenderThread(): RenderThread {
-  const worker = new Worker(new URL('./rendering.worker.ts', import.meta.url));
-  worker.unref();
-  let waiting: PromiseWithResolvers<Buffer> | undefined;
-  let last = 0;
-  let ended = false;
-  let idle: NodeJS.Timeout | undefined;
-
-  const end = (reason: Error) => {
-    ended = true;
-    clearTimeout(idle);
-    waiting?.reject(reason);
-    waiting = undefined;
-    void worker.terminate();
-  };
-
-  worker.on('message', (answer: RenderAnswer) => {
-    if (answer.id !== last || !waiting) return;
-    if ('bytes' in answer) waiting.resolve(Buffer.from(answer.bytes.buffer));
-    else waiting.reject('refused' in answer ? refusal(answer.refused) : failure(answer.failed));
-    waiting = undefined;
-  });
-  worker.on('error', end);
-  worker.on('exit', () => end(new Error('the thread that makes files and pictures has ended')));
-
+  const module = new URL('./rendering.worker.ts', import.meta.url);
+  const thread = startThread<Rendering, RenderAnswer>({ module, idleMs: IDLE_MS });
   return {
     get ended() {
-      return ended;
+      return thread.ended;
     },
     async run(rendering, signal) {
-      clearTimeout(idle);
-      last += 1;
-      waiting = Promise.withResolvers<Buffer>();
-      const { promise } = waiting;
+      thread.hold();
       let grace: NodeJS.Timeout | undefined;
       const giveUp = () => {
-        grace = setTimeout(() => end(signal.reason), GRACE_MS);
+        grace = setTimeout(() => thread.end(signal.reason), GRACE_MS);
         grace.unref();
       };
       signal.addEventListener('abort', giveUp, { once: true });
-      worker.ref();
       try {
-        worker.postMessage({ id: last, rendering: await lent(rendering) });
-        return await promise;
+        const answer = await thread.ask({ question: await lent(rendering) });
+        if ('bytes' in answer) return Buffer.from(answer.bytes.buffer);
+        throw 'refused' in answer ? refusal(answer.refused) : failure(answer.failed);
       } finally {
         clearTimeout(grace);
         signal.removeEventListener('abort', giveUp);
-        worker.unref();
-        if (!ended) {
-          idle = setTimeout(() => end(new Error('idle')), IDLE_MS);
-          idle.unref();
-        }
       }
     },
   };

@@ -17,17 +17,8 @@ export type Rendering =
   | (OfAnswer & { make: 'picture'; context: ChartContext; workspace: ChartWorkspace })
   | { make: 'chart'; chart: Chart; workspace: ChartWorkspace };
 
-/** To the thread; it has one at a time. */
-export interface RenderRequest {
-  id: number;
-  rendering: Rendering;
-}
-
 /** From the thread: the file, or why there is none. */
-export type RenderAnswer =
-  | { id: number; bytes: Uint8Array<ArrayBuffer> }
-  | { id: number; refused: Refusal }
-  | { id: number; failed: string };
+export type RenderAnswer = { bytes: Uint8Array<ArrayBuffer> } | { refused: Refusal } | { failed: string };
 
 /** A refusal that the client is told, in a form that passes between threads. */
 export interface Refusal {

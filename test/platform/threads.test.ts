@@ -25,6 +25,6 @@ it('tells what a thread has met, and goes on with it', async () => {
 
 it('fails what a thread that ends was to answer, and starts another', async () => {
   const asked = [ask({ question: { end: true } }), ask({ question: { end: true } })];
-  for (const each of asked) await expect(each).rejects.toThrow('a thread has ended');
+  await Promise.all(asked.map((each) => expect(each).rejects.toThrow('a thread has ended')));
   expect((await ask({ question: { add: [2, 2] } })).sum).toBe(4);
 });
