@@ -18,7 +18,7 @@ import { pairOf } from '../port/book.rows.ts';
 import type { RunWork } from './run.types.ts';
 
 /** Records that the relations of a part start from. */
-const CHUNK = 500;
+const CHUNK = 2_000;
 
 /** What a plan is made from, but for what is told. */
 type SeenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>) => Observation;
