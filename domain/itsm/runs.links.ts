@@ -28,7 +28,7 @@ export async function keepRemoteLinks(
   if (links.length === 0) return;
   await sql.raw(
     `insert into itsm_remote_links (mapping_id, run_id, remote_relation_id, remote_type, from_id, to_id)
-     select ?::uuid, ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+     select ?::uuid, ?::uuid, v.* from json_to_recordset(?::json)
        as v(remote_relation_id text, remote_type text, from_id text, to_id text)
      on conflict (mapping_id, remote_relation_id) do update set remote_type = excluded.remote_type,
        from_id = excluded.from_id, to_id = excluded.to_id, run_id = excluded.run_id`,
