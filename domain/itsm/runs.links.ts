@@ -175,11 +175,14 @@ export async function plannedTies(
   remoteIds: readonly string[],
   cardIds: readonly string[],
 ): Promise<{ action: string; side: 'local' | 'remote' | null; remoteId: string; cardId: string | null }[]> {
+  const ties = `select no, action, side, remote_id, card_id from itsm_plan_rows
+    where run_id = ? and (action = 'link' or (action = 'create' and side = 'local'))`;
   const { rows } = await sql.raw(
-    `select action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-     where run_id = ? and (action = 'link' or (action = 'create' and side = 'local'))
-       and (remote_id = any(?::text[]) or card_id = any(?::uuid[])) order by no`,
-    [runId, remoteIds, cardIds] as never,
+    // one condition at a time: with "or" between, all rows of the plan would be read
+    `select action, side, remote_id as "remoteId", card_id as "cardId" from (
+       ${ties} and remote_id = any(?::text[]) union ${ties} and card_id = any(?::uuid[])
+     ) r order by no`,
+    [runId, remoteIds, runId, cardIds] as never,
   );
   return rows;
 }

@@ -98,7 +98,7 @@ export interface Ending {
  * goes on from the journal.
  */
 export interface EnginePort {
-  /** The rows of the plan in their order, some thousand at a time, as they stand when they are reached. */
+  /** The rows of the plan in their order, some hundred at a time, as they stand when they are reached. */
   rows(): AsyncIterable<readonly Standing[]>;
   /**
    * One transaction: step by step asks `check` with the state as those before have left it, writes unless it objects, and
