@@ -2,11 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { command } from '../domain/command.ts';
 import { systemCaller } from '../domain/context.ts';
 import { changeRun, loadRun, logRun } from '../domain/itsm/runs.store.ts';
-import { JobCancelled, JobStopped, processes, type RunningJob } from '../domain/jobs/jobs.running.ts';
+import {
+  JobCancelled,
+  type JobProcessor,
+  JobStopped,
+  processes,
+  type RunningJob,
+} from '../domain/jobs/jobs.running.ts';
 import { itsmRunJob } from '../domain/jobs/kinds/itsm-run.ts';
 import { createContext, type Services } from '../domain/services.ts';
 import { RemoteFailed } from '../integrations/itsm/remote.failed.ts';
 import { carryRun } from '../integrations/itsm/runs/run.carry.ts';
+import { usualConditions } from '../integrations/itsm/runs/run.types.ts';
 import { isConnectionLoss } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
 
@@ -23,19 +30,22 @@ const passing: ReadonlySet<string> = new Set([
   'answer_lost',
 ]);
 
-/** One run of a synchronisation; see carryRun. */
-export const itsmRunProcessor = processes(itsmRunJob, async (job: Job, services) => {
-  try {
-    return await carryRun(job, services);
-  } catch (error) {
-    const reason = error instanceof JobStopped ? error : (job.signal.reason ?? error);
-    await noteEnd(job, services, reason);
-    if (reason instanceof RemoteFailed && !passing.has(reason.failure.code)) {
-      throw new EstateError('upstream_failed', reason.message, { cause: reason });
+/** Carries out runs of synchronisations; see carryRun. */
+export const processesRuns = (conditions = usualConditions): JobProcessor =>
+  processes(itsmRunJob, async (job: Job, services) => {
+    try {
+      return await carryRun(job, services, conditions);
+    } catch (error) {
+      const reason = error instanceof JobStopped ? error : (job.signal.reason ?? error);
+      await noteEnd(job, services, reason);
+      if (reason instanceof RemoteFailed && !passing.has(reason.failure.code)) {
+        throw new EstateError('upstream_failed', reason.message, { cause: reason });
+      }
+      throw reason;
     }
-    throw reason;
-  }
-});
+  });
+
+export const itsmRunProcessor = processesRuns();
 
 /** Ends the run with a failure that the job does not get over; others are only told in its log. */
 async function noteEnd(job: Job, services: Services, error: unknown): Promise<void> {

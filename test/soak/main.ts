@@ -11,6 +11,7 @@ import { until } from '../support/until.ts';
 import { type Send, sendTo } from './caller.ts';
 import { liveHistories, type Through, throughs } from './histories.ts';
 import { createHistory, type History } from './history.ts';
+import { putToTheTest } from './itsm/start.ts';
 import { type Crew, startCrew } from './processes.ts';
 import { followChanges, followStream } from './readers.ts';
 import type { ChangeEvent } from './replay.ts';
@@ -197,8 +198,10 @@ async function soak(minutes: number, seed: number): Promise<boolean> {
 const { values } = parseArgs({
   options: {
     histories: { type: 'string' },
+    itsm: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '2' },
     requests: { type: 'string' },
+    runs: { type: 'string', default: '500' },
     seed: { type: 'string' },
     through: { type: 'string', default: 'memory' },
   },
@@ -206,6 +209,7 @@ const { values } = parseArgs({
 const minutes = Number(values.minutes);
 const requests = Number(values.requests ?? 1);
 const histories = Number(values.histories ?? 1);
+const runs = Number(values.runs);
 const whole = (count: number) => Number.isSafeInteger(count) && count > 0;
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
 if (
@@ -213,6 +217,7 @@ if (
   !Number.isSafeInteger(seed) ||
   !whole(requests) ||
   !whole(histories) ||
+  !whole(runs) ||
   !throughs.includes(values.through as Through)
 ) {
   console.error('npm run soak -- --minutes N --seed S: N is a number above 0, S a whole number.');
@@ -220,11 +225,15 @@ if (
   console.error(
     'npm run soak -- --histories N --seed S --through memory|postgres: as many histories of synchronisation; N is a whole number.',
   );
+  console.error(
+    'npm run soak -- --itsm --runs N --seed S: as many runs of a synchronisation whose remote fails; N is a whole number.',
+  );
   process.exit(2);
 }
 async function begun(): Promise<boolean> {
   if (values.requests !== undefined) return await makeRequests(requests, seed);
   if (values.histories !== undefined) return await liveHistories(histories, seed, values.through as Through);
+  if (values.itsm) return await putToTheTest('faults', runs, seed);
   return await soak(minutes, seed);
 }
 process.exitCode = (await begun()) ? 0 : 1;

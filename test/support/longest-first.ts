@@ -7,6 +7,7 @@ const longest = [
   'processes/all-in-one.test.ts',
   'workers/import.kill.test.ts',
   'workers/jobs.kill.test.ts',
+  'integrations/itsm/runs.faults.test.ts',
   'platform/embedded-postgres.test.ts',
   'processes/apart.test.ts',
   'docs/examples.test.ts',

@@ -2,7 +2,7 @@ import { connectItop } from '../connectors/itop/itop.ts';
 import type { RemoteKind } from './connections.kind.types.ts';
 
 export const itopKind: RemoteKind = {
-  open: ({ settings, secrets }, { tls, outboundAllow, limits, signal, patience }) =>
+  open: ({ settings, secrets }, { tls, outboundAllow, limits, signal, clock, patience }) =>
     connectItop({
       config: {
         url: settings.instance_url,
@@ -17,6 +17,7 @@ export const itopKind: RemoteKind = {
       outboundAllow,
       limits,
       ...(signal ? { signal } : {}),
+      ...(clock ? { clock } : {}),
     }),
   tested: [
     { table: 'FunctionalCI', rights: ['read', 'update', 'delete'], needed: ['read'] },

@@ -1,5 +1,6 @@
 import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
 import type { OutboundTls } from '../../../platform/outbound.ts';
+import type { Clock } from '../clock.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
 import type { LimiterStore } from '../limiter/limiter.store.ts';
 import type { Limiter } from '../limiter/limiter.ts';
@@ -23,6 +24,8 @@ export interface OpenParts {
   limits: LimiterStore;
   /** Ends waiting and calls under way. */
   signal?: AbortSignal;
+  /** The machine's unless given. */
+  clock?: Clock;
   /** Where it is not as usual for runs. */
   patience?: Partial<Patience>;
 }

@@ -8,7 +8,8 @@ import { remoteKinds } from './connections.kinds.ts';
 export type RemoteTools = Pick<Services, 'config' | 'db'>;
 
 /** How the calls are made, where it is not as usual for runs. */
-export type OpenOptions = Pick<OpenParts, 'signal' | 'patience'> & Partial<Pick<OpenParts, 'limits'>>;
+export type OpenOptions = Pick<OpenParts, 'signal' | 'clock' | 'patience'> &
+  Partial<Pick<OpenParts, 'limits'>>;
 
 /** Opens a stored connection; to be closed by the caller. Its pace is shared by all processes. */
 export function openConnection(

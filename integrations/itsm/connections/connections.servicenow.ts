@@ -4,12 +4,13 @@ import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
 import type { RemoteKind } from './connections.kind.types.ts';
 
 export const serviceNowKind: RemoteKind = {
-  open: (connection, { tls, outboundAllow, limits, signal, patience }) =>
+  open: (connection, { tls, outboundAllow, limits, signal, clock, patience }) =>
     connectServiceNow({
       config: { url: connection.settings.instance_url, auth: authOf(connection), tls, ...patience },
       outboundAllow,
       limits,
       ...(signal ? { signal } : {}),
+      ...(clock ? { clock } : {}),
     }),
   tested: [
     { table: 'cmdb_ci', rights: ['read', 'create', 'update', 'delete'], needed: ['read'] },

@@ -5,6 +5,7 @@ import type { Mapping } from '../engine/mapping.types.ts';
 import type { Value } from '../engine/values.ts';
 import { asked, RemoteFailed } from '../remote.failed.ts';
 import { type FailureCode, failureText, type RemoteFailure } from '../remote.failures.ts';
+import type { RemoteRecord } from '../remote.types.ts';
 
 /** Failures that concern one record alone; the run goes on with the others. */
 const ofTheRow: ReadonlySet<FailureCode> = new Set(['refused', 'forbidden', 'not_found', 'ambiguous']);
@@ -35,7 +36,7 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
           : await connector.update(what.table, what.id, values, version);
       if (!answer.ok) return failed(answer.failure);
       const { record, recovered } = answer.value;
-      return { kind: 'done', record, found: recovered };
+      return { kind: 'done', record: await shown(record, values), found: recovered };
     }
     if (what.kind === 'delete') {
       const answer = await connector.delete(what.table, what.id, version);
@@ -54,6 +55,18 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
     if (found === null) return { kind: 'done', record: null };
     const answer = await connector.deleteRelation(found);
     return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+  };
+
+  /** The record as it was written: a column that is kept from the account comes back empty, whatever it holds. */
+  const shown = async (record: RemoteRecord, values: RemoteValues): Promise<RemoteRecord> => {
+    const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
+    const emptied = Object.keys(values).filter(
+      (column) => !isEmpty(values[column]) && isEmpty(record.fields[column]?.value),
+    );
+    if (emptied.length === 0) return record;
+    const hidden = await asked(connector.withheldFields(record.table, emptied));
+    const fields = hidden.map((column) => [column, { value: values[column]! }] as const);
+    return { ...record, fields: { ...record.fields, ...Object.fromEntries(fields) } };
   };
 
   /** The key of a relation; null where there is none, undefined where the remote cannot be asked. */

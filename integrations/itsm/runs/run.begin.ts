@@ -9,12 +9,19 @@ import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../../domain/services.ts';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
+import type { Clock } from '../clock.ts';
 import { openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { checkDrift } from '../mappings/mapping.drift.check.ts';
 import { type LoadedMapping, loadMapping } from '../mappings/mapping.load.ts';
 import { openCards } from '../port/local.cards.ts';
-import type { RunBasis, RunState, RunWork } from './run.types.ts';
+import {
+  type RunBasis,
+  type RunConditions,
+  type RunState,
+  type RunWork,
+  usualConditions,
+} from './run.types.ts';
 
 /** The mapping as a run keeps it: it goes as the run does. */
 export type RunMapping = LoadedMapping & Pick<RunBasis, 'mappingDirection'>;
@@ -74,14 +81,24 @@ export async function heedDrift(job: RunJob, run: RunRow, connector: Connector):
 }
 
 /** Opens the connection of a run. @throws EstateError `wrong_state` when it is paused. */
-export async function openRemote(services: Services, run: RunRow, signal: AbortSignal): Promise<Connector> {
+export async function openRemote(
+  services: Services,
+  run: RunRow,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<Connector> {
   const connection = await loadConnection(services.db, services.secrets, run.connection_id);
   if (!connection.settings.is_active) throw new EstateError('wrong_state', 'The connection is paused.');
-  return openConnection(services, connection, { signal });
+  return openConnection(services, connection, { signal, clock });
 }
 
 /** What reading and planning work with; it goes on from where the run was left. */
-export async function workOf(job: RunJob, run: RunRow, connector: Connector): Promise<RunWork> {
+export async function workOf(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+  { clock, page }: RunConditions = usualConditions,
+): Promise<RunWork> {
   requireStatus(run, 'running');
   const { ctx } = job;
   const loaded = run.mapping as RunMapping;
@@ -92,6 +109,7 @@ export async function workOf(job: RunJob, run: RunRow, connector: Connector): Pr
     db: ctx.db,
     connector,
     cards,
+    page,
     signal: job.signal,
     runId: run.id,
     mappingId: loaded.mapping.id,
@@ -99,7 +117,7 @@ export async function workOf(job: RunJob, run: RunRow, connector: Connector): Pr
     loaded,
     mappingDirection: loaded.mappingDirection,
     book: await readBook(ctx.db, loaded.mapping.id),
-    state: (run.checkpoint as RunState | null) ?? (await freshState(ctx)),
+    state: (run.checkpoint as RunState | null) ?? (await freshState(ctx, clock)),
     async keep(change, write) {
       const state = { ...work.state, ...change };
       await inTransaction(ctx.db, async (sql) => {
@@ -129,9 +147,9 @@ function reachedBy({ phase, fetched, relations }: RunState): { progress: number;
   return { progress: (0.4 * read) / (read + HALF), message: `${read} records and relations read` };
 }
 
-async function freshState({ db }: Ctx): Promise<RunState> {
+async function freshState({ db }: Ctx, clock: Clock): Promise<RunState> {
   const { rows } = await db.raw('select coalesce(max(position), 0)::text as position from events');
-  const startedAt = Date.now();
+  const startedAt = clock.now();
   return {
     phase: 'records',
     cursor: null,
@@ -142,6 +160,7 @@ async function freshState({ db }: Ctx): Promise<RunState> {
     newestLink: null,
     withheld: false,
     linksWithheld: false,
+    hidden: [],
     fetched: 0,
     relations: 0,
     localPosition: rows[0].position,

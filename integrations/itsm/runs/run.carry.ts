@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { command } from '../../../domain/command.ts';
 import { forgetHeard } from '../../../domain/itsm/runs.heard.ts';
-import { approvePlan, askQuestions, countPlan } from '../../../domain/itsm/runs.plan.ts';
+import { askQuestions, countPlan } from '../../../domain/itsm/runs.plan.ts';
 import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
@@ -11,23 +11,28 @@ import type { Connector } from '../connectors/connector.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { applyStage } from './run.apply.ts';
 import { beginRun, heedDrift, openRemote, type RunJob, workOf } from './run.begin.ts';
+import { leaveOutHidden } from './run.hidden.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { likeness } from './run.score.ts';
 import { stopwatch } from './run.stopwatch.ts';
-import type { RunWork } from './run.types.ts';
+import { type RunConditions, type RunWork, usualConditions } from './run.types.ts';
 
 /**
  * Carries a run on to its plan, and a plan that need not wait, or was approved, to its end. Called again after a kill it
  * goes on where it was.
  */
-export async function carryRun(job: RunJob, services: Services): Promise<JobResult> {
+export async function carryRun(
+  job: RunJob,
+  services: Services,
+  conditions = usualConditions,
+): Promise<JobResult> {
   const run = await beginRun(job);
   if (!run) return { message: 'the run has ended', result: { run_id: job.payload.run_id } };
-  const connector = await openRemote(services, run, job.signal);
+  const connector = await openRemote(services, run, job.signal, conditions.clock);
   try {
     if (run.plan_made_at === null) {
-      const waits = await makePlanOf(job, await heedDrift(job, run, connector), connector);
+      const waits = await makePlanOf(job, await heedDrift(job, run, connector), connector, conditions);
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
     }
     const planned = await loadRun(services.db, run.id);
@@ -55,15 +60,23 @@ async function noteCalls(db: Db, runId: string, calls: number): Promise<void> {
 }
 
 /** Reads, matches and plans. @returns whether a person has to look at the plan. */
-async function makePlanOf(job: RunJob, run: RunRow, connector: Connector): Promise<boolean> {
-  const work = await workOf(job, run, connector);
+async function makePlanOf(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+  conditions: RunConditions,
+): Promise<boolean> {
+  const work = await workOf(job, run, connector, conditions);
   const { seconds, timed } = stopwatch(run);
-  await timed('read', () => readForRun(work));
+  await timed('read', async () => {
+    await readForRun(work);
+    await leaveOutHidden(work);
+  });
   const made = await timed('plan', async () => {
     await enterStage(work, 'plan');
     const { mapping } = work.loaded;
     const tools = { score: likeness(mapping, job.signal), evaluate: createEvaluate() };
-    return await planRun(work, tools, (rows) => job.progress(0.4, `${rows} rows planned`), run.auto_apply);
+    return await planRun(work, tools, (rows) => job.progress(0.4, `${rows} rows planned`));
   });
   const { fetched, relations: relations_fetched } = work.state;
   return await storePlan(job, run, made, {
@@ -105,8 +118,9 @@ async function storePlan(
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
     await also(sql);
-    // rows are stored as the run hopes to have them
-    if ((waits === null) !== run.auto_apply) await approvePlan(sql, run.id, waits === null);
+    if (waits === null) {
+      await sql('itsm_plan_rows').where({ run_id: run.id }).update({ approval: 'approved' });
+    }
     await logRun(sql, run.id, 'plan', waits === null ? 'info' : 'warning', planText(made, waits));
     const planned = await countPlan(sql, run.id);
     await changeRun(

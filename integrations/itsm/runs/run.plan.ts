@@ -33,13 +33,12 @@ export interface MadePlan {
 
 /**
  * Makes the plan from what was read and stores its rows, a part at a time. A process that was killed makes it anew:
- * nothing is asked of the remote for it. @param approved whether its rows are stored as approved.
+ * nothing is asked of the remote for it.
  */
 export async function planRun(
   work: RunWork,
   tools: PartTools,
   told: (rows: number) => void,
-  approved = false,
 ): Promise<MadePlan> {
   const { db, runId, mappingId, loaded } = work;
   await work.keep({}, (sql) => dropPlan(sql, runId));
@@ -55,7 +54,7 @@ export async function planRun(
     count.rows += part.rows.length;
     count.removals += part.rows.filter(removes).length;
     count.changes += part.rows.filter(acts).length;
-    await work.keep({}, (sql) => addPlanRows(sql, runId, part.rows.map(newRow), approved));
+    await work.keep({}, (sql) => addPlanRows(sql, runId, part.rows.map(newRow)));
     told(count.rows);
   }
   for (const id of await unknownRecords(db, runId, mappingId)) again.add(id);
@@ -84,11 +83,15 @@ function closingOf(
   again: ReadonlySet<string>,
   absences: Record<string, number>,
 ): RunClosing {
-  const whole = loaded.mapping.direction === mappingDirection;
-  const pulls = whole || loaded.mapping.direction === 'pull';
-  const pushes = whole || loaded.mapping.direction === 'push';
-  // by the remote's clock at the beginning: what is written meanwhile comes with the next reading
-  const began = state.aheadMs === null ? null : new Date(state.startedAt + state.aheadMs).toISOString();
+  // what was said in columns that were kept back is heard when they are shown again
+  const hears = state.hidden.length === 0;
+  const whole = hears && loaded.mapping.direction === mappingDirection;
+  const pulls = whole || (hears && loaded.mapping.direction === 'pull');
+  const pushes = whole || (hears && loaded.mapping.direction === 'push');
+  // by the remote's clock at the beginning: what is written meanwhile comes with the next reading. A clock that is ahead
+  // may be put right before that, and tell changes by earlier times than it has told of here
+  const began =
+    state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
   const later = (was: string | null, newest: string | null) => {
     const reached = began ?? newest;
     return was === null || (reached !== null && reached > was) ? reached : was;

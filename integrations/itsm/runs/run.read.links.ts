@@ -1,9 +1,6 @@
 import { dropRemoteLinks, dropUnreadLinks, keepRemoteLinks } from '../../../domain/itsm/runs.links.ts';
 import { asked } from '../remote.failed.ts';
-import { readAhead } from './run.read.ahead.ts';
 import type { RunWork } from './run.types.ts';
-
-const PAGE = 1_000;
 
 /**
  * Reads the relations of the mapped kinds. What has been told about them is kept beyond the run, so that a reading of
@@ -19,11 +16,11 @@ export async function readRelations(work: RunWork, phase: 'relations' | 'relatio
 async function readLinks(work: RunWork, types: string[]): Promise<void> {
   const { connector, mappingId, runId, complete, book } = work;
   const since = complete ? null : book.links_watermark;
-  const pages = readAhead(work, (cursor) =>
-    asked(connector.readRelations({ types, since, limit: PAGE, cursor })),
-  );
-  for await (const page of pages) {
+  for (let { cursor } = work.state; ; ) {
+    work.signal.throwIfAborted();
+    const page = await asked(connector.readRelations({ types, since, limit: work.page, cursor }));
     const { state } = work;
+    cursor = page.next;
     const rows = page.relations.map(({ id, type, from, to }) => ({
       remote_relation_id: id,
       remote_type: type,
@@ -32,7 +29,7 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
     }));
     await work.keep(
       {
-        cursor: page.next,
+        cursor,
         relations: state.relations + rows.length,
         linksWithheld: state.linksWithheld || page.withheld,
         newestLink: page.relations.reduce<string | null>(
@@ -42,6 +39,7 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
       },
       (sql) => keepRemoteLinks(sql, mappingId, runId, rows),
     );
+    if (cursor === null) break;
   }
   if (since === null && !work.state.linksWithheld) {
     await work.keep({}, (sql) => dropUnreadLinks(sql, mappingId, runId));

@@ -12,12 +12,11 @@ import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
 import { pairOf } from '../port/book.rows.ts';
 import { asked } from '../remote.failed.ts';
 import type { RemoteRecord } from '../remote.types.ts';
-import { readAhead } from './run.read.ahead.ts';
 import { readRelations } from './run.read.links.ts';
 import { phases, type RunWork } from './run.types.ts';
 
-/** Records of a page, of a look and of a chunk of pairs. */
-const PAGE = 1_000;
+/** Records of a chunk, and of a look. */
+const CHUNK = 1_000;
 const LOOKS = 500;
 
 /**
@@ -50,22 +49,22 @@ async function readRecords(work: RunWork): Promise<void> {
     table: loaded.mapping.table,
     fields: columnsOf(work),
     ...(loaded.remoteFilter === null ? {} : { filter: loaded.remoteFilter }),
-    limit: PAGE,
+    limit: work.page,
     display: false,
   };
-  const pages = readAhead(work, (cursor) =>
-    asked(
+  for (let { cursor } = work.state; ; ) {
+    work.signal.throwIfAborted();
+    const page = await asked(
       complete
         ? connector.readPage({ ...request, cursor })
         : connector.readSince({ ...request, cursor, since: book.watermark }),
-    ),
-  );
-  for await (const page of pages) {
+    );
     const heard = await judgeable(work, page.records);
     const { state } = work;
+    cursor = page.next;
     await work.keep(
       {
-        cursor: page.next,
+        cursor,
         fetched: state.fetched + page.records.length,
         withheld: state.withheld || page.withheld,
         aheadMs: connector.clockAheadMs() ?? state.aheadMs,
@@ -76,6 +75,7 @@ async function readRecords(work: RunWork): Promise<void> {
       },
       (sql) => keepHeard(sql, work.runId, heard),
     );
+    if (cursor === null) return;
   }
 }
 
@@ -153,9 +153,9 @@ async function readDeletions(work: RunWork): Promise<void> {
   const { connector, loaded, book } = work;
   if (book.watermark === null) return;
   const tombstones = await asked(connector.deletionsSince(loaded.mapping.table, book.watermark));
-  for (let at = 0; at < tombstones.length; at += PAGE) {
+  for (let at = 0; at < tombstones.length; at += CHUNK) {
     const rows = tombstones
-      .slice(at, at + PAGE)
+      .slice(at, at + CHUNK)
       .map(({ id, at: moment, mergedInto }) =>
         heard(id, { tombstone: { at: moment, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
       );
@@ -190,7 +190,7 @@ async function readLocal(work: RunWork): Promise<void> {
   if (complete || book.local_position === null) return;
   for (let position = work.state.cursor ?? book.local_position; ; ) {
     work.signal.throwIfAborted();
-    const changed = await cards.changedAfter(db, position, PAGE);
+    const changed = await cards.changedAfter(db, position, CHUNK);
     const pairs = (await readPairs(db, mappingId, { cardIds: changed.ids })).map(pairOf);
     const found = await cards.byIds(db, [...new Set(pairs.map(({ cardId }) => cardId))]);
     const moved = pairs.filter((pair) => {

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../domain/context.ts';
 import type { StoredBook } from '../../../domain/itsm/book.types.ts';
 import type { Db } from '../../../platform/database.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { LoadedMapping } from '../mappings/mapping.load.ts';
 import type { CardReader } from '../port/local.cards.ts';
@@ -36,11 +37,22 @@ export interface RunState {
   /** Rows were kept back: what is missing is not gone. */
   withheld: boolean;
   linksWithheld: boolean;
+  /** Mapped columns that were kept back: the next run goes on from where this one has. */
+  hidden: string[];
   fetched: number;
   relations: number;
   /** Up to where the feed was when reading began. */
   localPosition: string;
 }
+
+/** What runs go by where it is given, so that waiting can be made free and pages small. */
+export interface RunConditions {
+  clock: Clock;
+  /** Records of a page. */
+  page: number;
+}
+
+export const usualConditions: RunConditions = { clock: systemClock, page: 1_000 };
 
 /** What a run knows before it reads. */
 export interface RunBasis {
@@ -61,6 +73,8 @@ export interface RunWork extends RunBasis {
   db: Db;
   connector: Connector;
   cards: CardReader;
+  /** Records of a page. */
+  page: number;
   signal: AbortSignal;
   state: RunState;
   /**

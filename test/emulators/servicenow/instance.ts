@@ -35,6 +35,8 @@ export interface Instance {
   /** Milliseconds that a page, a single record and a write take. */
   latency: { list: number; one: number; write: number };
   calls: Call[];
+  /** Told of each call before it is answered. */
+  watch?: ((call: Call) => void) | undefined;
   writes: Write[];
 }
 

@@ -67,6 +67,7 @@ export async function receive(
     query: url.searchParams.get('sysparm_query') ?? '',
   };
   instance.calls.push(call);
+  instance.watch?.(call);
   if (!route) return send(instance, call, response, nowhere(request));
   if (route.kind === 'token') {
     const answer = instance.oauth.answer(incoming.headers['content-type'] ?? '', request.body);

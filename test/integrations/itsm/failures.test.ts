@@ -2,9 +2,25 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { advice } from '../../../integrations/itsm/remote.failures.ts';
+import { faults } from '../../emulators/servicenow/faults.ts';
+import { calledInDocs, failsWith } from '../../soak/itsm/told.ts';
+
+const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itsm.md'), 'utf8');
 
 test('the guide has a row for each way to fail, with the very advice that the failure gives', () => {
-  const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itsm.md'), 'utf8');
   const rows = [...guide.matchAll(/^\| `(\w+)` \| .+ \| (.+) \|$/gm)].map(([, code, text]) => [code, text]);
   expect(rows).toEqual(Object.entries(advice));
+});
+
+test('and one for each fault of a remote, with what runs fail with when it stays', () => {
+  const table = guide.slice(guide.indexOf('| The remote | The run |'));
+  const rows = [...table.matchAll(/^\| ([a-z].+?) \| .+? \| (?:(`.+`) )?\|$/gm)].map(([, fault, code]) => [
+    fault,
+    code ?? '',
+  ]);
+  const told = faults.map((fault) => [
+    calledInDocs[fault],
+    failsWith[fault].map((code) => `\`${code}\``).join(', '),
+  ]);
+  expect(rows).toEqual(told);
 });

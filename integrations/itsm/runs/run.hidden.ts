@@ -1,0 +1,27 @@
+import { emptiedColumns } from '../../../domain/itsm/runs.hidden.ts';
+import { logRun } from '../../../domain/itsm/runs.store.ts';
+import { asked } from '../remote.failed.ts';
+import type { RunWork } from './run.types.ts';
+
+/**
+ * Leaves columns out of the run that are kept from the account: they come back empty, and nothing of that is a change.
+ * Only columns are asked about that have come back empty where they were not.
+ */
+export async function leaveOutHidden(work: RunWork): Promise<void> {
+  const { db, connector, loaded, mappingId, runId } = work;
+  const { mapping } = loaded;
+  const fields = mapping.fields.map(({ path, remote: column }) => ({ path, column }));
+  const emptied = await emptiedColumns(db, runId, mappingId, fields);
+  if (emptied.length === 0) return;
+  const hidden = new Set(await asked(connector.withheldFields(mapping.table, emptied)));
+  if (hidden.size === 0) return;
+  const kept = mapping.fields.filter(({ remote }) => !hidden.has(remote));
+  work.loaded = { ...loaded, mapping: { ...mapping, fields: kept } };
+  await work.keep({ hidden: [...hidden] }, async (sql) => {
+    await sql('itsm_runs')
+      .where({ id: runId })
+      .update({ mapping: JSON.stringify(work.loaded) });
+    const told = `Left out, since the remote keeps them from the account: ${[...hidden].join(', ')}.`;
+    await logRun(sql, runId, 'read', 'warning', told);
+  });
+}

@@ -1,0 +1,86 @@
+import { mix, mulberry32 } from '../../bench/landscape/random.ts';
+import type { Fault } from '../../emulators/servicenow/faults.ts';
+import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import { createDriver } from './drive.ts';
+import type { Size } from './landscape.ts';
+import { ordeals } from './ordeals.ts';
+import { createPeople } from './people.ts';
+import { type Ordeal, recover, suffer, tell } from './suffer.ts';
+import { createWorld, type World } from './world.ts';
+
+/** Wrong things that are told of one ordeal. */
+const TOLD = 12;
+
+export interface Endurance {
+  seed: number;
+  ordeals: number;
+  size: Size;
+  page: number;
+  /** How many calls a run makes, about. */
+  reach: number;
+  /** Ordeals after which a new world begins, whose first run is one. */
+  lifetime: number;
+  /** Ordeals after which both sides are brought to rest and looked at. */
+  stretch: number;
+  log?: (text: string) => void;
+}
+
+export interface Endured {
+  runs: number;
+  /** Runs that failed for good. */
+  failed: number;
+  /** How often each fault has befallen a call. */
+  fired: Map<Fault, number>;
+}
+
+/**
+ * Lives through ordeals one after the other, in worlds of which each begins with nothing here.
+ * @throws Error that tells the first that did not end well.
+ */
+export async function endure(
+  parts: Pick<World, 'services' | 'ctx'>,
+  { seed, ordeals: count, size, page, reach, lifetime, stretch, log = () => {} }: Endurance,
+): Promise<Endured> {
+  const total: Endured = { runs: 0, failed: 0, fired: new Map() };
+  const clock = createVirtualClock(Date.now());
+  const driver = createDriver(parts.services, clock, page);
+  let world: World | undefined;
+  let lately: Ordeal[] = [];
+  const note = (ended: World | undefined) => {
+    for (const [fault, times] of ended?.instance.faults.fired ?? [])
+      total.fired.set(fault, (total.fired.get(fault) ?? 0) + times);
+  };
+  try {
+    let people: ReturnType<typeof createPeople> | undefined;
+    for (const [at, ordeal] of ordeals(seed, count, reach).entries()) {
+      if (!world || !people || at % lifetime === 0) {
+        await world?.close();
+        note(world);
+        world = await createWorld(parts, size, { clock, seed: `${seed} ${at}` });
+        people = createPeople(world, mulberry32(mix(seed, at)));
+      }
+      lately.push(ordeal);
+      const outcomes = [await suffer(world, driver, people, ordeal)];
+      const rests = lately.length === stretch || at === count - 1 || (at + 1) % lifetime === 0;
+      if (rests) outcomes.push(await recover(world, driver, people));
+      for (const { runs, failed } of outcomes) {
+        total.runs += runs;
+        total.failed += failed;
+      }
+      const faults = outcomes.flatMap((outcome) => outcome.faults);
+      if (faults.length > 0) {
+        const told = faults.slice(0, TOLD).join('\n  ');
+        throw new Error(
+          `ordeal ${at + 1} (${lately.map(tell).join(' | ')}) with seed ${seed} ended with ${faults.length} wrong things:\n  ${told}`,
+        );
+      }
+      if (rests) lately = [];
+      log(`${at + 1}: ${tell(ordeal)}: ${total.runs} runs so far`);
+    }
+    note(world);
+    return total;
+  } finally {
+    await world?.close();
+    await driver.close();
+  }
+}

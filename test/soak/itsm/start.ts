@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+/** Puts runs of the synchronisation to the test in a process of the test runner. @returns whether all was well. */
+export async function putToTheTest(what: 'faults' | 'kills', count: number, seed: number): Promise<boolean> {
+  console.log(
+    `# synchronisation with ${count} ${what === 'faults' ? 'runs under faults' : 'kills'}, seed ${seed}`,
+  );
+  const child = spawn(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.itsm.config.ts', `${what}.test.ts`],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, ITSM_RUNS: String(count), ITSM_SEED: String(seed) },
+    },
+  );
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}

@@ -1,0 +1,67 @@
+import { advice, type FailureCode } from '../../../integrations/itsm/remote.failures.ts';
+import type { Fault } from '../../emulators/servicenow/faults.ts';
+import type { Ended } from './world.ts';
+
+/** What a run may fail with when the remote fails so; nothing where it gets over that. */
+export const failsWith: Record<Fault, FailureCode[]> = {
+  limited_with_wait: ['limited'],
+  limited_without_wait: ['limited'],
+  unauthorised: ['credentials_refused'],
+  token_expired: ['credentials_refused'],
+  server_error: ['outage'],
+  html_answer: ['unreadable_answer'],
+  truncated_json: ['incomplete_answer'],
+  error_after_part: ['incomplete_answer'],
+  rows_between_pages: [],
+  equal_timestamps: [],
+  clock_skew: [],
+  duplicate_ids: [],
+  slow_page: ['timed_out'],
+  reset_after_write: ['answer_lost'],
+  acl_change: [],
+};
+
+/** Whatever fails may open the circuit, and may leave open whether a write was done. */
+const besides: FailureCode[] = ['outage', 'answer_lost'];
+
+/** The failures that a run tells of, each with what is wrong with how it does. */
+export function judgeFailures({ run, log }: Ended, faults: readonly Fault[]): string[] {
+  const wrong: string[] = [];
+  const allowed = faults.flatMap((fault) => failsWith[fault]);
+  const known = allowed.length > 0 ? [...allowed, ...besides] : [];
+  const told = log.filter(
+    ({ level, message }) => level === 'error' || message.endsWith('It is tried again.'),
+  );
+  for (const { message } of told) {
+    const code = (Object.keys(advice) as FailureCode[]).find((one) => message.includes(advice[one]));
+    if (code === undefined) wrong.push(`a failure without advice: ${message}`);
+    else if (!known.includes(code)) wrong.push(`a failure of another kind, ${code}: ${message}`);
+    else if (!/^(https?:\/\/\S+|table \S+): \S/.test(message))
+      wrong.push(`a failure without a place: ${message}`);
+  }
+  if (run.status === 'failed' && !known.includes(run.error_code as FailureCode))
+    wrong.push(`the run failed with ${run.error_code}: ${run.error_message}`);
+  if (run.status === 'failed' && !told.some(({ message }) => message === run.error_message))
+    wrong.push(`the log does not tell why the run failed: ${run.error_message}`);
+  if (run.status !== 'failed' && run.status !== 'completed') wrong.push(`the run is ${run.status}`);
+  return wrong;
+}
+
+/** What the page about remotes calls each fault. */
+export const calledInDocs: Record<Fault, string> = {
+  limited_with_wait: 'answers 429 and says when to come again',
+  limited_without_wait: 'answers 429 and says nothing',
+  unauthorised: 'answers 401 in the middle of a run',
+  token_expired: 'ends a token before its time',
+  server_error: 'answers 500',
+  html_answer: 'answers with a web page and status 200',
+  truncated_json: 'breaks off in the middle of JSON',
+  error_after_part: 'answers with some rows and an error',
+  rows_between_pages: 'has rows made and deleted between pages',
+  equal_timestamps: 'changes more rows at one moment than fit a page',
+  clock_skew: 'has a clock that is wrong',
+  duplicate_ids: 'shows a row twice',
+  slow_page: 'takes minutes for a page',
+  reset_after_write: 'does a write and breaks the connection',
+  acl_change: 'hides rows or a column from now on',
+};

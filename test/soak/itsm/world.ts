@@ -1,0 +1,164 @@
+import type { Ctx } from '../../../domain/context.ts';
+import { secretContext } from '../../../domain/itsm/connections.load.ts';
+import { startRun } from '../../../domain/itsm/runs.start.ts';
+import type { RunRow } from '../../../domain/itsm/runs.types.ts';
+import type { Services } from '../../../domain/services.ts';
+import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { applications, components, fields, furnish, kinds, relationType, type Size } from './landscape.ts';
+
+/** The inventory, an emulated remote, and two mappings that keep them in step. */
+export interface World {
+  services: Services;
+  ctx: Ctx;
+  instance: ServiceNowEmulator;
+  /** The remote's key of the kind of its relations. */
+  relationKind: string;
+  /** By key of the kind. */
+  mappings: Record<'component' | 'application', string>;
+  close(): Promise<void>;
+}
+
+/** A world with so many things at the remote and none here; what the database held of another one goes. */
+export async function createWorld(
+  { services, ctx }: Pick<World, 'services' | 'ctx'>,
+  size: Size,
+  options: Options,
+): Promise<World> {
+  const { db } = services;
+  await db.raw('truncate itsm_connections, itsm_account_limits, cards, jobs cascade');
+  const instance = await startServiceNow(options);
+  const relationKind = furnish(instance, size);
+  const { rows } = await db.raw('select uuidv7() as id');
+  const connectionId: string = rows[0].id;
+  const secrets = { password: 'secret', client_secret: 'client secret' };
+  await db('itsm_connections').insert({
+    id: connectionId,
+    name: instance.base,
+    kind: 'servicenow',
+    instance_url: instance.base,
+    auth_type: 'oauth2',
+    grant_type: 'password',
+    client_id: 'estate-client',
+    username: 'estate',
+    secrets: services.secrets.seal(JSON.stringify(secrets), secretContext(connectionId)),
+  });
+  const mappings = {} as World['mappings'];
+  for (const { key, cardType, table } of kinds) {
+    const [{ id }] = await db('itsm_mappings')
+      .insert({
+        connection_id: connectionId,
+        card_type_key: cardType,
+        remote_table: table,
+        sync_direction: 'bidirectional',
+        sync_mode: 'strict',
+        max_deletions: 1_000,
+        max_deletion_ratio: 1,
+        quarantine_minutes: 0,
+        complete_reads: 0,
+        auto_apply: true,
+        complete_every_hours: 8_760,
+      })
+      .returning('id');
+    mappings[key] = id;
+    await db('itsm_field_mappings').insert(
+      fields.map((field, position) => ({ mapping_id: id, position, transform_type: 'direct', ...field })),
+    );
+  }
+  await db('itsm_relation_mappings').insert({
+    mapping_id: mappings.application,
+    position: 0,
+    relation_type_key: relationType,
+    remote_type: relationKind,
+    target_mapping_id: mappings.component,
+  });
+  return { services, ctx, instance, relationKind, mappings, close: () => instance.close() };
+}
+
+/** Asks for a run. @returns its id. */
+export async function begin(
+  { ctx }: World,
+  mappingId: string,
+  more: { complete?: boolean; direction?: 'pull' | 'push' } = {},
+): Promise<string> {
+  const id = await startRun(ctx, { mappingId, trigger: 'manual', autoApply: true, ...more });
+  return id!;
+}
+
+/** How a run ended, and what it has told on its way. */
+export interface Ended {
+  run: RunRow & { error_code: string | null; error_message: string | null };
+  log: { level: 'info' | 'warning' | 'error'; message: string }[];
+  /** Rows of its plan that were to change something. */
+  changes: number;
+}
+
+export async function readRun({ services: { db } }: World, id: string): Promise<Ended> {
+  const run = await db('itsm_runs').where({ id }).first();
+  const log = await db('itsm_run_log').where({ run_id: id }).orderBy('id').select('level', 'message');
+  const { planned = {} } = run.stats as RunRow['stats'];
+  const quiet = ['skip', 'conflict', 'stage'];
+  const changes = Object.entries(planned).reduce(
+    (sum, [action, count]) => sum + (quiet.includes(action) ? 0 : count),
+    0,
+  );
+  return { run, log, changes };
+}
+
+export interface Thing {
+  id: string;
+  description: string | null;
+  alias: string | null;
+}
+
+/** All there is on one side, by name; a name that is there twice is told. */
+export interface Side {
+  things: Map<string, Thing>;
+  doubled: string[];
+  /** `application > component`. */
+  relations: string[];
+}
+
+const text = (value: string | undefined | null): string | null => (value ? value : null);
+
+function sideOf(rows: (Thing & { name: string })[], relations: string[]): Side {
+  const things = new Map<string, Thing>();
+  const doubled: string[] = [];
+  for (const { name, ...thing } of rows) {
+    if (things.has(name)) doubled.push(name);
+    things.set(name, thing);
+  }
+  return { things, doubled, relations: relations.sort() };
+}
+
+export async function readLocal({ services: { db } }: Pick<World, 'services'>): Promise<Side> {
+  const { rows } = await db.raw(
+    `select id, name, description, alias from cards where status = 'ACTIVE' and type = any(?) order by name`,
+    [kinds.map(({ cardType }) => cardType)],
+  );
+  const { rows: related } = await db.raw(
+    `select s.name || ' > ' || t.name as ends from relations r join cards s on s.id = r.source_id
+     join cards t on t.id = r.target_id
+     where r.type = ? and s.status = 'ACTIVE' and t.status = 'ACTIVE'`,
+    [relationType],
+  );
+  return sideOf(
+    rows,
+    related.map(({ ends }: { ends: string }) => ends),
+  );
+}
+
+export function readRemote({ instance: { store } }: Pick<World, 'instance'>): Side {
+  const rows = [applications, components].flatMap(({ table }) =>
+    store.of(table).map(({ values }) => ({
+      id: values.sys_id!,
+      name: values.name!,
+      description: text(values.short_description),
+      alias: text(values.version),
+    })),
+  );
+  const nameOf = (id: string | undefined) => store.rows.get(id ?? '')?.values.name;
+  const relations = store
+    .of('cmdb_rel_ci')
+    .map(({ values }) => `${nameOf(values.parent)} > ${nameOf(values.child)}`);
+  return sideOf(rows, relations);
+}
