@@ -30,6 +30,7 @@ import * as itsmKinds from './steps/0035-itsm-kinds.ts';
 import * as itsmSources from './steps/0036-itsm-sources.ts';
 import * as itsmReading from './steps/0039-itsm-reading.ts';
 import * as pastInParallel from './steps/0040-past-in-parallel.ts';
+import * as itsmJournal from './steps/0041-itsm-journal.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -64,4 +65,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0036-itsm-sources', up: itsmSources.up },
   { name: '0039-itsm-reading', up: itsmReading.up },
   { name: '0040-past-in-parallel', up: pastInParallel.up },
+  { name: '0041-itsm-journal', up: itsmJournal.up },
 ];

@@ -16,7 +16,7 @@ export async function writeBook(sql: Sql, mappingId: string, writes: BookWrites)
   if (pairs.length > 0) {
     await sql.raw(
       `insert into itsm_pairs (mapping_id, remote_id, card_id, origin, state, gone, evidence, since, base, absences)
-       select ?::uuid, v.* from jsonb_to_recordset(?::jsonb) as v(remote_id text, card_id uuid, origin text, state text,
+       select ?::uuid, v.* from json_to_recordset(?::json) as v(remote_id text, card_id uuid, origin text, state text,
          gone text, evidence text, since timestamptz, base jsonb, absences integer)
        on conflict (mapping_id, remote_id) do update set card_id = excluded.card_id, origin = excluded.origin,
          state = excluded.state, gone = excluded.gone, evidence = excluded.evidence, since = excluded.since,
@@ -29,7 +29,7 @@ export async function writeBook(sql: Sql, mappingId: string, writes: BookWrites)
   if (links.length > 0) {
     await sql.raw(
       `insert into itsm_links (mapping_id, relation_type, source, target, remote_relation_id)
-       select ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+       select ?::uuid, v.* from json_to_recordset(?::json)
          as v(relation_type text, source text, target text, remote_relation_id text)
        on conflict (mapping_id, relation_type, source, target) do update
          set remote_relation_id = coalesce(excluded.remote_relation_id, itsm_links.remote_relation_id)`,
@@ -55,7 +55,7 @@ async function amend(sql: Sql, mappingId: string, amendments: BookWrites['amendm
        gone = case when v.state is null then p.gone else v.gone end,
        evidence = case when v.state is null then p.evidence else v.evidence end,
        since = case when v.state is null then p.since else v.since end
-     from jsonb_to_recordset(?::jsonb) as v(remote_id text, base jsonb, forgets jsonb, absences integer, state text,
+     from json_to_recordset(?::json) as v(remote_id text, base jsonb, forgets jsonb, absences integer, state text,
        gone text, evidence text, since timestamptz)
      where p.mapping_id = ? and p.remote_id = v.remote_id`,
     [JSON.stringify(rows), mappingId],
@@ -64,7 +64,7 @@ async function amend(sql: Sql, mappingId: string, amendments: BookWrites['amendm
 
 async function unlink(sql: Sql, mappingId: string, links: StoredLink[]): Promise<void> {
   await sql.raw(
-    `delete from itsm_links l using jsonb_to_recordset(?::jsonb) as v(relation_type text, source text, target text)
+    `delete from itsm_links l using json_to_recordset(?::json) as v(relation_type text, source text, target text)
      where l.mapping_id = ? and l.relation_type = v.relation_type and l.source = v.source and l.target = v.target`,
     [JSON.stringify(links), mappingId],
   );

@@ -48,7 +48,7 @@ export async function noteEnded(sql: Sql, runId: string, ends: readonly RowEnd[]
   await sql.raw(
     `update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v.made_id,
        ended_at = clock_timestamp()
-     from jsonb_to_recordset(?::jsonb) as v(no integer, progress text, message text, made_id text)
+     from json_to_recordset(?::json) as v(no integer, progress text, message text, made_id text)
      where p.run_id = ? and p.no = v.no and p.progress in ('pending', 'begun')`,
     [JSON.stringify(ends), runId],
   );

@@ -18,7 +18,7 @@ export async function keepHeard(sql: Sql, runId: string, heard: readonly HeardRe
   if (heard.length === 0) return;
   await sql.raw(
     `insert into itsm_run_records as r (run_id, remote_id, record, shown, look, tombstone)
-     select ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+     select ?::uuid, v.* from json_to_recordset(?::json)
        as v(remote_id text, record jsonb, shown boolean, look text, tombstone jsonb)
      on conflict (run_id, remote_id) do update set
        record = case when excluded.record is null or r.record ->> 'updatedAt' > excluded.record ->> 'updatedAt'
@@ -36,17 +36,17 @@ export async function readHeard(
   runId: string,
   remoteIds: readonly string[],
 ): Promise<HeardRecord[]> {
+  const heard = await heardRows(sql, runId, remoteIds);
+  const asked = new Set(remoteIds);
+  const others = heard.flatMap(({ tombstone }) => tombstone?.mergedInto ?? []).filter((id) => !asked.has(id));
+  return others.length === 0 ? heard : await heardRows(sql, runId, [...new Set([...remoteIds, ...others])]);
+}
+
+async function heardRows(sql: Sql, runId: string, remoteIds: readonly string[]): Promise<HeardRecord[]> {
   const { rows } = await sql.raw(
-    `with asked as (
-       select remote_id, record, shown, look, tombstone from itsm_run_records
-       where run_id = ? and remote_id = any(?::text[])
-     ) select * from asked
-     union all
-     select r.remote_id, r.record, r.shown, r.look, r.tombstone from itsm_run_records r
-     where r.run_id = ? and r.remote_id in (select tombstone ->> 'mergedInto' from asked)
-       and r.remote_id <> all(?::text[])
-     order by remote_id`,
-    [runId, remoteIds, runId, remoteIds] as never,
+    `select remote_id, record, shown, look, tombstone from itsm_run_records
+     where run_id = ? and remote_id = any(?::text[]) order by remote_id`,
+    [runId, remoteIds] as never,
   );
   return rows;
 }

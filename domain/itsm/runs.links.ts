@@ -28,7 +28,7 @@ export async function keepRemoteLinks(
   if (links.length === 0) return;
   await sql.raw(
     `insert into itsm_remote_links (mapping_id, run_id, remote_relation_id, remote_type, from_id, to_id)
-     select ?::uuid, ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+     select ?::uuid, ?::uuid, v.* from json_to_recordset(?::json)
        as v(remote_relation_id text, remote_type text, from_id text, to_id text)
      on conflict (mapping_id, remote_relation_id) do update set remote_type = excluded.remote_type,
        from_id = excluded.from_id, to_id = excluded.to_id, run_id = excluded.run_id`,
@@ -175,11 +175,14 @@ export async function plannedTies(
   remoteIds: readonly string[],
   cardIds: readonly string[],
 ): Promise<{ action: string; side: 'local' | 'remote' | null; remoteId: string; cardId: string | null }[]> {
+  const ties = `select no, action, side, remote_id, card_id from itsm_plan_rows
+    where run_id = ? and (action = 'link' or (action = 'create' and side = 'local'))`;
   const { rows } = await sql.raw(
-    `select action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-     where run_id = ? and (action = 'link' or (action = 'create' and side = 'local'))
-       and (remote_id = any(?::text[]) or card_id = any(?::uuid[])) order by no`,
-    [runId, remoteIds, cardIds] as never,
+    // one condition at a time: with "or" between, all rows of the plan would be read
+    `select action, side, remote_id as "remoteId", card_id as "cardId" from (
+       ${ties} and remote_id = any(?::text[]) union ${ties} and card_id = any(?::uuid[])
+     ) r order by no`,
+    [runId, remoteIds, runId, cardIds] as never,
   );
   return rows;
 }

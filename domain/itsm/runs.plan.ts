@@ -11,14 +11,28 @@ export interface NewPlanRow {
   row: unknown;
 }
 
-export async function addPlanRows(sql: Sql, runId: string, rows: readonly NewPlanRow[]): Promise<void> {
+/** Stores rows of a plan that is being made. @param approved whether they are approved with it. */
+export async function addPlanRows(
+  sql: Sql,
+  runId: string,
+  rows: readonly NewPlanRow[],
+  approved = false,
+): Promise<void> {
   if (rows.length === 0) return;
   await sql.raw(
-    `insert into itsm_plan_rows (run_id, no, action, side, remote_id, card_id, row)
-     select ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+    // the text of each row is parsed once: jsonb would take all of them apart before
+    `insert into itsm_plan_rows (run_id, no, action, side, remote_id, card_id, row, approval)
+     select ?::uuid, v.*, ? from json_to_recordset(?::json)
        as v(no integer, action text, side text, remote_id text, card_id uuid, row jsonb)`,
-    [runId, JSON.stringify(rows)],
+    [runId, approved ? 'approved' : null, JSON.stringify(rows)],
   );
+}
+
+/** Approves all rows of a plan on which nobody has decided yet, or leaves them to a person's word. */
+export async function approvePlan(sql: Sql, runId: string, approved: boolean): Promise<void> {
+  await sql('itsm_plan_rows')
+    .where({ run_id: runId })
+    .update({ approval: approved ? 'approved' : null });
 }
 
 /** Takes back a plan that was not made to its end. */

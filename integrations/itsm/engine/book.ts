@@ -15,7 +15,9 @@ export const linkKey = ({ relationType, source, target }: AgreedLink): string =>
 /** Writes the changes into the book, in their order. Doing it twice has the outcome of once. */
 export function writeBook(book: Book, changes: readonly BookChange[]): void {
   for (const change of changes) {
-    if (change.op === 'pair') book.pairs.set(change.pair.remoteId, structuredClone(change.pair));
+    // a copy, since later changes are made in it
+    if (change.op === 'pair')
+      book.pairs.set(change.pair.remoteId, { ...change.pair, base: { ...change.pair.base } });
     else if (change.op === 'drop') book.pairs.delete(change.remoteId);
     else if (change.op === 'link') book.links.set(linkKey(change.link), change.link);
     else if (change.op === 'unlink') book.links.delete(linkKey(change.link));

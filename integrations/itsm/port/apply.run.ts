@@ -26,7 +26,7 @@ import { remotePort } from './port.remote.ts';
 import { readState } from './port.state.ts';
 
 /** Rows of a plan that are read, and at most written, at once. */
-const CHUNK = 500;
+const CHUNK = 1_000;
 /** Pages of changed records that are read to know which may have moved; beyond these all are looked at. */
 const MOVED_PAGES = 10;
 const MOVED_PAGE = 1_000;

@@ -18,12 +18,12 @@ import { pairOf } from '../port/book.rows.ts';
 import type { RunWork } from './run.types.ts';
 
 /** Records that the relations of a part start from. */
-const CHUNK = 500;
+const CHUNK = 1_000;
 
 /** What a plan is made from, but for what is told. */
 type SeenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>) => Observation;
 
-/** Relations that are not alike on both sides, some hundred records from which they start at a time. */
+/** Relations that are not alike on both sides, a thousand records from which they start at a time. */
 export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<LinkPart> {
   const kinds = kindsOf(work);
   if (kinds.length === 0) return;

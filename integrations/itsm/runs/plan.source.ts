@@ -27,7 +27,7 @@ import { referredTo } from './plan.source.references.ts';
 import type { RunWork } from './run.types.ts';
 
 /** Records or cards of a part. */
-const CHUNK = 500;
+const CHUNK = 1_000;
 
 /** A person's words that hold for the mapping. */
 export interface Words {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { command } from '../../../domain/command.ts';
 import { forgetHeard } from '../../../domain/itsm/runs.heard.ts';
-import { askQuestions, countPlan } from '../../../domain/itsm/runs.plan.ts';
+import { approvePlan, askQuestions, countPlan } from '../../../domain/itsm/runs.plan.ts';
 import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
@@ -76,7 +76,7 @@ async function makePlanOf(
     await enterStage(work, 'plan');
     const { mapping } = work.loaded;
     const tools = { score: likeness(mapping, job.signal), evaluate: createEvaluate() };
-    return await planRun(work, tools, (rows) => job.progress(0.4, `${rows} rows planned`));
+    return await planRun(work, tools, (rows) => job.progress(0.4, `${rows} rows planned`), run.auto_apply);
   });
   const { fetched, relations: relations_fetched } = work.state;
   return await storePlan(job, run, made, {
@@ -118,9 +118,8 @@ async function storePlan(
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
     await also(sql);
-    if (waits === null) {
-      await sql('itsm_plan_rows').where({ run_id: run.id }).update({ approval: 'approved' });
-    }
+    // rows are stored as the run hopes to have them
+    if ((waits === null) !== run.auto_apply) await approvePlan(sql, run.id, waits === null);
     await logRun(sql, run.id, 'plan', waits === null ? 'info' : 'warning', planText(made, waits));
     const planned = await countPlan(sql, run.id);
     await changeRun(

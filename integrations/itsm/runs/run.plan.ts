@@ -33,12 +33,13 @@ export interface MadePlan {
 
 /**
  * Makes the plan from what was read and stores its rows, a part at a time. A process that was killed makes it anew:
- * nothing is asked of the remote for it.
+ * nothing is asked of the remote for it. @param approved whether its rows are stored as approved.
  */
 export async function planRun(
   work: RunWork,
   tools: PartTools,
   told: (rows: number) => void,
+  approved = false,
 ): Promise<MadePlan> {
   const { db, runId, mappingId, loaded } = work;
   await work.keep({}, (sql) => dropPlan(sql, runId));
@@ -54,7 +55,7 @@ export async function planRun(
     count.rows += part.rows.length;
     count.removals += part.rows.filter(removes).length;
     count.changes += part.rows.filter(acts).length;
-    await work.keep({}, (sql) => addPlanRows(sql, runId, part.rows.map(newRow)));
+    await work.keep({}, (sql) => addPlanRows(sql, runId, part.rows.map(newRow), approved));
     told(count.rows);
   }
   for (const id of await unknownRecords(db, runId, mappingId)) again.add(id);

@@ -1,5 +1,6 @@
 import { dropRemoteLinks, dropUnreadLinks, keepRemoteLinks } from '../../../domain/itsm/runs.links.ts';
 import { asked } from '../remote.failed.ts';
+import { readAhead } from './run.read.ahead.ts';
 import type { RunWork } from './run.types.ts';
 
 /**
@@ -16,11 +17,11 @@ export async function readRelations(work: RunWork, phase: 'relations' | 'relatio
 async function readLinks(work: RunWork, types: string[]): Promise<void> {
   const { connector, mappingId, runId, complete, book } = work;
   const since = complete ? null : book.links_watermark;
-  for (let { cursor } = work.state; ; ) {
-    work.signal.throwIfAborted();
-    const page = await asked(connector.readRelations({ types, since, limit: work.page, cursor }));
+  const pages = readAhead(work, (cursor) =>
+    asked(connector.readRelations({ types, since, limit: work.page, cursor })),
+  );
+  for await (const page of pages) {
     const { state } = work;
-    cursor = page.next;
     const rows = page.relations.map(({ id, type, from, to }) => ({
       remote_relation_id: id,
       remote_type: type,
@@ -29,7 +30,7 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
     }));
     await work.keep(
       {
-        cursor,
+        cursor: page.next,
         relations: state.relations + rows.length,
         linksWithheld: state.linksWithheld || page.withheld,
         newestLink: page.relations.reduce<string | null>(
@@ -39,7 +40,6 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
       },
       (sql) => keepRemoteLinks(sql, mappingId, runId, rows),
     );
-    if (cursor === null) break;
   }
   if (since === null && !work.state.linksWithheld) {
     await work.keep({}, (sql) => dropUnreadLinks(sql, mappingId, runId));

@@ -12,6 +12,7 @@ import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
 import { pairOf } from '../port/book.rows.ts';
 import { asked } from '../remote.failed.ts';
 import type { RemoteRecord } from '../remote.types.ts';
+import { readAhead } from './run.read.ahead.ts';
 import { readRelations } from './run.read.links.ts';
 import { phases, type RunWork } from './run.types.ts';
 
@@ -52,19 +53,19 @@ async function readRecords(work: RunWork): Promise<void> {
     limit: work.page,
     display: false,
   };
-  for (let { cursor } = work.state; ; ) {
-    work.signal.throwIfAborted();
-    const page = await asked(
+  const pages = readAhead(work, (cursor) =>
+    asked(
       complete
         ? connector.readPage({ ...request, cursor })
         : connector.readSince({ ...request, cursor, since: book.watermark }),
-    );
+    ),
+  );
+  for await (const page of pages) {
     const heard = await judgeable(work, page.records);
     const { state } = work;
-    cursor = page.next;
     await work.keep(
       {
-        cursor,
+        cursor: page.next,
         fetched: state.fetched + page.records.length,
         withheld: state.withheld || page.withheld,
         aheadMs: connector.clockAheadMs() ?? state.aheadMs,
@@ -75,7 +76,6 @@ async function readRecords(work: RunWork): Promise<void> {
       },
       (sql) => keepHeard(sql, work.runId, heard),
     );
-    if (cursor === null) return;
   }
 }
 

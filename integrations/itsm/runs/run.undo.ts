@@ -104,11 +104,11 @@ async function turnRound(
         card_id: row.cardId,
         row: { ...row, no: count + row.no },
       })),
+      true,
     );
     count += back.length;
     if (chunk.length < CHUNK) break;
   }
-  await sql('itsm_plan_rows').where({ run_id: into }).update({ approval: 'approved' });
   return count;
 }
 
