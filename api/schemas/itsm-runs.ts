@@ -43,6 +43,18 @@ export const ItsmRunStatsSchema = Type.Object(
     seconds: Type.Optional(
       Type.Record(Type.String(), Type.Number(), { description: 'Time by stage, in seconds' }),
     ),
+    budget: Type.Optional(
+      Nullable(
+        Type.Object(
+          { limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp },
+          {
+            ...closed,
+            description:
+              'Requests that the account had left when the last stage ended; null where the remote does not tell',
+          },
+        ),
+      ),
+    ),
   },
   { $id: 'ItsmRunStats', ...closed },
 );

@@ -74,12 +74,23 @@ export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | 
   });
 }
 
+/**
+ * Cards have come since the last run that have no record. Where records without a card are passed over, only a reading of
+ * all of them tells whether one of them is such a card's.
+ */
+const newCards = `exists (
+  select from events e join cards c on c.id = e.card_id and c.type = m.card_type_key and c.status = 'ACTIVE'
+  where e.position > b.local_position and e.card_type = m.card_type_key
+    and e.event_type in ('card.created', 'card.restored')
+    and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id))`;
+
 async function lockMapping(sql: Sql, id: string): Promise<Asked> {
   const { rows } = await sql.raw(
     `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active,
        coalesce(b.watermark is null or b.local_position is null
          or b.complete_read_at is null or b.complete_read_at < m.updated_at
-         or b.complete_read_at < now() - make_interval(hours => m.complete_every_hours), true) as needs_complete
+         or b.complete_read_at < now() - make_interval(hours => m.complete_every_hours)
+         or (m.sync_direction = 'push' and ${newCards}), true) as needs_complete
      from itsm_mappings m join itsm_connections c on c.id = m.connection_id
      left join itsm_books b on b.mapping_id = m.id
      where m.id = ? for no key update of m`,

@@ -25,6 +25,8 @@ export interface RunStats {
   /** Things that were not as an applied row should have left them. */
   findings?: number;
   seconds?: Partial<Record<RunStage, number>>;
+  /** Requests that the account has left, as the remote told at the end of the last stage; null where it does not tell. */
+  budget?: { limit: number; remaining: number; resets_at: string } | null;
 }
 
 /** A run as it is stored. */

@@ -21,6 +21,7 @@ import { extracts } from './scenarios/extracts.ts';
 import { filter } from './scenarios/filter.ts';
 import { importAll } from './scenarios/import.ts';
 import { itsmLimits } from './scenarios/itsm-limits.ts';
+import { itsmPush } from './scenarios/itsm-push.ts';
 import { itsmSync } from './scenarios/itsm-sync.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { landscapeReports } from './scenarios/landscape-reports.ts';
@@ -58,6 +59,7 @@ const scenarios: Scenario[] = [
   reportGraphs,
   eol,
   itsmLimits,
+  itsmPush,
   itsmSync,
 ];
 

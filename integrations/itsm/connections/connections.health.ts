@@ -3,8 +3,8 @@ import type { Ctx } from '../../../domain/context.ts';
 import { type LoadedConnection, loadConnection } from '../../../domain/itsm/connections.load.ts';
 import { SEE_SYNC } from '../../../domain/itsm/connections.queries.ts';
 import type { Db } from '../../../platform/database.ts';
-import { freshState, type LimiterState, usualBounds } from '../limiter/limiter.state.ts';
-import type { LimiterStore } from '../limiter/limiter.store.ts';
+import { type Budget, budgetOf } from '../limiter/limiter.budget.ts';
+import type { LimiterState } from '../limiter/limiter.state.ts';
 import type { AskTools } from './connections.ask.ts';
 import { openConnection } from './connections.open.ts';
 
@@ -32,7 +32,7 @@ export interface ConnectionHealth {
     circuit: 'closed' | 'open';
     open_until: string | null;
     /** What the remote tells of its rule; null where it tells nothing. */
-    budget: { limit: number; remaining: number; resets_at: string } | null;
+    budget: Budget | null;
     /** Part of the usual page that is asked for. */
     page_scale: number;
   } | null;
@@ -77,17 +77,9 @@ async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'st
   return rows[0];
 }
 
-/** Looks at states and writes none. */
-const looking = (db: Db): LimiterStore => ({
-  async change(account, step) {
-    const row = await db('itsm_account_limits').where({ account }).first('state');
-    return step(row?.state ?? freshState(Date.now(), usualBounds)).result;
-  },
-});
-
 /** What is known of the account's limits. */
 async function limiterState(tools: AskTools, connection: LoadedConnection): Promise<LimiterState | null> {
-  const remote = openConnection(tools, connection, { limits: looking(tools.db) });
+  const remote = openConnection(tools, connection);
   try {
     return (await remote.limiter?.state()) ?? null;
   } finally {
@@ -99,17 +91,12 @@ function limiterHealth(state: LimiterState | null): ConnectionHealth['limiter'] 
   if (!state) return null;
   const now = Date.now();
   const ahead = (moment: number) => (moment > now ? new Date(moment).toISOString() : null);
-  const { told } = state;
   return {
     rate: Math.round(state.rate * 100) / 100,
     paused_until: ahead(state.pausedUntil),
     circuit: state.openUntil > now ? 'open' : 'closed',
     open_until: ahead(state.openUntil),
-    budget: told && {
-      limit: told.limit,
-      remaining: told.resetAt > now ? told.remaining : told.limit,
-      resets_at: new Date(told.resetAt).toISOString(),
-    },
+    budget: budgetOf(state, now),
     page_scale: state.pageScale,
   };
 }

@@ -86,6 +86,8 @@ export interface PlannedPart {
 export interface PartTools {
   score: (records: Thing[], cards: Thing[]) => Promise<Scored[]>;
   evaluate: Surroundings['evaluate'];
+  /** Called when it is known who is who. */
+  onMatched?: () => Promise<void>;
 }
 
 /** What of a plan in parts is kept in memory: keys alone. */
@@ -125,6 +127,7 @@ export async function* planInParts(
 
   const unmatched = await indexUnmatched(mapping, source, begin, claimed);
   if (unmatched.open.size > 0) await matchAlike(source, begin, claimed, unmatched, tools);
+  await tools.onMatched?.();
   const held = new Set<string>();
   for await (const remoteIds of source.unpaired()) {
     const alone = await begin({ remoteIds });

@@ -2,6 +2,8 @@ import type { LimiterState } from './limiter.state.ts';
 
 /** Where the state of each remote account is kept. */
 export interface LimiterStore {
+  /** The state as it is, without waiting for anybody. */
+  look(account: string): Promise<LimiterState | undefined>;
   /** Reads and replaces a state in one step that nobody else comes between; `undefined` where there is none yet. */
   change<T>(
     account: string,
@@ -13,6 +15,7 @@ export interface LimiterStore {
 export function memoryLimiterStore(): LimiterStore {
   const states = new Map<string, LimiterState>();
   return {
+    look: async (account) => states.get(account),
     async change(account, step) {
       const { state, result } = step(states.get(account));
       states.set(account, state);

@@ -32,7 +32,7 @@ export function createLimiter(
 ): Limiter {
   const change = <T>(step: (state: LimiterState) => { state: LimiterState; result: T }): Promise<T> =>
     store.change(account, (state) => step(state ?? freshState(clock.now(), bounds)));
-  const state = () => change((known) => ({ state: known, result: known }));
+  const state = async () => (await store.look(account)) ?? freshState(clock.now(), bounds);
 
   return {
     state,

@@ -3,10 +3,12 @@ import { logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
 import { EstateError } from '../../../platform/errors.ts';
+import type { OpenedRemote } from '../connections/connections.kind.types.ts';
 import type { Connector, RemoteLook } from '../connectors/connector.ts';
 import type { Outcome, RemoteState } from '../engine/apply.types.ts';
 import type { PlanRow } from '../engine/plan.types.ts';
 import { type Finding, verifyPlan } from '../engine/verify.ts';
+import { budgetLeft } from '../limiter/limiter.budget.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { loadBookPart } from '../port/book.rows.ts';
 import { asked } from '../remote.failed.ts';
@@ -16,6 +18,12 @@ import { stopwatch } from './run.stopwatch.ts';
 
 /** Rows that are looked at together. */
 const CHUNK = 200;
+/**
+ * Rows that are written outside together, and how many of them at once: enough that the limits of the account alone set
+ * the pace, few enough that what was looked at before is still young when it is written.
+ */
+const REMOTE_BATCH = 200;
+const AT_ONCE = 16;
 /** Findings that the log tells one by one. */
 const TOLD = 100;
 
@@ -27,7 +35,7 @@ const TOLD = 100;
 export async function applyStage(
   job: RunJob,
   run: RunRow,
-  connector: Connector,
+  connector: OpenedRemote,
   calls: () => number,
 ): Promise<JobResult> {
   const { seconds, timed } = stopwatch(run);
@@ -44,13 +52,15 @@ export async function applyStage(
           job.progress(Math.min(0.5 + (0.45 * ended) / Math.max(rows, 1), 0.95), `${ended} rows applied`),
       },
       run.id,
+      { remoteBatch: REMOTE_BATCH, atOnce: AT_ONCE },
     ),
   );
   if (applied.status === 'stopped')
     throw new EstateError('wrong_state', `The plan was stopped: ${applied.message}`);
   await db('itsm_runs').where({ id: run.id }).update({ stage: 'verify' });
   const findings = await timed('verify', () => verifyOutside(job, run, connector));
-  return await finishRun(job, run.id, { remoteCalls: calls(), seconds, findings });
+  const budget = await budgetLeft(connector);
+  return await finishRun(job, run.id, { remoteCalls: calls(), seconds, findings, budget });
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Services } from '../../../domain/services.ts';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Clock } from '../clock.ts';
+import type { OpenedRemote } from '../connections/connections.kind.types.ts';
 import { openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { checkDrift } from '../mappings/mapping.drift.check.ts';
@@ -24,7 +25,11 @@ import {
 } from './run.types.ts';
 
 /** The mapping as a run keeps it: it goes as the run does. */
-export type RunMapping = LoadedMapping & Pick<RunBasis, 'mappingDirection'>;
+export type RunMapping = LoadedMapping &
+  Pick<RunBasis, 'mappingDirection'> & {
+    /** Records to read again that were noted before the run began: it sees to these, and to no later ones. */
+    again: string[];
+  };
 
 export type RunJob = RunningJob<{ run_id: string }>;
 
@@ -58,6 +63,7 @@ async function keepMapping(sql: Sql, metamodel: Metamodel, run: RunRow): Promise
     ...loaded,
     mapping: { ...loaded.mapping, direction: run.direction },
     mappingDirection: loaded.mapping.direction,
+    again: (await readBook(sql, loaded.mapping.id)).again,
   };
   await sql('itsm_runs')
     .where({ id: run.id })
@@ -86,7 +92,7 @@ export async function openRemote(
   run: RunRow,
   signal: AbortSignal,
   clock: Clock,
-): Promise<Connector> {
+): Promise<OpenedRemote> {
   const connection = await loadConnection(services.db, services.secrets, run.connection_id);
   if (!connection.settings.is_active) throw new EstateError('wrong_state', 'The connection is paused.');
   return openConnection(services, connection, { signal, clock });

@@ -7,7 +7,8 @@ import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/services.ts';
 import { type Db, isConnectionLoss } from '../../../platform/database.ts';
-import type { Connector } from '../connectors/connector.ts';
+import type { OpenedRemote } from '../connections/connections.kind.types.ts';
+import { budgetLeft } from '../limiter/limiter.budget.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { applyStage } from './run.apply.ts';
 import { beginRun, heedDrift, openRemote, type RunJob, workOf } from './run.begin.ts';
@@ -63,25 +64,38 @@ async function noteCalls(db: Db, runId: string, calls: number): Promise<void> {
 async function makePlanOf(
   job: RunJob,
   run: RunRow,
-  connector: Connector,
+  connector: OpenedRemote,
   conditions: RunConditions,
 ): Promise<boolean> {
   const work = await workOf(job, run, connector, conditions);
-  const { seconds, timed } = stopwatch(run);
+  const { seconds, timed, add } = stopwatch(run);
   await timed('read', async () => {
     await readForRun(work);
     await leaveOutHidden(work);
   });
-  const made = await timed('plan', async () => {
-    await enterStage(work, 'plan');
-    const { mapping } = work.loaded;
-    const tools = { score: likeness(mapping, job.signal), evaluate: createEvaluate() };
-    return await planRun(work, tools, (rows) => job.progress(0.4, `${rows} rows planned`), run.auto_apply);
-  });
+  await work.keep({}, (sql) => logRun(sql, run.id, 'read', 'info', readingText(work)));
+  await enterStage(work, 'match');
+  let since = performance.now();
+  const tools = {
+    score: likeness(work.loaded.mapping, job.signal),
+    evaluate: createEvaluate(),
+    onMatched: async () => {
+      add('match', since);
+      await enterStage(work, 'plan');
+      since = performance.now();
+    },
+  };
+  const made = await planRun(
+    work,
+    tools,
+    (rows) => job.progress(0.4, `${rows} rows planned`),
+    run.auto_apply,
+  );
+  add('plan', since);
   const { fetched, relations: relations_fetched } = work.state;
   return await storePlan(job, run, made, {
     waits: whyWaits(run, work, made),
-    stats: { fetched, relations_fetched, seconds },
+    stats: { fetched, relations_fetched, seconds, budget: await budgetLeft(connector) },
     also: async (sql) => {
       await askQuestions(sql, run.id, work.mappingId, work.complete);
       await forgetHeard(sql, run.id);
@@ -92,7 +106,6 @@ async function makePlanOf(
 async function enterStage(work: RunWork, stage: RunStage): Promise<void> {
   await work.keep({}, async (sql) => {
     await sql('itsm_runs').where({ id: work.runId }).update({ stage });
-    await logRun(sql, work.runId, 'read', 'info', readingText(work));
   });
 }
 

@@ -6,7 +6,7 @@ import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunStats } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
 import { storeBook } from '../port/book.rows.ts';
-import type { RunJob } from './run.begin.ts';
+import type { RunJob, RunMapping } from './run.begin.ts';
 import type { RunClosing } from './run.plan.ts';
 
 /** What a run has done besides what its rows tell. */
@@ -14,6 +14,7 @@ export interface Done {
   remoteCalls: number;
   seconds: Record<string, number>;
   findings: number;
+  budget?: RunStats['budget'];
 }
 
 /**
@@ -35,13 +36,18 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
       await job.finish({ sql }, { ...result, message: 'the rest of the plan waits for review' });
       return result;
     }
-    await lockBook(sql, run.mapping_id);
+    const book = await lockBook(sql, run.mapping_id);
+    const before = new Set((run.mapping as RunMapping).again);
+    const later = book.again.filter((id) => !before.has(id));
     const { again, absences, watermark, ...rest } = run.closing as RunClosing;
     await storeBook(sql, run.mapping_id, [
       ...Object.entries(absences).map(
         ([remoteId, count]) => ({ op: 'absences', remoteId, absences: count }) as const,
       ),
-      { op: 'again', remoteIds: [...new Set([...again, ...(await openRecords(sql, runId))])].sort() },
+      {
+        op: 'again',
+        remoteIds: [...new Set([...again, ...later, ...(await openRecords(sql, runId))])].sort(),
+      },
       { op: 'watermark', watermark },
     ]);
     await sql('itsm_books').where({ mapping_id: run.mapping_id }).update({
@@ -65,7 +71,7 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
 
 type Counted = Awaited<ReturnType<typeof countOutcomes>>;
 
-function statsOf(counted: Counted, { seconds, findings }: Done): RunStats {
+function statsOf(counted: Counted, { seconds, findings, budget }: Done): RunStats {
   const sum = (which: (one: Counted[number]) => boolean) =>
     counted.reduce((total, one) => total + (which(one) ? one.n : 0), 0);
   const applied = (action: string) => sum((one) => one.action === action && one.progress === 'applied');
@@ -80,6 +86,7 @@ function statsOf(counted: Counted, { seconds, findings }: Done): RunStats {
     outcomes,
     findings,
     seconds,
+    budget: budget ?? null,
   };
 }
 

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import {
+  syncBase as base,
+  connectTo,
+  runMapping,
+  settled,
+  startInstance,
+  storeMapping,
+} from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_business_app';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let workers: Workers;
+let mapping: string;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  instance = await startInstance();
+  instance.rate.rule = { limit: 1_000, windowMs: 1_000, retryAfter: true, headers: true };
+  mapping = await storeMapping(t, {
+    connectionId: await connectTo(admin, instance),
+    direction: 'push',
+    more: { sync_mode: 'conservative', max_deletion_ratio: 1 },
+  });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await instance.close();
+  await t.close();
+});
+
+const make = async (name: string): Promise<string> =>
+  (await admin.post('/api/v1/cards', { type: 'Application', name, description: `About ${name}` })).body.id;
+const push = (query = '') => runMapping(t, admin, mapping, 'push', query);
+const outside = () =>
+  [...instance.store.of(TABLE)].map(({ values }) => [values.name, values.short_description]).sort();
+const recordOf = async (cardId: string): Promise<string> =>
+  (await t.services.db('itsm_pairs').where({ mapping_id: mapping, card_id: cardId }).first()).remote_id;
+
+describe('a mapping that only pushes', () => {
+  const cards: string[] = [];
+
+  it('makes records for cards, and none for a card whose record may be there', async () => {
+    instance.elsewhere.insert(TABLE, { name: 'Theirs alone' });
+    instance.elsewhere.insert(TABLE, { name: 'On both', short_description: 'Said outside' });
+    for (const name of ['One', 'Two', 'On both']) cards.push(await make(name));
+    const run = await push();
+    expect(run).toMatchObject({ status: 'completed', complete: true, direction: 'push' });
+    expect(run.stats).toMatchObject({ created: 2, errors: 0, findings: 0, budget: { limit: 1_000 } });
+    expect(Object.keys(run.stats.seconds)).toEqual(
+      expect.arrayContaining(['read', 'match', 'plan', 'apply', 'verify']),
+    );
+    expect(outside().map(([name]) => name)).toEqual(['On both', 'One', 'Theirs alone', 'Two']);
+    expect(await t.services.db('cards').where({ type: 'Application', status: 'ACTIVE' })).toHaveLength(3);
+    const pairs = await t.services.db('itsm_pairs').where({ mapping_id: mapping }).orderBy('origin');
+    expect(pairs.map(({ origin }) => origin)).toEqual(['linked', 'pushed', 'pushed']);
+  });
+
+  it('writes nothing when there is nothing to do', async () => {
+    const writes = instance.writes.length;
+    const before = await t.services.db('cards').where({ type: 'Application' }).max('updated_at');
+    const run = await push();
+    expect(run).toMatchObject({ status: 'completed', complete: false, stats: { created: 0, updated: 0 } });
+    expect(instance.writes).toHaveLength(writes);
+    expect(await t.services.db('cards').where({ type: 'Application' }).max('updated_at')).toEqual(before);
+  });
+
+  it('brings edits, and reads everything before it makes records for cards that have come', async () => {
+    await admin.patch(`/api/v1/cards/${cards[0]}`, { description: 'Changed here' });
+    const edited = await push();
+    expect(edited).toMatchObject({ status: 'completed', complete: false, stats: { updated: 1, created: 0 } });
+    expect(outside()).toContainEqual(['One', 'Changed here']);
+    // it was there before the last reading: only a complete one shows it
+    cards.push(await make('Theirs alone'), await make('Three'));
+    const grown = await push();
+    expect(grown).toMatchObject({ status: 'completed', complete: true, stats: { created: 1, errors: 0 } });
+    expect(outside().filter(([name]) => name === 'Theirs alone')).toHaveLength(1);
+    expect(outside()).toContainEqual(['Three', 'About Three']);
+    expect(await push()).toMatchObject({ status: 'completed', complete: false, stats: { planned: {} } });
+  });
+
+  it('removes the records that it has made itself, and no others', async () => {
+    const [made, , linked] = cards;
+    const [gone, kept] = [await recordOf(made!), await recordOf(linked!)];
+    for (const id of [made, linked])
+      expect((await admin.post(`/api/v1/cards/${id}/archive`)).status).toBe(200);
+    const first = await push();
+    expect(first).toMatchObject({ status: 'completed', stats: { planned: { quarantine: 1, unlink: 1 } } });
+    expect(instance.store.rows.has(gone)).toBe(true);
+    const second = await push();
+    expect(second).toMatchObject({ status: 'completed', stats: { deleted: 1, errors: 0 } });
+    expect([instance.store.rows.has(gone), instance.store.rows.has(kept)]).toEqual([false, true]);
+    expect((await push()).stats).toMatchObject({ planned: {} });
+  });
+
+  it('looks again at what was taken in again while its plan waited', async () => {
+    const card = cards[1]!;
+    const record = await recordOf(card);
+    const pair = `${base}/mappings/${mapping}/pairs/${record}`;
+    expect((await admin.post(`${pair}/unmap`)).status).toBe(204);
+    await admin.patch(`/api/v1/cards/${card}`, { description: 'While it was out' });
+    await admin.patch(`/api/v1/cards/${cards[3]}`, { description: 'Another change' });
+    const waiting = await push('?auto_apply=false');
+    expect(waiting).toMatchObject({ status: 'review', stats: { planned: { update: 1 } } });
+    expect((await admin.post(`${pair}/map`)).status).toBe(204);
+    await admin.post(`${base}/sync/runs/${waiting.id}/apply`, {});
+    expect(await settled(t, admin, waiting.id)).toMatchObject({ status: 'completed', stats: { updated: 1 } });
+    expect(await push()).toMatchObject({ status: 'completed', stats: { updated: 1 } });
+    expect(outside()).toContainEqual(['Two', 'While it was out']);
+  });
+});
