@@ -20,3 +20,12 @@ export const unlessHidden = (value: string, condition: string, hidden: string[])
   hidden.length === 0
     ? value
     : { sql: `case when not coalesce(${condition}, false) then ${value} end`, bindings: [hidden] };
+
+/**
+ * Whether a text of a run `r` quotes a value of a hidden path: such texts name the field, or its column outside, in
+ * quotes. It has one `?`, for the hidden paths.
+ */
+export const quotesHidden = (text: string): string => `exists (
+  select from jsonb_array_elements(r.mapping #> '{mapping,fields}') f where f ->> 'path' = any(?::text[])
+    and (position('''' || (f ->> 'path') || '''' in ${text}) > 0
+      or position('''' || (f ->> 'remote') || '''' in ${text}) > 0))`;

@@ -4,7 +4,7 @@ import { runList } from '../lists/lists.run.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { SEE_SYNC } from './connections.queries.ts';
-import { equal, hiddenPaths, unlessHidden } from './runs.conditions.ts';
+import { equal, hiddenPaths, quotesHidden } from './runs.conditions.ts';
 import { runText } from './runs.queries.ts';
 
 const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'
@@ -31,6 +31,13 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
   // of a row about a cost its texts tell values too, but for those that only say how sure a match is
   const about = `p.action <> 'stage' and jsonb_exists_any(
     coalesce(p.row -> 'diff', '{}') || jsonb_build_object(coalesce(p.row ->> 'path', ''), null), ?::text[])`;
+  const text = (value: string) =>
+    hidden.length === 0
+      ? value
+      : {
+          sql: `case when not coalesce(${about}, false) and not coalesce(${quotesHidden(value)}, false) then ${value} end`,
+          bindings: [hidden, hidden],
+        };
   return {
     id: `p.run_id || '-' || p.no`,
     no: 'p.no',
@@ -40,7 +47,7 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     card_id: 'p.card_id',
     name: `coalesce((select c.name from cards c where c.id = p.card_id), p.row #>> '{diff,name,new}',
       p.row #>> '{agreed,name,remote}', p.row #>> '{diff,name,old}')`,
-    reason: unlessHidden(`p.row -> 'reason'`, about, hidden),
+    reason: text(`p.row ->> 'reason'`),
     diff:
       hidden.length === 0 ? `p.row -> 'diff'` : { sql: `(p.row -> 'diff') - ?::text[]`, bindings: [hidden] },
     remote_data: {
@@ -59,11 +66,7 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     outcome: 'p.progress',
     approval: 'p.approval',
     decided_by: 'p.decided_by',
-    error_message: unlessHidden(
-      `case when p.progress in ('stale', 'refused') then p.message end`,
-      about,
-      hidden,
-    ),
+    error_message: text(`case when p.progress in ('stale', 'refused') then p.message end`),
     made_id: 'p.made_id',
     created_at: 'utc(r.plan_made_at)',
     ended_at: 'utc(p.ended_at)',
@@ -119,9 +122,9 @@ export async function listPlanRows(
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }
 
-const logList = (runId: string): ListSpec => ({
+const logList = (runId: string, hidden: string[]): ListSpec => ({
   name: 'itsm-run-log',
-  from: `(select * from itsm_run_log where run_id = '${uuid(runId)}') l`,
+  from: `(select * from itsm_run_log where run_id = '${uuid(runId)}') l join itsm_runs r on r.id = l.run_id`,
   id: 'l.id',
   idType: 'bigint',
   sorts: { id: { sql: 'l.id', type: 'bigint', filled: true, immutable: true } },
@@ -132,7 +135,13 @@ const logList = (runId: string): ListSpec => ({
     at: 'utc(l.at)',
     level: 'l.level',
     stage: 'l.stage',
-    message: 'l.message',
+    message:
+      hidden.length === 0
+        ? 'l.message'
+        : {
+            sql: `case when ${quotesHidden('l.message')} then 'This line tells of costs.' else l.message end`,
+            bindings: [hidden],
+          },
   },
 });
 
@@ -145,7 +154,7 @@ export async function listRunLog(
   requirePermission(ctx.caller, SEE_SYNC);
   await runText(ctx.db, runId);
   const where = [{ sql: 'l.run_id = ?', bindings: [runId] }, ...equal({ 'l.level': level })];
-  return await runList(ctx.db, logList(runId), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx.db, logList(runId, hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
 }
 
 /** Rows of a made plan in their order, from behind a number on, as {@link listPlanRows} shows them. */

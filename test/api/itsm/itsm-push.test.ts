@@ -116,4 +116,45 @@ describe('a mapping that only pushes', () => {
     expect(await push()).toMatchObject({ status: 'completed', stats: { updated: 1 } });
     expect(outside()).toContainEqual(['Two', 'While it was out']);
   });
+
+  it('tells no costs in the texts of a run to those who may not see them', async () => {
+    const role = {
+      key: 'sync_reader',
+      label: 'Reads runs',
+      permissions: { 'inventory.view': true, 'itsm_sync.view': true },
+    };
+    expect((await admin.post('/api/v1/roles', role)).status).toBe(201);
+    const reader = await t.as('sync_reader');
+    const run = await push('?complete=true');
+    const { db } = t.services;
+    const column = JSON.stringify({ path: 'attributes.costTotalAnnual', remote: 'u_cost' });
+    await db.raw(
+      `update itsm_runs set mapping = jsonb_set(mapping, '{mapping,fields}', jsonb_build_array(?::jsonb)) where id = ?`,
+      [column, run.id],
+    );
+    const messages = [
+      "Row 1: 'attributes.costTotalAnnual' is 5 instead of 6.",
+      "'7x' in 'u_cost' is no number",
+    ];
+    await db('itsm_run_log').insert(
+      messages.map((message) => ({ run_id: run.id, level: 'warning', stage: 'verify', message })),
+    );
+    await db('itsm_plan_rows').insert({
+      run_id: run.id,
+      no: 0,
+      action: 'link',
+      row: { reason: messages[1], diff: {}, agreed: {}, candidates: [] },
+      progress: 'stale',
+      message: messages[0],
+    });
+    const told = async (client: TestClient) => {
+      const of = async (list: string) => (await client.get(`${base}/sync/runs/${run.id}/${list}`)).text;
+      return `${await of('log')} ${await of('staged')}`;
+    };
+    for (const message of messages) {
+      expect(await told(admin)).toContain(message);
+      expect(await told(reader)).not.toContain(message);
+    }
+    expect(await told(reader)).toContain('The run is done.');
+  });
 });
