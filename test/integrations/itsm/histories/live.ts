@@ -109,7 +109,7 @@ function createPeople(life: Life): People {
     )?.fields[KEY];
     return key === undefined || life.touchedKeys.has(String(key)) ? undefined : String(key);
   };
-  return async (act, inRun) => {
+  const perform: People = async (act, inRun) => {
     if (act.do === 'create') {
       const twin = act.twin && !inRun ? await lonely(act.side, serial) : undefined;
       const fields = { ...newFields(act.side), [KEY]: twin ?? `k${serial}` };
@@ -183,6 +183,13 @@ function createPeople(life: Life): People {
     life.touchedKeys.add(String(into.fields[KEY]));
     await landscape.merge(act.side, one.id, into.id);
     life.log.push(`${act.side} merge ${one.id} into ${into.id}`);
+  };
+  // a run writes several rows at once, but what befalls them meanwhile comes one after the other: whoever edits sees what was removed
+  let last = Promise.resolve();
+  return async (act, inRun) => {
+    const done = last.then(async () => await perform(act, inRun));
+    last = done.catch(() => undefined);
+    await done;
   };
 }
 
