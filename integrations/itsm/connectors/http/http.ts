@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { HttpSource } from '../../../../domain/itsm/connections.sources.ts';
-import { createOutbound } from '../../../../platform/outbound.ts';
-import { type Clock, systemClock } from '../../clock.ts';
-import type { LimiterStore } from '../../limiter/limiter.store.ts';
-import { createLimiter, type Limiter } from '../../limiter/limiter.ts';
+import type { Limiter } from '../../limiter/limiter.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { Connector, ReadRequest, RemoteLook, RightFound } from '../connector.ts';
+import { type ConnectorParts, openCalling } from '../parts.ts';
 import { createTransport } from '../transport.ts';
 import { readAnswer } from './answers.ts';
 import { type HttpAuth, type HttpConfig, usualConfig } from './config.ts';
@@ -22,17 +20,7 @@ const OVERLAP_MS = 60_000;
 const SAMPLE = 1_000;
 const PAGE = 1_000;
 
-export interface HttpParts {
-  config: Pick<HttpConfig, 'url' | 'auth' | 'sources'> & Partial<HttpConfig>;
-  /** Entries of OUTBOUND_ALLOW. */
-  outboundAllow: readonly string[];
-  /** Where the limits of the account are kept, for all who use it. */
-  limits: LimiterStore;
-  clock?: Clock;
-  random?: () => number;
-  /** Ends waiting and calls under way. */
-  signal?: AbortSignal;
-}
+export type HttpParts = ConnectorParts<Pick<HttpConfig, 'url' | 'auth' | 'sources'> & Partial<HttpConfig>>;
 
 function headerOf(auth: HttpAuth): string {
   switch (auth.kind) {
@@ -56,18 +44,14 @@ function accountOf(host: string, auth: HttpAuth): string {
 }
 
 /** Lists of rows at addresses: files, and JSON that goes on from page to page. They are read, and never written. */
-export function connectHttp({
-  config: given,
-  outboundAllow,
-  limits,
-  clock = systemClock,
-  random = Math.random,
-  signal,
-}: HttpParts): Connector & { limiter: Limiter } {
-  const config: HttpConfig = { ...usualConfig, ...given };
+export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } {
+  const config: HttpConfig = { ...usualConfig, ...parts.config };
   const { origin, host } = new URL(config.url);
-  const outbound = createOutbound(outboundAllow, undefined, config.tls);
-  const limiter = createLimiter(accountOf(host, config.auth), { store: limits, clock });
+  const { outbound, limiter, clock, random, ending } = openCalling(
+    parts,
+    accountOf(host, config.auth),
+    config.tls,
+  );
   const header = headerOf(config.auth);
   const transport = createTransport({
     config,
@@ -79,7 +63,7 @@ export function connectHttp({
     clock,
     random,
     maxBytes: config.maxBytes,
-    ...(signal ? { signal } : {}),
+    ...ending,
   });
   const fetch = createFetch(transport, config.url);
   const files = createFiles(fetch);

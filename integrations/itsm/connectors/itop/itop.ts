@@ -1,11 +1,9 @@
 import { sha256 } from '../../../../platform/crypto.ts';
-import { createOutbound } from '../../../../platform/outbound.ts';
-import { type Clock, systemClock } from '../../clock.ts';
-import type { LimiterStore } from '../../limiter/limiter.store.ts';
-import { createLimiter, type Limiter } from '../../limiter/limiter.ts';
+import type { Limiter } from '../../limiter/limiter.ts';
 import { done, type Result } from '../../remote.failures.ts';
 import type { RemoteTombstone } from '../../remote.types.ts';
 import type { Connector } from '../connector.ts';
+import { type ConnectorParts, openCalling } from '../parts.ts';
 import { type ItopAuth, type ItopConfig, usualConfig } from './config.ts';
 import { createDescription } from './description.ts';
 import { createHistory } from './history.ts';
@@ -15,17 +13,7 @@ import { testRights } from './rights.ts';
 import { createItopTransport } from './transport.ts';
 import { createWriting } from './writing.ts';
 
-export interface ItopParts {
-  config: Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>;
-  /** Entries of OUTBOUND_ALLOW. */
-  outboundAllow: readonly string[];
-  /** Where the limits of the account are kept, for all who use it. */
-  limits: LimiterStore;
-  clock?: Clock;
-  random?: () => number;
-  /** Ends waiting and calls under way. */
-  signal?: AbortSignal;
-}
+export type ItopParts = ConnectorParts<Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>>;
 
 /** Whose limits count: those of one account on one instance. */
 function accountOf(url: string, auth: ItopAuth): string {
@@ -35,19 +23,14 @@ function accountOf(url: string, auth: ItopAuth): string {
 }
 
 /** A connection to one instance as one account. */
-export function connectItop({
-  config: given,
-  outboundAllow,
-  limits,
-  clock = systemClock,
-  random = Math.random,
-  signal,
-}: ItopParts): Connector & { limiter: Limiter } {
-  const config: ItopConfig = { ...usualConfig, ...given };
+export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } {
+  const config: ItopConfig = { ...usualConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
-  const outbound = createOutbound(outboundAllow, undefined, config.tls);
-  const limiter = createLimiter(accountOf(base, config.auth), { store: limits, clock });
-  const ending = signal ? { signal } : {};
+  const { outbound, limiter, clock, random, ending } = openCalling(
+    parts,
+    accountOf(base, config.auth),
+    config.tls,
+  );
   const transport = createItopTransport(config.auth, {
     config,
     base,

@@ -1,9 +1,7 @@
-import { createOutbound } from '../../../../platform/outbound.ts';
-import { type Clock, systemClock } from '../../clock.ts';
-import type { LimiterStore } from '../../limiter/limiter.store.ts';
-import { createLimiter, type Limiter } from '../../limiter/limiter.ts';
+import type { Limiter } from '../../limiter/limiter.ts';
 import { done } from '../../remote.failures.ts';
 import type { Connector } from '../connector.ts';
+import { type ConnectorParts, openCalling } from '../parts.ts';
 import { createSurely } from '../surely.ts';
 import { createTransport } from '../transport.ts';
 import { readAnswer } from './answers.ts';
@@ -17,36 +15,21 @@ import { createRelations } from './relations.ts';
 import { testRights } from './rights.ts';
 import { createWriting } from './writing.ts';
 
-export interface NetBoxParts {
-  config: Pick<NetBoxConfig, 'url' | 'token'> & Partial<NetBoxConfig>;
-  /** Entries of OUTBOUND_ALLOW. */
-  outboundAllow: readonly string[];
-  /** Where the limits of the account are kept, for all who use it. */
-  limits: LimiterStore;
-  clock?: Clock;
-  random?: () => number;
-  /** Ends waiting and calls under way. */
-  signal?: AbortSignal;
-}
+export type NetBoxParts = ConnectorParts<Pick<NetBoxConfig, 'url' | 'token'> & Partial<NetBoxConfig>>;
 
 /** A token of the first version is 40 digits; later ones say what they are. */
 const headerOf = (token: string): string => (token.startsWith('nbt_') ? `Bearer ${token}` : `Token ${token}`);
 
 /** A connection to one NetBox by one token. */
-export function connectNetBox({
-  config: given,
-  outboundAllow,
-  limits,
-  clock = systemClock,
-  random = Math.random,
-  signal,
-}: NetBoxParts): Connector & { limiter: Limiter } {
-  const config: NetBoxConfig = { ...usualConfig, ...given };
+export function connectNetBox(parts: NetBoxParts): Connector & { limiter: Limiter } {
+  const config: NetBoxConfig = { ...usualConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
-  const outbound = createOutbound(outboundAllow, undefined, config.tls);
   // limits are those of a proxy in front, which knows no accounts
-  const limiter = createLimiter(`${new URL(base).host} netbox`, { store: limits, clock });
-  const ending = signal ? { signal } : {};
+  const { outbound, limiter, clock, random, ending } = openCalling(
+    parts,
+    `${new URL(base).host} netbox`,
+    config.tls,
+  );
   const header = headerOf(config.token);
   const session = { authorization: async () => done(header) };
   const transport = createTransport({

@@ -1,9 +1,7 @@
-import { createOutbound } from '../../../../platform/outbound.ts';
-import { type Clock, systemClock } from '../../clock.ts';
-import type { LimiterStore } from '../../limiter/limiter.store.ts';
-import { createLimiter, type Limiter } from '../../limiter/limiter.ts';
+import type { Limiter } from '../../limiter/limiter.ts';
 import { done } from '../../remote.failures.ts';
 import type { Connector } from '../connector.ts';
+import { type ConnectorParts, openCalling } from '../parts.ts';
 import { createTransport } from '../transport.ts';
 import { readAnswer } from './answers.ts';
 import { type ServiceNowAuth, type ServiceNowConfig, usualConfig } from './config.ts';
@@ -18,17 +16,9 @@ import { createWriting } from './writing.ts';
 const RELATIONS = 'cmdb_rel_ci';
 const relationFields = ['parent', 'child', 'type'];
 
-export interface ServiceNowParts {
-  config: Pick<ServiceNowConfig, 'url' | 'auth'> & Partial<ServiceNowConfig>;
-  /** Entries of OUTBOUND_ALLOW. */
-  outboundAllow: readonly string[];
-  /** Where the limits of the account are kept, for all who use it. */
-  limits: LimiterStore;
-  clock?: Clock;
-  random?: () => number;
-  /** Ends waiting and calls under way. */
-  signal?: AbortSignal;
-}
+export type ServiceNowParts = ConnectorParts<
+  Pick<ServiceNowConfig, 'url' | 'auth'> & Partial<ServiceNowConfig>
+>;
 
 /** Whose limits count: those of one account on one instance. */
 export function accountOf(url: string, auth: ServiceNowAuth): string {
@@ -37,19 +27,14 @@ export function accountOf(url: string, auth: ServiceNowAuth): string {
 }
 
 /** A connection to one instance as one account. */
-export function connectServiceNow({
-  config: given,
-  outboundAllow,
-  limits,
-  clock = systemClock,
-  random = Math.random,
-  signal,
-}: ServiceNowParts): Connector & { limiter: Limiter } {
-  const config: ServiceNowConfig = { ...usualConfig, ...given };
+export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter: Limiter } {
+  const config: ServiceNowConfig = { ...usualConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
-  const outbound = createOutbound(outboundAllow, undefined, config.tls);
-  const limiter = createLimiter(accountOf(base, config.auth), { store: limits, clock });
-  const ending = signal ? { signal } : {};
+  const { outbound, limiter, clock, random, ending } = openCalling(
+    parts,
+    accountOf(base, config.auth),
+    config.tls,
+  );
   const session = createSession(config.auth, base, {
     outbound,
     clock,
