@@ -1,3 +1,5 @@
+import { ScriptedFaults } from '../scripted-faults.ts';
+
 /** What a request asks for. */
 export type CallKind = 'list' | 'one' | 'options' | 'create' | 'update' | 'delete';
 
@@ -28,40 +30,9 @@ const befalls: Record<Fault, CallKind[]> = {
   reset_after_write: writes,
 };
 
-interface Script {
-  fault: Fault;
-  kinds?: CallKind[];
-  /** The first call of those that count that goes wrong, from 1. */
-  nth?: number;
-  /** How many calls in a row go wrong; 1 unless given. */
-  times?: number;
-}
-
 /** Decides which calls go wrong, and remembers which did. */
-export class Faults {
-  readonly fired = new Map<Fault, number>();
-  #armed: (Script & { seen: number })[] = [];
-
-  arm(script: Script): void {
-    this.#armed.push({ ...script, seen: 0 });
-  }
-
-  clear(): void {
-    this.#armed = [];
-  }
-
-  of(kind: CallKind): Set<Fault> {
-    const found = new Set<Fault>();
-    for (const armed of this.#armed) {
-      if (!(armed.kinds ?? befalls[armed.fault]).includes(kind)) continue;
-      armed.seen += 1;
-      const nth = armed.nth ?? 1;
-      if (armed.seen >= nth && armed.seen < nth + (armed.times ?? 1)) found.add(armed.fault);
-    }
-    return found;
-  }
-
-  note(fault: Fault): void {
-    this.fired.set(fault, (this.fired.get(fault) ?? 0) + 1);
+export class Faults extends ScriptedFaults<Fault, CallKind> {
+  constructor() {
+    super(befalls);
   }
 }

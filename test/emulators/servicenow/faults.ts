@@ -1,3 +1,5 @@
+import { ScriptedFaults } from '../scripted-faults.ts';
+
 import type { CallKind } from './calls.ts';
 
 /** What can be made to go wrong, alone or together. */
@@ -46,51 +48,9 @@ const befalls: Record<Fault, CallKind[]> = {
 /** Faults that hold from when they are set, whatever is called. */
 export const isState = (fault: Fault): boolean => befalls[fault].length === 0;
 
-export interface FaultScript {
-  fault: Fault;
-  /** Only calls of these kinds count; by default all that the fault can befall. */
-  kinds?: CallKind[];
-  /** Only calls on this table count. */
-  table?: string;
-  /** The first call of those that count that goes wrong, from 1. */
-  nth?: number;
-  /** How many calls in a row go wrong; 1 unless given. */
-  times?: number;
-}
-
-interface Armed extends FaultScript {
-  seen: number;
-}
-
 /** Decides which calls go wrong, and remembers which did. */
-export class Faults {
-  /** How often each fault has befallen a call. */
-  readonly fired = new Map<Fault, number>();
-  #armed: Armed[] = [];
-
-  arm(script: FaultScript): void {
-    this.#armed.push({ ...script, seen: 0 });
-  }
-
-  clear(): void {
-    this.#armed = [];
-  }
-
-  /** The faults of this call; each script counts it. */
-  of(kind: CallKind, table: string): Set<Fault> {
-    const found = new Set<Fault>();
-    for (const armed of this.#armed) {
-      if (!(armed.kinds ?? befalls[armed.fault]).includes(kind)) continue;
-      if (armed.table !== undefined && armed.table !== table) continue;
-      armed.seen += 1;
-      const nth = armed.nth ?? 1;
-      if (armed.seen < nth || armed.seen >= nth + (armed.times ?? 1)) continue;
-      found.add(armed.fault);
-    }
-    return found;
-  }
-
-  note(fault: Fault): void {
-    this.fired.set(fault, (this.fired.get(fault) ?? 0) + 1);
+export class Faults extends ScriptedFaults<Fault, CallKind> {
+  constructor() {
+    super(befalls);
   }
 }

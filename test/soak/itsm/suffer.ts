@@ -1,5 +1,7 @@
 import { between, pick, type Random } from '../../bench/landscape/random.ts';
-import { type Fault, type FaultScript, isState } from '../../emulators/servicenow/faults.ts';
+import type { FaultScript } from '../../emulators/scripted-faults.ts';
+import type { CallKind } from '../../emulators/servicenow/calls.ts';
+import { type Fault, isState } from '../../emulators/servicenow/faults.ts';
 import type { Driver } from './drive.ts';
 import { kinds } from './landscape.ts';
 import type { People } from './people.ts';
@@ -8,7 +10,7 @@ import type { World } from './world.ts';
 
 /** A run that the remote makes hard. */
 export interface Ordeal {
-  scripts: FaultScript[];
+  scripts: FaultScript<Fault, CallKind>[];
   complete: boolean;
   /** After how many calls each somebody does something, on either side. */
   pace: number;
