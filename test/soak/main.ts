@@ -233,7 +233,7 @@ if (
 async function begun(): Promise<boolean> {
   if (values.requests !== undefined) return await makeRequests(requests, seed);
   if (values.histories !== undefined) return await liveHistories(histories, seed, values.through as Through);
-  if (values.itsm) return await putToTheTest('faults', runs, seed);
+  if (values.itsm) return await putToTheTest(runs, seed);
   return await soak(minutes, seed);
 }
 process.exitCode = (await begun()) ? 0 : 1;
