@@ -1,6 +1,7 @@
 import type { FieldError } from '../../platform/errors.ts';
 import type { CardType, Metamodel } from '../metamodel/metamodel.compile.ts';
 import { localField } from './mappings.paths.ts';
+import { mappedField, relatedPath } from './mappings.related.ts';
 import { transformFaults } from './mappings.transforms.ts';
 import type { FieldRow, MappingRow } from './mappings.types.ts';
 
@@ -29,7 +30,7 @@ export function metamodelFaults(
   const types = new Map([...mappedTypes, [mapping.id, type.key]]);
   return [
     ...mapping.fields.flatMap((row, index) =>
-      fieldFaults(type, mapping, types, row).map((fault) => ({
+      fieldFaults(metamodel, type, mapping, types, row).map((fault) => ({
         ...fault,
         field: `field_mappings.${index}.${fault.field}`,
       })),
@@ -45,14 +46,20 @@ export function metamodelFaults(
 }
 
 function fieldFaults(
+  metamodel: Metamodel,
   type: CardType,
-  { id, sync_direction }: CheckedMapping,
+  { id, sync_direction, relations }: CheckedMapping,
   types: MappedTypes,
   row: FieldRow,
 ): FieldError[] {
-  const local = localField(type, row.card_field);
+  const local = mappedField(metamodel, type, row.card_field);
   if (!local) {
     return [{ field: 'card_field', code: 'unknown_field', message: `is no field of ${type.key}` }];
+  }
+  const related = relatedPath(row.card_field);
+  if (related && relations.some(({ relation_type_key: key }) => key === related.relationType)) {
+    const message = 'has its relations mapped by relation_mappings already';
+    return [{ field: 'card_field', code: 'bad_mapping', message }];
   }
   if (local.readonly !== null && sync_direction !== 'push') {
     const message = `${local.readonly}: it can only be pushed`;
@@ -65,7 +72,7 @@ function fieldFaults(
   }));
   if (row.transform_type === 'reference' && faults.length === 0) {
     const target = types.get(row.transform_config.mapping_id ?? id);
-    const message = mappingFault(target, type.key);
+    const message = mappingFault(target, local.refersTo ?? type.key);
     if (message) faults.push({ field: 'transform_config.mapping_id', code: 'bad_mapping', message });
   }
   return faults;

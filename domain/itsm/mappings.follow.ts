@@ -31,7 +31,7 @@ export async function newestPosition(sql: Sql): Promise<number> {
 }
 
 /**
- * Whether cards of the type, or relations from them, have changed after a position, by others than the mapping's own
+ * Whether cards of the type, or relations of theirs, have changed after a position, by others than the mapping's own
  * runs.
  */
 export async function hasChanged(
@@ -42,11 +42,14 @@ export async function hasChanged(
 ): Promise<boolean> {
   const { rows } = await sql.raw(
     `select exists (
-       select from events e where e.position > ? and e.position <= ? and e.card_type = ?
-         and (e.event_type like 'card.%' or e.event_type like 'relation.%')
+       select from events e where e.position > ? and e.position <= ?
+         and (e.card_type = ? and (e.event_type like 'card.%' or e.event_type like 'relation.%')
+           or e.peer_card_type = ? and e.event_type like 'relation.%' and e.relation_type in (
+             select substr(f.card_field, length('reverse_relations.') + 1) from itsm_field_mappings f
+             where f.mapping_id = ? and f.card_field like 'reverse\\_relations.%'))
          and not exists (select from itsm_runs r where r.mapping_id = ? and r.job_id = e.job_id)
      ) as changed`,
-    [after, to, card_type_key, id],
+    [after, to, card_type_key, card_type_key, id, id],
   );
   return rows[0].changed;
 }

@@ -64,7 +64,7 @@ export const FieldMappingInput = Type.Object(
       maxLength: 200,
       examples: ['name', 'attributes.businessCriticality'],
       description:
-        '`name`, `alias`, `description`, `external_id`, `subtype`, `parent_id`, `lifecycle.<phase>` or `attributes.<key>`',
+        '`name`, `alias`, `description`, `external_id`, `subtype`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; for a column that refers to a record also `relations.<relation type>` (from the card) or `reverse_relations.<relation type>` (to it)',
     }),
     remote_field: key('The column of the table'),
     direction: Type.Optional(

@@ -19,6 +19,8 @@ export type LocalKind = 'text' | 'number' | 'boolean' | 'date' | 'option' | 'opt
 export interface LocalField {
   path: string;
   kind: LocalKind;
+  /** The type of the cards that one of the kind `card` leads to. */
+  refersTo?: string;
   cost: boolean;
   /** Why a synchronisation cannot set it; null when it can. */
   readonly: string | null;
@@ -76,6 +78,7 @@ export function localField(type: CardType, path: string): LocalField | undefined
     return {
       ...plain,
       kind: 'card',
+      refersTo: type.key,
       fault: (value) => (UUID.test(String(value)) ? undefined : 'must be the id of a card'),
     };
   }

@@ -12,6 +12,8 @@ export interface Written {
   /** Keys of a pair that the row makes. */
   cardId: string | null;
   remoteId: string | null;
+  /** Paths that the written side did not take. */
+  left?: ReadonlySet<Path>;
 }
 
 /**
@@ -47,11 +49,12 @@ export function bookChanges(mapping: Mapping, row: PlanRow, written: Written): B
 /** An aliased record's relation stands in the base under the record that speaks for the card. */
 const baseLink = (row: PlanRow, link: NonNullable<PlanRow['link']>) => row.baseLink ?? link;
 
-function held(mapping: Mapping, row: PlanRow, { card, record }: Written): Record<Path, Agreed> {
+function held(mapping: Mapping, row: PlanRow, { card, record, left }: Written): Record<Path, Agreed> {
   const local = card ? localFields(mapping, card) : {};
   const remote = record ? remoteFields(mapping, record) : {};
   const base: Record<Path, Agreed> = {};
   for (const [path, agreed] of Object.entries(row.agreed)) {
+    if (left?.has(path)) continue;
     base[path] = {
       local: row.side === 'local' && card ? (local[path] ?? null) : agreed.local,
       remote: row.side === 'remote' && record ? (remote[path] ?? null) : agreed.remote,

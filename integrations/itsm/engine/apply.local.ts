@@ -45,8 +45,13 @@ function stepOf(
     row,
     write: row.side === 'local' ? localWrite(mapping, row) : null,
     check: (state, now) => needsObjection(row, ended, now) ?? localObjection(mapping, row, state),
-    changes: (card) =>
-      bookChanges(mapping, row, { card, cardId: card?.id ?? row.cardId, remoteId: row.remoteId }),
+    changes: (card, left) =>
+      bookChanges(mapping, row, {
+        card,
+        cardId: card?.id ?? row.cardId,
+        remoteId: row.remoteId,
+        ...(left && { left }),
+      }),
   };
 }
 

@@ -83,7 +83,8 @@ export interface LocalStep {
   write: LocalWrite | null;
   /** Why the row cannot be applied any more, given the state and how the rows before it ended in this transaction. */
   check: (state: LocalState, ended: ReadonlyMap<number, Progress>) => string | null;
-  changes: (card: LocalCard | null) => BookChange[];
+  /** @param left paths that could not be written: nothing is agreed on them. */
+  changes: (card: LocalCard | null, left?: ReadonlySet<Path>) => BookChange[];
 }
 
 /** How a row has ended, with what it changes in the book. */

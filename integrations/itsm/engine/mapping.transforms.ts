@@ -89,6 +89,8 @@ export function toRemote({ transform, path }: FieldMapping, value: Value, around
         : ok(written);
     }
     case 'reference': {
+      if (Array.isArray(value))
+        return problem(`there are ${value.length} cards in '${path}', and a column holds one`);
       const record = typeof value === 'string' ? around.recordOf(value) : undefined;
       return record === undefined ? problem(`the card in '${path}' is mapped to no record`) : ok(record);
     }

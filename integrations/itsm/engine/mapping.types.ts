@@ -1,6 +1,9 @@
 import type { Value } from './values.ts';
 
-/** Where a card holds a value: `name`, `description`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`. */
+/**
+ * Where a card holds a value: `name`, `description`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; or the card at the
+ * other end of its relations of a type, several as a list: `relations.<key>`, `reverse_relations.<key>`.
+ */
 export type Path = string;
 
 /** One of the two sides: the inventory, or the database outside. */

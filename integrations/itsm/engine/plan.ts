@@ -4,7 +4,7 @@ import type { Surroundings } from './mapping.transforms.ts';
 import type { Mapping } from './mapping.types.ts';
 import type { Scorer } from './match.ts';
 import type { Observation } from './observation.types.ts';
-import { beginPlanning } from './plan.draft.ts';
+import { beginPlanning, type PartOptions } from './plan.draft.ts';
 import { endsOf, planLinks } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
 import type { Plan, PlanRow } from './plan.types.ts';
@@ -14,6 +14,8 @@ import { planUnmatched } from './plan.unmatched.ts';
 export interface PlanTools {
   score: Scorer;
   evaluate: Surroundings['evaluate'];
+  /** Who is who beyond the book: cards and records that reference fields lead to. */
+  beyond?: PartOptions['beyond'];
 }
 
 /**
@@ -27,7 +29,13 @@ export function makePlan(
   seen: Observation,
   tools: PlanTools,
 ): Plan {
-  const planning = beginPlanning(mapping, book, seen, tools.evaluate);
+  const planning = beginPlanning(
+    mapping,
+    book,
+    seen,
+    tools.evaluate,
+    tools.beyond ? { beyond: tools.beyond } : {},
+  );
   planPairs(planning);
   planUnmatched(planning, tools.score);
   planLinks(planning, endsOf(planning));

@@ -7,6 +7,7 @@ import {
   connectionKinds,
 } from '../../../domain/itsm/connections.kinds.ts';
 import { mapsCosts, metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
+import { relatedPath } from '../../../domain/itsm/mappings.related.ts';
 import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { checkMapping } from '../engine/mapping.check.ts';
@@ -121,13 +122,15 @@ async function filterFaults(ctx: Ctx, filter: string | null): Promise<FieldError
  */
 export function requireReach(ctx: Ctx, metamodel: Metamodel, kept: KeptMapping & { id: string }): void {
   const { caller } = ctx;
+  const relates =
+    kept.relations.length > 0 || kept.fields.some(({ card_field }) => relatedPath(card_field) !== undefined);
   requirePermission(caller, 'inventory.view');
   if (kept.sync_direction !== 'push') {
     requirePermission(caller, 'inventory.create');
     requirePermission(caller, 'inventory.edit');
     if (kept.sync_mode !== 'additive') requirePermission(caller, 'inventory.archive');
-    if (kept.relations.length > 0) requirePermission(caller, 'relations.manage');
+    if (relates) requirePermission(caller, 'relations.manage');
   }
-  if (kept.relations.length > 0) requirePermission(caller, 'relations.view');
+  if (relates) requirePermission(caller, 'relations.view');
   if (mapsCosts(metamodel, kept) && !may(caller, 'costs.view')) throw forbidden('costs.view');
 }

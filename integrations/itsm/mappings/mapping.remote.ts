@@ -1,6 +1,7 @@
-import { type LocalField, type LocalKind, localField } from '../../../domain/itsm/mappings.paths.ts';
+import type { LocalField, LocalKind } from '../../../domain/itsm/mappings.paths.ts';
+import { mappedField } from '../../../domain/itsm/mappings.related.ts';
 import type { FieldRow, MappingRow, SyncValue } from '../../../domain/itsm/mappings.types.ts';
-import type { CardType } from '../../../domain/metamodel/metamodel.compile.ts';
+import type { CardType, Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import type { RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
 
 /** What does not fit the remote; only errors keep the mapping from working. */
@@ -32,6 +33,7 @@ const isPath = (name: string): boolean => name.includes('.');
 
 /** Checks the columns of a mapping against the dictionary of its table. */
 export function columnProblems(
+  metamodel: Metamodel,
   type: CardType,
   mapping: Pick<MappingRow, 'fields' | 'record_defaults' | 'sync_direction'>,
   columns: readonly RemoteColumn[],
@@ -39,7 +41,7 @@ export function columnProblems(
   const writes = mapping.sync_direction !== 'pull';
   return [
     ...mapping.fields.flatMap((row, index) => {
-      const local = localField(type, row.card_field);
+      const local = mappedField(metamodel, type, row.card_field);
       const found = local ? fieldProblems(row, local, columns, mapping.sync_direction) : [];
       return found.map((problem) => ({ ...problem, field: `field_mappings.${index}.${problem.field}` }));
     }),

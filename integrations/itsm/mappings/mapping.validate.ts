@@ -3,7 +3,7 @@ import { command } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
 import { metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
-import { loadMappedTypes, loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
+import { loadMappedTypes, loadMappingRow, loadMappingRows } from '../../../domain/itsm/mappings.load.ts';
 import type { DictionaryColumn, MappingRow } from '../../../domain/itsm/mappings.types.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
@@ -11,6 +11,7 @@ import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts'
 import { done, type Result } from '../remote.failures.ts';
 import { dictionaryOf } from './mapping.drift.ts';
 import { longTexts } from './mapping.lengths.ts';
+import { referenceProblems } from './mapping.references.ts';
 import { columnProblems, type RemoteProblem, relationProblems } from './mapping.remote.ts';
 
 /** What looking at a mapping's remote has shown. */
@@ -58,8 +59,14 @@ async function look(ctx: Ctx, remote: Connector, mapping: MappingRow): Promise<R
     return done({ columns: [], problems: [gone] });
   }
   const type = ctx.metamodel.cardTypes.get(mapping.card_type_key);
-  const problems = type ? columnProblems(type, mapping, columns.value) : [];
+  const problems = type ? columnProblems(ctx.metamodel, type, mapping, columns.value) : [];
   problems.push(...(await longTexts(ctx, mapping, columns.value)));
+  const tables = new Map(
+    (await loadMappingRows(ctx.db, mapping.connection_id)).map((one) => [one.id, one.remote_table]),
+  );
+  const astray = await referenceProblems(remote, mapping, columns.value, tables);
+  if (!astray.ok) return astray;
+  problems.push(...astray.value);
   if (filter !== null) {
     const unknown = await remote.unknownInFilter(table, filter);
     if (!unknown.ok) return unknown;

@@ -14,9 +14,12 @@ import type { EstateError } from '../../../platform/errors.ts';
 import type { LocalWrite } from '../engine/apply.types.ts';
 import type { Path } from '../engine/mapping.types.ts';
 import { told, type Value } from '../engine/values.ts';
+import { idsIn, relateWithin, type WantedRelated, withoutRelated } from './related.writes.ts';
 
 /** What the inventory says to a write: the card that it is about, or why it is refused. */
-export type LocalAnswer = { kind: 'done'; cardId: string | null } | { kind: 'refused'; message: string };
+export type LocalAnswer =
+  /** `left`: paths of a new card that could not be written, and why. */
+  { kind: 'done'; cardId: string | null; left?: Record<Path, string> } | { kind: 'refused'; message: string };
 
 /** A write with its place among those that are carried out together. */
 interface Numbered<K extends LocalWrite['kind']> {
@@ -59,7 +62,15 @@ export async function writeInventory(
       answers[n] = error === null ? { kind: 'done', cardId: id } : { kind: 'refused', message: error };
     }
   }
-  const updated = readable(of('update'), answers);
+  // relations before the rest of a card: what is refused of them leaves the card as it was
+  const related = [...wantedRelated(created, answers), ...wantedRelated(of('update'), answers)];
+  for (const [at, message] of await relateWithin(work, ctx, related)) {
+    const { n, path } = related[at]!;
+    const answer = answers[n];
+    if (answer?.kind === 'done') answer.left = { ...answer.left, [path]: message };
+    else answers[n] = { kind: 'refused', message: `${path}: ${message}` };
+  }
+  const updated = readable(of('update'), answers).filter(({ n }) => answers[n] === undefined);
   if (updated.length > 0) {
     const rows = updated.map(({ write, input }): CardPatchRow => ({ card_id: write.cardId, patch: input }));
     const errors = await patchEachWithin(work, ctx, rows);
@@ -77,9 +88,9 @@ export async function writeInventory(
     );
     for (const [k, { n, write }] of chosen.entries()) note(n, write.cardId, errors[k]!);
   }
-  const related = of('relate', 'unrelate');
-  if (related.length > 0) {
-    const operations = related.map(({ n, write }) => ({
+  const told = of('relate', 'unrelate');
+  if (told.length > 0) {
+    const operations = told.map(({ n, write }) => ({
       row_index: n,
       action: write.kind === 'relate' ? ('upsert' as const) : ('delete' as const),
       type: write.relationType,
@@ -108,9 +119,28 @@ export function hierarchyUse(writes: readonly LocalWrite[]): 'exclusive' | 'shar
 /** Ids of the cards that the writes are about, both ends of relations among them. */
 export const cardsOf = (writes: readonly LocalWrite[]): string[] =>
   writes.flatMap((write) => {
-    if (write.kind === 'create') return [];
-    const ids = 'cardId' in write ? [write.cardId] : [write.source, write.target];
-    return ids.filter((id) => id !== null);
+    if (write.kind === 'relate' || write.kind === 'unrelate')
+      return [write.source, write.target].filter((id) => id !== null);
+    const others =
+      'values' in write ? Object.values(withoutRelated(write.values).related).flatMap(idsIn) : [];
+    return 'cardId' in write ? [write.cardId, ...others] : others;
+  });
+
+/** The relations that cards are to have which are there, or have just been made. */
+const wantedRelated = (
+  writes: readonly { n: number; write: Extract<LocalWrite, { kind: 'create' | 'update' }> }[],
+  answers: readonly LocalAnswer[],
+): WantedRelated[] =>
+  writes.flatMap(({ n, write }) => {
+    const answer = answers[n];
+    const cardId = write.kind === 'update' ? write.cardId : answer?.kind === 'done' ? answer.cardId : null;
+    if (cardId === null) return [];
+    return Object.entries(withoutRelated(write.values).related).map(([path, value]) => ({
+      n,
+      cardId,
+      path,
+      value,
+    }));
   });
 
 const why = ({ message, errors }: EstateError): string =>
@@ -124,7 +154,7 @@ function readable<K extends 'create' | 'update'>(
   answers: LocalAnswer[],
 ): (Numbered<K> & { input: CardInput })[] {
   return writes.flatMap((one) => {
-    const input = inputOf((one.write as { values: Record<Path, Value> }).values);
+    const input = inputOf(withoutRelated((one.write as { values: Record<Path, Value> }).values).own);
     if (typeof input !== 'string') return [{ ...one, input }];
     answers[one.n] = { kind: 'refused', message: input };
     return [];

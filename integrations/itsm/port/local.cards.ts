@@ -6,6 +6,7 @@ import type { Sql } from '../../../platform/database.ts';
 import type { Mapping, Path } from '../engine/mapping.types.ts';
 import type { LocalCard } from '../engine/observation.types.ts';
 import type { Value } from '../engine/values.ts';
+import { relatedAt, relatedColumns, relatedFields, relatedValue } from './related.cards.ts';
 
 /** Reads the cards of a mapping as the engine sees them. */
 export interface CardReader {
@@ -62,15 +63,20 @@ export async function openCards(
 ): Promise<CardReader> {
   const fits: Condition = (await prepareFilter(ctx, cardFilter ?? '')) ?? { sql: 'true', bindings: [] };
   const visible = visibleCards(ctx);
-  const columns = `c.id, c.type, c.status, c.name, c.alias, c.description, c.subtype, c.external_id, c.parent_id,
-    c.lifecycle, c.attributes, utc(c.updated_at) as updated_at`;
   const paths = mapping.fields.map(({ path }) => path);
+  const related = relatedFields(paths);
+  const beside = relatedColumns(related);
+  const columns = `c.id, c.type, c.status, c.name, c.alias, c.description, c.subtype, c.external_id, c.parent_id,
+    c.lifecycle, c.attributes, utc(c.updated_at) as updated_at${beside.sql}`;
 
   const cardOf = (row: CardRow): LocalCard => ({
     id: row.id,
     type: row.type,
     archived: row.status === 'ARCHIVED',
-    fields: Object.fromEntries(paths.map((path) => [path, valueAt(row, path)])),
+    fields: Object.fromEntries([
+      ...paths.map((path) => [path, valueAt(row, path)] as const),
+      ...related.map(({ path }, n) => [path, relatedValue(row[`related_${n}`])] as const),
+    ]),
     inFilter: row.in_filter,
     updatedAt: row.updated_at,
   });
@@ -81,7 +87,7 @@ export async function openCards(
       const { rows } = await sql.raw(
         `select ${columns}, coalesce(c.type = ? and (${fits.sql}), false) as in_filter from cards c
          where c.id = any(?::uuid[]) and (${visible.sql})`,
-        [mapping.cardType, ...fits.bindings, ids, ...visible.bindings] as never,
+        [...beside.bindings, mapping.cardType, ...fits.bindings, ids, ...visible.bindings] as never,
       );
       return new Map(rows.map((row: CardRow) => [row.id, cardOf(row)]));
     },
@@ -90,7 +96,14 @@ export async function openCards(
         `select ${columns}, true as in_filter from cards c
          where c.type = ? and c.status = 'ACTIVE' and c.id > ?::uuid and (${fits.sql}) and (${visible.sql})
          order by c.id limit ?`,
-        [mapping.cardType, after ?? FIRST, ...fits.bindings, ...visible.bindings, limit] as never,
+        [
+          ...beside.bindings,
+          mapping.cardType,
+          after ?? FIRST,
+          ...fits.bindings,
+          ...visible.bindings,
+          limit,
+        ] as never,
       );
       return rows.map(cardOf);
     },
@@ -98,12 +111,15 @@ export async function openCards(
       // asked first: what is committed between the two questions is found by the next reading
       const newest = await newestPosition(sql, position);
       const { rows } = await sql.raw(
-        `select card_id, position::text as position from events
-         where position > ? and position <= ? and card_type = ? and event_type like 'card.%'
+        `select case when event_type like 'card.%' then array[card_id] else array[card_id, peer_card_id] end as ids,
+           position::text as position
+         from events
+         where position > ? and position <= ? and (card_type = ? and event_type like 'card.%'
+           or relation_type = any(?::text[]) and event_type like 'relation.%')
          order by events.position limit ?`,
-        [position, newest, mapping.cardType, limit],
+        [position, newest, mapping.cardType, related.map(({ relationType }) => relationType), limit] as never,
       );
-      const ids = new Set<string>(rows.map((row: { card_id: string }) => row.card_id));
+      const ids = new Set<string>(rows.flatMap((row: { ids: string[] }) => row.ids));
       const more = rows.length === limit;
       return { ids: [...ids], position: more ? rows.at(-1).position : newest, more };
     },
@@ -116,6 +132,12 @@ export async function openCards(
         [ids, wanted] as never,
       );
       const moments = new Map<string, Record<Path, string>>();
+      const ofRelations = await relatedAt(
+        sql,
+        ids,
+        related.filter(({ path }) => wanted.includes(path)),
+      );
+      for (const { id, path, at } of ofRelations) rows.push({ card_id: id, path, at });
       for (const { card_id, path, at } of rows) {
         const card = moments.get(card_id) ?? {};
         card[path] = at;

@@ -63,8 +63,11 @@ export async function takeSteps(
       }
       const card = answer.cardId === null ? null : (state.card(answer.cardId) ?? null);
       const made = answer.cardId === null ? {} : { madeId: answer.cardId };
-      const outcome: Outcome = { progress: 'applied', message: null, ...made };
-      end({ row, outcome, changes: changes(card) });
+      const left = Object.entries(answer.left ?? {});
+      const message =
+        left.length === 0 ? null : `Left out: ${left.map(([path, why]) => `${path} (${why})`).join('; ')}`;
+      const outcome: Outcome = { progress: 'applied', message, ...made };
+      end({ row, outcome, changes: changes(card, new Set(left.map(([path]) => path))) });
     }
     waiting = [];
     touched = new Set();

@@ -265,6 +265,30 @@ describe('writes', () => {
     );
   });
 
+  test.each(['4.6.0', '4.4.2'])(
+    'depend on it also when it was looked at among others, in %s',
+    async (version) => {
+      netbox.version = version;
+      const [id, other] = ids();
+      const seen = async () => {
+        const found = (await value(remote.readByIds(table, [id!, other!], ['name']))).get(id!);
+        return found?.kind === 'there' ? found.record.version : undefined;
+      };
+      const before = await seen();
+      netbox.store.update(table, netbox.store.rows(table)[0]!.id, { serial: 'moved' });
+      const writes = netbox.store.writes.length;
+      expect((await failure(remote.update(table, id!, { name: 'x' }, before))).code).toBe(
+        'changed_meanwhile',
+      );
+      expect((await failure(remote.delete(table, id!, before))).code).toBe('changed_meanwhile');
+      expect(netbox.store.writes).toHaveLength(writes);
+      const { record } = await value(remote.update(table, id!, { name: 'x' }, await seen()));
+      expect(record.fields.name).toEqual({ value: 'x' });
+      expect(await value(remote.delete(table, id!, await seen()))).toBe(true);
+      expect(await value(remote.delete(table, id!, before))).toBe(false);
+    },
+  );
+
   test.each(['reset_after_write', 'truncated_json', 'slow_page'] as const)(
     'are done once with %s',
     async (fault) => {

@@ -49,6 +49,7 @@ const pair = (remoteId: string, cardId: string, name: string, over: Partial<Pair
     name: { local: name, remote: name },
     'attributes.end': { local: null, remote: null },
     'attributes.note': { local: null, remote: null },
+    'relations.relRememberedAt': { local: null, remote: null },
     'attributes.key': { local: null, remote: null },
   },
   absences: 0,

@@ -5,7 +5,7 @@ import { type Api, columnsOf, type Listed } from './api.ts';
 import type { ChangeLog } from './changes.ts';
 import { filterOf } from './filters.ts';
 import { keyOf } from './ids.ts';
-import { microsOf, momentOf, type Row, recordOf } from './records.ts';
+import { microsOf, momentOf, type Row, recordOf, seenVersion } from './records.ts';
 
 /** How much before the watermark a reading of changes begins: the time of an update is set before it is visible. */
 export const OVERLAP_MS = 60_000;
@@ -31,6 +31,11 @@ export interface Reading {
   newestChange(table: string, filter?: string): Promise<Result<string | null>>;
   /** One object as it is now, with its version; null when it is not there. */
   lookAt(table: string, key: number, fields: string[]): Promise<Result<RemoteRecord | null>>;
+  /** When it was last changed as NetBox tells it, and its version where it has one; null when it is not there. */
+  standOf(
+    table: string,
+    key: number,
+  ): Promise<Result<{ changed: string; version: string | undefined } | null>>;
 }
 
 export function createReading(api: Api, changes: ChangeLog): Reading {
@@ -99,7 +104,7 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
     const answer = await api.one(table, key, fields, `Looking at an object of ${table}`);
     if (!answer.ok) return answer.failure.code === 'not_found' ? done(null) : answer;
     const { result, headers } = answer.value;
-    const record = recordOf(table, result, fields, headers.etag);
+    const record = recordOf(table, result, fields, headers.etag ?? seenVersion((result ?? {}) as Row));
     return record
       ? done(record)
       : failed('unreadable_answer', `table ${table}`, `Looking at an object of ${table} showed none`);
@@ -107,6 +112,13 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
 
   return {
     lookAt,
+    async standOf(table, key) {
+      const answer = await api.one(table, key, [], `Looking at an object of ${table}`);
+      if (!answer.ok) return answer.failure.code === 'not_found' ? done(null) : answer;
+      const { result, headers } = answer.value;
+      const { last_updated } = (result ?? {}) as Row;
+      return done({ changed: String(last_updated), version: headers.etag });
+    },
     async readPage(request) {
       const { table, fields } = request;
       const cursor = readCursor(request.cursor);
@@ -217,7 +229,7 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
       const { rows, more } = unrepeated(listed.value);
       const strange = rows.some(({ id }) => !keys.includes(id as number));
       if (strange || !ascends(rows, after)) return looseOrder(table);
-      found.push(...rows.flatMap((row) => recordOf(table, row, fields) ?? []));
+      found.push(...rows.flatMap((row) => recordOf(table, row, fields, seenVersion(row)) ?? []));
       after = (rows.at(-1)?.id as number | undefined) ?? after;
       if (!more || rows.length === 0 || !keys.some((key) => key > after)) return done(found);
     }

@@ -71,6 +71,15 @@ export function momentOf(micros: number): string {
   return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`);
 }
 
+const SEEN = 'seen ';
+
+/** What tells an object that was looked at among others from what it is later: a list shows no versions. */
+export const seenVersion = (row: Row): string => `${SEEN}${String(row.last_updated)}`;
+
+/** The time of change that such a version names; undefined for one that NetBox itself has told. */
+export const timeSeen = (version: string): string | undefined =>
+  version.startsWith(SEEN) ? version.slice(SEEN.length) : undefined;
+
 /** An object in our form; undefined for what is none. */
 export function recordOf(
   table: string,

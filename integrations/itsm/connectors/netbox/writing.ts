@@ -7,7 +7,7 @@ import type { NetBoxConfig } from './config.ts';
 import type { Description } from './description.ts';
 import { isTable, keyOf } from './ids.ts';
 import type { Reading } from './reading.ts';
-import { listOf, recordOf, valueAt } from './records.ts';
+import { listOf, recordOf, timeSeen, valueAt } from './records.ts';
 
 export interface Writing {
   create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
@@ -18,7 +18,7 @@ export interface Writing {
 
 export function createWriting(
   api: Api,
-  reading: Pick<Reading, 'lookAt'>,
+  reading: Pick<Reading, 'lookAt' | 'standOf'>,
   description: Pick<Description, 'columns'>,
   surely: Surely,
   config: Pick<NetBoxConfig, 'correlationField'>,
@@ -26,8 +26,23 @@ export function createWriting(
   const marker = `custom_fields.${config.correlationField}`;
   const noId = (table: string, id: string) =>
     failed('not_found', `table ${table}`, `${id} is no object of ${table}`);
-  const ifMatch = (version: string | undefined): Record<string, string> =>
-    version === undefined ? {} : { 'if-match': version };
+  /** Has NetBox write only while the object is what it was; older ones, that know no versions, are looked at once more. */
+  const ifMatch = async (
+    table: string,
+    key: number,
+    version: string | undefined,
+  ): Promise<Result<Record<string, string>>> => {
+    if (version === undefined) return done({});
+    const seen = timeSeen(version);
+    if (seen === undefined) return done({ 'if-match': version });
+    const stand = await reading.standOf(table, key);
+    if (!stand.ok) return stand;
+    const where = pathOf(table, key);
+    if (stand.value === null) return failed('not_found', where, `The object of ${table} is gone`);
+    if (stand.value.changed !== seen)
+      return failed('changed_meanwhile', where, `The object of ${table} was changed since it was looked at`);
+    return done(stand.value.version === undefined ? {} : { 'if-match': stand.value.version });
+  };
   const answerWith = (fields: string[]) => () => ({ fields: columnsOf(fields).join(',') });
 
   /** Values in the form in which NetBox takes them. */
@@ -115,13 +130,15 @@ export function createWriting(
       const fields = Object.keys(values);
       const body = await bodyOf(table, values);
       if (!body.ok) return body;
+      const headers = await ifMatch(table, key, version);
+      if (!headers.ok) return headers;
       const changed = await surely<RemoteRecord>(
         {
           method: 'PATCH',
           path: pathOf(table, key),
           doing: `Changing an object of ${table}`,
           query: answerWith(fields),
-          headers: ifMatch(version),
+          headers: headers.value,
           body: body.value,
         },
         async () => {
@@ -141,12 +158,14 @@ export function createWriting(
     async delete(table, id, version) {
       const key = keyOf(table, id);
       if (key === undefined || !isTable(table)) return noId(table, id);
+      const headers = await ifMatch(table, key, version);
+      if (!headers.ok) return headers.failure.code === 'not_found' ? done(false) : headers;
       const removed = await surely<boolean>(
         {
           method: 'DELETE',
           path: pathOf(table, key),
           doing: `Deleting an object of ${table}`,
-          headers: ifMatch(version),
+          headers: headers.value,
         },
         async () => {
           const looked = await reading.lookAt(table, key, []);

@@ -44,12 +44,12 @@ export interface Landscape {
 }
 
 /** The fields in play besides the key. */
-export const PATHS = ['name', 'attributes.end', 'attributes.note'] as const;
+export const PATHS = ['name', 'attributes.end', 'attributes.note', 'relations.relRememberedAt'] as const;
 export const KEY = 'attributes.key';
 
-/** The mapping that a history's setting asks for: three fields with a rule each, and the key that tells who is who. */
+/** The mapping that a history's setting asks for: four fields with a rule each, and the key that tells who is who. */
 export function mappingOf(setting: Setting): Mapping {
-  const [name = 'manual', end = 'manual', note = 'manual'] = setting.rules;
+  const [name = 'manual', end = 'manual', note = 'manual', place = 'manual'] = setting.rules;
   const direct = { kind: 'direct' } as const;
   const fields: FieldMapping[] = [
     { path: 'name', remote: 'name', rule: name, transform: direct, identity: false },
@@ -67,6 +67,7 @@ export function mappingOf(setting: Setting): Mapping {
       transform: { kind: 'expression', toLocal: 'bare', toRemote: 'marked' },
       identity: false,
     },
+    { path: PATHS[3], remote: 'u_place', rule: place, transform: { kind: 'reference' }, identity: false },
     { path: KEY, remote: 'u_key', rule: 'remote_leads', transform: direct, identity: true },
   ];
   return {
@@ -97,11 +98,32 @@ export function evaluate(formula: string, value: Value): Value {
   return formula === 'marked' ? `R:${value}` : String(value).replace(/^r:/i, '');
 }
 
+/** A place that cards and records are at, as each side calls it: a card and a record that no history touches. */
+export const placeCard = (serial: number): string =>
+  `00000000-0000-4000-8000-${String(serial).padStart(12, '0')}`;
+export const placeRecord = (serial: number): string => `place${serial}`;
+/** Which place a key of either side is; undefined for what is none. */
+export function placeOf(key: string): number | undefined {
+  const [, card, record] = /^00000000-0000-4000-8000-(\d{12})$|^place(\d+)$/.exec(key) ?? [];
+  const digits = card ?? record;
+  return digits === undefined ? undefined : Number(digits);
+}
+const translated = (key: string, tell: (serial: number) => string): string | undefined => {
+  const serial = placeOf(key);
+  return serial === undefined ? undefined : tell(serial);
+};
+/** Who is who among the places. */
+export const places = {
+  cardOf: (remoteId: string) => translated(remoteId, placeCard),
+  recordOf: (cardId: string) => translated(cardId, placeRecord),
+};
+
 /** A value by which it is known wherever it is and however it is spelled there. */
 export function tokenOf(path: Path, value: Value): string | null {
   if (value === null) return null;
   const text = String(value);
   if (path === 'attributes.end') return `end ${text.slice(0, 10)}`;
+  if (path === PATHS[3]) return `place ${placeOf(text) ?? text}`;
   if (path === 'attributes.note') return `note ${text.replace(/^r:/i, '').toLowerCase()}`;
   return `${path} ${text}`;
 }
@@ -112,6 +134,7 @@ export function spelled(side: Side, path: Path, serial: number): Value {
     const day = new Date(Date.UTC(2000, 0, 1 + serial)).toISOString().slice(0, 10);
     return side === 'local' ? day : `${day} 08:30:00`;
   }
+  if (path === PATHS[3]) return side === 'local' ? placeCard(serial) : placeRecord(serial);
   if (path === 'attributes.note') return side === 'local' ? `V${serial}` : `R:V${serial}`;
   return `v${serial}`;
 }

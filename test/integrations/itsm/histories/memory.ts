@@ -10,7 +10,7 @@ import type {
 import { makePlan } from '../../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
-import { evaluate, type Landscape, mappingOf, type Shown } from './landscape.ts';
+import { evaluate, type Landscape, mappingOf, places, type Shown } from './landscape.ts';
 import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './memory.port.ts';
 import { createSides } from './memory.sides.ts';
 import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
@@ -62,7 +62,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       now: sides.now(),
       remoteAheadMs: 0,
     };
-    return makePlan(`plan${plans}`, mapping, book, seen, { score: () => [], evaluate });
+    return makePlan(`plan${plans}`, mapping, book, seen, { score: () => [], evaluate, beyond: places });
   };
 
   const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {

@@ -55,7 +55,7 @@ const side = fc.constantFrom<Side>('local', 'remote');
 const at = fc.nat(30);
 
 const personAct: fc.Arbitrary<PersonAct> = fc.oneof(
-  { weight: 10, arbitrary: fc.record({ do: fc.constant('edit' as const), side, at, field: fc.nat(2) }) },
+  { weight: 10, arbitrary: fc.record({ do: fc.constant('edit' as const), side, at, field: fc.nat(3) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('create' as const), side, twin: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), side, at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('merge' as const), side, at, into: at }) },
@@ -79,8 +79,8 @@ const run: fc.Arbitrary<RunStep> = fc.record({
 
 const setting: fc.Arbitrary<Setting> = fc.record({
   rules: fc.array(fc.constantFrom<FieldRule>('remote_leads', 'local_leads', 'newest_wins', 'manual'), {
-    minLength: 3,
-    maxLength: 3,
+    minLength: 4,
+    maxLength: 4,
   }),
   deletion: fc.constantFrom('additive', 'conservative', 'strict', 'strict'),
   tombstones: fc.boolean(),

@@ -8,6 +8,8 @@ import type { Ctx } from '../../../../domain/context.ts';
 import { lockBook } from '../../../../domain/itsm/book.read.ts';
 import { loadRun } from '../../../../domain/itsm/runs.store.ts';
 import { changeMetamodel } from '../../../../domain/metamodel/changes/changes.run.ts';
+import { createRelation } from '../../../../domain/relations/relations.create.ts';
+import { deleteRelation } from '../../../../domain/relations/relations.delete.ts';
 import type { Services } from '../../../../domain/services.ts';
 import type { Connector } from '../../../../integrations/itsm/connectors/connector.ts';
 import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
@@ -27,12 +29,24 @@ import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { connect } from '../remote.ts';
 import { storeMapping } from '../stored.ts';
-import { evaluate, type Landscape, mappingOf, STEP_MS } from './landscape.ts';
+import {
+  evaluate,
+  type Landscape,
+  mappingOf,
+  PATHS,
+  placeCard,
+  placeOf,
+  placeRecord,
+  STEP_MS,
+} from './landscape.ts';
 import { Killed } from './memory.port.ts';
 import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
 
 const TYPE = 'Remembered';
 const TABLE = 'cmdb_ci_appl';
+const PLACE_TYPE = 'RememberedPlace';
+const PLACE_RELATION = 'relRememberedAt';
+const PLACE: Path = PATHS[3];
 
 /** What a remote like this one can do, and how long tests can wait. */
 export const storedSetting = (setting: Setting): Setting => ({
@@ -50,6 +64,19 @@ export async function prepareInventory(ctx: Ctx): Promise<void> {
   const fields_schema = [{ section: 'All', fields: [...fields, { key: 'end', label: 'End', type: 'date' }] }];
   const body = { key: TYPE, label: TYPE, icon: 'memory', fields_schema };
   await changeMetamodel(ctx, { operation: 'create_card_type', key: TYPE, body }, { language: 'en' });
+  const place = { key: PLACE_TYPE, label: PLACE_TYPE, icon: 'place' };
+  await changeMetamodel(
+    ctx,
+    { operation: 'create_card_type', key: PLACE_TYPE, body: place },
+    { language: 'en' },
+  );
+  const at = { key: PLACE_RELATION, label: 'is at', reverse_label: 'holds', cardinality: 'n:m' };
+  const relation = { ...at, source_type_key: TYPE, target_type_key: PLACE_TYPE };
+  await changeMetamodel(
+    ctx,
+    { operation: 'create_relation_type', key: PLACE_RELATION, body: relation },
+    { language: 'en' },
+  );
 }
 
 export interface StoredLandscape extends Landscape {
@@ -65,6 +92,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     ['u_note', 'string'],
     ['u_key', 'string'],
     ['u_source', 'string'],
+    ['u_place', 'string'],
   ] as const) {
     instance.changeField(TABLE, { name, label: name, type });
   }
@@ -74,16 +102,42 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
   const { connectionId, mappingId } = await storeMapping(db, place, { url: instance.base });
   const mapping: Mapping = { ...plain, ...place, id: mappingId };
   const columns = new Map(mapping.fields.map(({ path, remote: column }) => [path, column]));
-  await db.raw('delete from cards where type = ?', [TYPE]);
+  await db.raw('delete from relations where type = ?', [PLACE_RELATION]);
+  await db.raw('delete from cards where type = any(?::text[])', [[TYPE, PLACE_TYPE]] as never);
+  const far = await storeMapping(db, { ...place, cardType: PLACE_TYPE }, { url: `${instance.base}/places` });
   let newest: Plan | null = null;
   let open: string | null = null;
 
   const inputOf = (fields: Record<Path, Value>) => {
+    const { [PLACE]: _, ...own } = fields;
     const { name, ...attributes } = Object.fromEntries(
-      Object.entries(fields).map(([path, value]) => [path.replace('attributes.', ''), value]),
+      Object.entries(own).map(([path, value]) => [path.replace('attributes.', ''), value]),
     );
     return { ...(name === undefined ? {} : { name: String(name) }), attributes };
   };
+  /** The card and the pair of a place, before anybody names it. */
+  const found = async (key: Value | undefined) => {
+    const serial = placeOf(String(key ?? ''));
+    if (serial === undefined || (await db('itsm_pairs').where(pairOfPlace(serial)).first('card_id'))) return;
+    const rows = [{ row_index: 0, type: PLACE_TYPE, name: placeRecord(serial) }];
+    const made = (await createCards(ctx, rows, false)).results[0]!.id!;
+    const card_id = placeCard(serial);
+    await db('cards').where({ id: made }).update({ id: card_id });
+    await db('itsm_pairs').insert({ ...pairOfPlace(serial), card_id, origin: 'linked', state: 'linked' });
+  };
+  const pairOfPlace = (serial: number) => ({ mapping_id: far.mappingId, remote_id: placeRecord(serial) });
+  /** Leads a card to one place alone. */
+  const lead = async (id: string, key: Value | undefined) => {
+    await found(key);
+    const present = await db('relations').where({ type: PLACE_RELATION, source_id: id });
+    for (const one of present) if (one.target_id !== key) await deleteRelation(ctx, one.id);
+    if (present.some(({ target_id }) => target_id === key) || typeof key !== 'string') return;
+    await createRelation(ctx, { type: PLACE_RELATION, source_id: id, target_id: key } as never);
+  };
+  const placesOf = async (id: string): Promise<string[]> =>
+    (await db('relations').where({ type: PLACE_RELATION, source_id: id }).orderBy('target_id')).map(
+      ({ target_id }) => target_id,
+    );
   const columnsOf = (fields: Record<Path, Value>) =>
     Object.fromEntries(
       Object.entries(fields).map(([path, value]) => [
@@ -93,16 +147,22 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     );
   const shownCards = async () => {
     const { rows } = await db.raw(
-      `select id, name, attributes from cards where type = ? and status = 'ACTIVE' order by id`,
-      [TYPE],
+      `select id, name, attributes, (select min(target_id::text) from relations r
+         where r.source_id = c.id and r.type = ?) as place
+       from cards c where type = ? and status = 'ACTIVE' order by id`,
+      [PLACE_RELATION, TYPE],
     );
-    return rows.map(
-      ({ id, name, attributes }: { id: string; name: string; attributes: Record<string, Value> }) => ({
+    return (rows as { id: string; name: string; attributes: Record<string, Value>; place: Value }[]).map(
+      ({ id, name, attributes, place: at }) => ({
         id,
         fields: Object.fromEntries(
           mapping.fields.map(({ path }) => [
             path,
-            path === 'name' ? name : (attributes[path.replace('attributes.', '')] ?? null),
+            path === 'name'
+              ? name
+              : path === PLACE
+                ? at
+                : (attributes[path.replace('attributes.', '')] ?? null),
           ]),
         ),
       }),
@@ -141,7 +201,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     const kept = { mapping, connectionId, remoteFilter: null, cardFilter: null, autoApply: null };
     const more = {
       completeEveryMs: 0,
-      references: {},
+      references: { [PLACE]: far.mappingId },
       relationTargets: [],
       active: true,
       broken: null,
@@ -201,13 +261,18 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     mapping,
     shown: async (side) => (side === 'local' ? await shownCards() : shownRecords()),
     create: async (side, fields) => {
+      await found(fields[PLACE]);
       if (side === 'remote') return instance.elsewhere.insert(TABLE, columnsOf(fields)).values.sys_id!;
       const input = inputOf(fields);
       const rows = [{ row_index: 0, type: TYPE, ...input, name: input.name ?? '' }];
-      return (await createCards(ctx, rows, false)).results[0]!.id!;
+      const id = (await createCards(ctx, rows, false)).results[0]!.id!;
+      await lead(id, fields[PLACE]);
+      return id;
     },
     edit: async (side, id, path, value) => {
+      if (path === PLACE) await found(value);
       if (side === 'remote') instance.elsewhere.update(id, columnsOf({ [path]: value }));
+      else if (path === PLACE) await lead(id, value);
       else await patchCard(ctx, id, inputOf({ [path]: value }));
     },
     remove: async (side, id, forGood) => {
@@ -216,8 +281,14 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       else await archiveCard(ctx, id, {});
     },
     merge: async (side: Side, from, into) => {
-      if (side === 'remote') instance.elsewhere.remove(from);
-      else await mergeCards(ctx, { survivor_id: into, merged_ids: [from], dry_run: false });
+      if (side === 'remote') {
+        instance.elsewhere.remove(from);
+        return;
+      }
+      const [at] = await placesOf(into);
+      await mergeCards(ctx, { survivor_id: into, merged_ids: [from], dry_run: false });
+      // whoever merges sees to it that the card is at one place
+      await lead(into, at ?? (await placesOf(into))[0]);
     },
     unmap: async (cardId) =>
       await inTransaction(db, async (sql) => {

@@ -1,0 +1,343 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { type Lists, startLists } from '../../emulators/http-lists.ts';
+import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
+import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
+import type { NetBox } from '../../emulators/netbox/instance.ts';
+import { startNetBox } from '../../emulators/netbox/server.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { connectTo, runMapping, startInstance, syncBase } from '../../support/itsm.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+let instance: ServiceNowEmulator;
+let itop: ItopEmulator;
+let netbox: NetBox;
+let lists: Lists;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  [instance, itop, netbox, lists] = await Promise.all([
+    startInstance(),
+    startItop({ tls: serverCertificate }),
+    startNetBox({ tls: serverCertificate }),
+    startLists({ tls: serverCertificate }),
+  ]);
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await Promise.all([instance.close(), itop.close(), netbox.close(), lists.close()]);
+  await t.close();
+});
+
+async function create(path: string, body: object): Promise<string> {
+  const answer = await admin.post(`${syncBase}/${path}`, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+}
+const connect = (kind: string, instance_url: string, more: object) =>
+  create('connections', { name: `${kind} ${randomUUID()}`, kind, instance_url, ca: authority, ...more });
+
+const name = { card_field: 'name', remote_field: 'name', is_identity: true };
+const always = { skip_staging: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };
+const reference = (card_field: string, remote_field: string, mapping_id: string) => ({
+  card_field,
+  remote_field,
+  transform_type: 'reference',
+  transform_config: { mapping_id },
+});
+
+const faultsOf = async (mapping: string): Promise<{ field: string; code: string }[]> => {
+  const { body } = await admin.post(`${syncBase}/mappings/${mapping}/validate`);
+  return body.problems.filter(({ level }: { level: string }) => level === 'error');
+};
+const cardsOf = async (mapping: string): Promise<Map<string, string>> => {
+  const rows = await t.services
+    .db('itsm_pairs')
+    .where({ mapping_id: mapping })
+    .select('remote_id', 'card_id');
+  return new Map(rows.map(({ remote_id, card_id }) => [remote_id, card_id]));
+};
+
+/** A mapping whose column refers to records of another one, and the column as people on the other side see it. */
+interface Referring {
+  holders: string;
+  targets: string;
+  relationType: string;
+  /** The mapped cards are the targets of the relations. */
+  reversed?: boolean;
+  read: (holder: string) => string | null;
+  write: (holder: string, target: string | null) => void;
+  /** Beyond leading and clearing it from both sides. */
+  whole?: boolean;
+}
+
+/** Leads one reference from both sides to where it is wanted, and expects the other side to follow. */
+async function walk({
+  holders,
+  targets,
+  relationType,
+  reversed = false,
+  whole = false,
+  read,
+  write,
+}: Referring) {
+  const run = async () => {
+    const { status, stats } = await runMapping(t, admin, holders);
+    expect(status).toBe('completed');
+    return stats;
+  };
+  const { db } = t.services;
+  const [holder, card] = [...(await cardsOf(holders))][0]!;
+  const others = await cardsOf(targets);
+  const [[one, oneCard], [other, otherCard]] = [...others] as [[string, string], [string, string]];
+  const [own, far] = reversed ? ['target_id', 'source_id'] : ['source_id', 'target_id'];
+  const related = async () =>
+    (await db('relations').where({ type: relationType, [own]: card })).map((row) => row[far]);
+  const relate = async (to: string) => {
+    const ends = { [own]: card, [far]: to };
+    const answer = await admin.post('/api/v1/relations', { type: relationType, ...ends });
+    expect(answer.status, answer.text).toBe(201);
+  };
+  const unrelate = async () => {
+    const [{ id }] = await db('relations').where({ type: relationType, [own]: card });
+    expect((await admin.delete(`/api/v1/relations/${id}`)).status).toBe(204);
+  };
+
+  write(holder, one);
+  await run();
+  expect(await related()).toEqual([oneCard]);
+
+  await unrelate();
+  await relate(otherCard);
+  expect(await run()).toMatchObject({ planned: { update: 1 }, errors: 0 });
+  expect(read(holder)).toBe(other);
+
+  write(holder, null);
+  expect(await run()).toMatchObject({ planned: { update: 1 }, errors: 0 });
+  expect(await related()).toEqual([]);
+  await relate(otherCard);
+  await run();
+  expect(read(holder)).toBe(other);
+  await unrelate();
+  expect(await run()).toMatchObject({ planned: { update: 1 }, errors: 0 });
+  expect(read(holder)).toBeNull();
+  if (!whole) return;
+
+  // a column holds one: with several the record stays, and it is told
+  write(holder, one);
+  await run();
+  await relate(otherCard);
+  const crowded = await run();
+  expect(crowded.planned).toEqual({ skip: 1 });
+  expect([read(holder), (await related()).length]).toEqual([one, 2]);
+  // the column leads where both have moved
+  write(holder, other);
+  await run();
+  expect([read(holder), await related()]).toEqual([other, [otherCard]]);
+  expect((await run()).planned).toEqual({});
+}
+
+describe('a column that refers to a record, as a relation', () => {
+  it('is led from both sides in ServiceNow, and written with new records', async () => {
+    const column = { name: 'u_server', label: 'Server', type: 'reference', reference: 'cmdb_ci_server' };
+    instance.changeField('cmdb_ci_business_app', column);
+    const servers = ['a', 'b'].map((one) => instance.elsewhere.insert('cmdb_ci_server', { name: one }));
+    const app = instance.elsewhere.insert('cmdb_ci_business_app', {
+      name: 'app',
+      u_server: servers[0]!.values.sys_id!,
+    });
+    const connection_id = await connectTo(admin, instance);
+    const targets = await create('mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'ITComponent',
+      remote_table: 'cmdb_ci_server',
+    });
+    const holders = await create('mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'Application',
+      remote_table: 'cmdb_ci_business_app',
+      sync_direction: 'bidirectional',
+      field_mappings: [name, reference('relations.relAppToITC', 'u_server', targets)],
+    });
+    // its other end is not known before: it follows once it is
+    expect((await runMapping(t, admin, holders)).stats).toMatchObject({ created: 1 });
+    expect(await t.services.db('relations').where({ type: 'relAppToITC' })).toHaveLength(0);
+    await runMapping(t, admin, targets, 'pull');
+    expect(await faultsOf(holders)).toEqual([]);
+    await walk({
+      holders,
+      targets,
+      relationType: 'relAppToITC',
+      whole: true,
+      read: (id) => instance.store.rows.get(id)!.values.u_server || null,
+      write: (id, to) => instance.elsewhere.update(id, { u_server: to ?? '' }),
+    });
+    expect(app.values.name).toBe('app');
+
+    const [record, server] = [...(await cardsOf(targets))][0]!;
+    const made = await admin.post('/api/v1/cards', { type: 'Application', name: 'made here' });
+    const ends = { source_id: made.body.id, target_id: server };
+    await admin.post('/api/v1/relations', { type: 'relAppToITC', ...ends });
+    expect((await runMapping(t, admin, holders)).stats).toMatchObject({ created: 1, errors: 0 });
+    const rows = [...instance.store.of('cmdb_ci_business_app')].map(({ values }) => values);
+    expect(rows.find((row) => row.name === 'made here')).toMatchObject({ u_server: record });
+  });
+
+  it('is led from both sides in iTop', async () => {
+    const { org, servers } = furnishItop(itop, { servers: 1 });
+    itop.elsewhere.insert('Location', { name: 'Lyon', org_id: org.id });
+    const connection_id = await connect('itop', itop.base, {
+      auth_type: 'basic',
+      username: 'estate',
+      password: 'secret',
+      time_zone: 'Europe/Paris',
+    });
+    const targets = await create('mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'Platform',
+      remote_table: 'Location',
+    });
+    const holders = await create('mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'ITComponent',
+      remote_table: 'Server',
+      card_filter: 'name ~ "Server"',
+      sync_direction: 'bidirectional',
+      field_mappings: [name, reference('relations.relITCToPlatform', 'location_id', targets)],
+    });
+    await runMapping(t, admin, targets, 'pull');
+    await runMapping(t, admin, holders, 'pull');
+    expect(await faultsOf(holders)).toEqual([]);
+    const key = (id: string) => Number(id.split('::')[1]);
+    await walk({
+      holders,
+      targets,
+      relationType: 'relITCToPlatform',
+      read: () => {
+        const { location_id: at } = servers[0]!.values;
+        return Number(at) === 0 ? null : `Location::${at}`;
+      },
+      write: (_, to) => itop.elsewhere.update(servers[0]!, { location_id: to === null ? 0 : key(to) }),
+    });
+  });
+
+  it('is led from both sides in NetBox, where the mapped cards are the targets', async () => {
+    furnishNetBox(netbox, 1);
+    netbox.store.insert('tenancy/tenants', { name: 'Fabrikam', slug: 'fabrikam' });
+    const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
+    const targets = await create('mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'Platform',
+      remote_table: 'tenancy/tenants',
+    });
+    const holders = await create('mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'ITComponent',
+      remote_table: 'dcim/devices',
+      card_filter: 'name ~ "host"',
+      sync_direction: 'bidirectional',
+      field_mappings: [name, reference('reverse_relations.relPlatformToITC', 'tenant', targets)],
+    });
+    await runMapping(t, admin, targets, 'pull');
+    await runMapping(t, admin, holders, 'pull');
+    const key = (id: string) => Number(id.split('/').at(-1));
+    const device = () => netbox.store.rows('dcim/devices')[0]!;
+    await walk({
+      holders,
+      targets,
+      relationType: 'relPlatformToITC',
+      reversed: true,
+      read: () => (device().tenant === null ? null : `tenancy/tenants/${device().tenant}`),
+      write: (_, to) =>
+        netbox.store.update('dcim/devices', device().id as number, { tenant: to === null ? null : key(to) }),
+    });
+    expect(await faultsOf(holders)).toEqual([]);
+  });
+
+  it('is read from lists at addresses', async () => {
+    const put = (server: string) =>
+      lists.places.set('/x/apps.csv', { body: `code,name,server\nL1,Listed,${server}\n` });
+    put('S1');
+    lists.places.set('/x/servers.csv', { body: 'code,name\nS1,Listed one\nS2,Listed two\n' });
+    const source = { format: 'csv', key: 'code' };
+    const connection_id = await connect('http', `${lists.base}/x`, {
+      sources: [
+        { ...source, name: 'apps', path: 'apps.csv', references: { server: 'servers' } },
+        { ...source, name: 'servers', path: 'servers.csv' },
+      ],
+    });
+    const list = { ...always, connection_id, sync_direction: 'pull' };
+    const targets = await create('mappings', {
+      ...list,
+      card_type_key: 'ITComponent',
+      remote_table: 'servers',
+    });
+    const holders = await create('mappings', {
+      ...list,
+      card_type_key: 'Application',
+      remote_table: 'apps',
+      field_mappings: [name, reference('relations.relAppToITC', 'server', targets)],
+    });
+    await runMapping(t, admin, targets, 'pull');
+    await runMapping(t, admin, holders, 'pull');
+    const [first, second] = [...(await cardsOf(targets))].sort().map(([, card]) => card);
+    const [source_id] = [...(await cardsOf(holders)).values()];
+    const related = async () =>
+      (await t.services.db('relations').where({ source_id })).map(({ target_id }) => target_id);
+    expect(await related()).toEqual([first]);
+    put('S2');
+    await runMapping(t, admin, holders, 'pull', '?complete=true');
+    expect(await related()).toEqual([second]);
+    expect(await faultsOf(holders)).toEqual([]);
+  });
+
+  it('has to fit the metamodel, the mapping referred to, and its table', async () => {
+    const connection_id = await connectTo(admin, instance);
+    const plain = { ...always, connection_id };
+    const servers = await create('mappings', {
+      ...plain,
+      card_type_key: 'ITComponent',
+      remote_table: 'cmdb_ci_service',
+    });
+    const apps = { ...plain, card_type_key: 'Application', remote_table: 'cmdb_ci_business_app' };
+    const refused = async (body: object): Promise<string[]> => {
+      const answer = await admin.post(`${syncBase}/mappings`, body);
+      expect(answer.status).toBe(422);
+      return answer.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
+    };
+    const related = (path: string) => ({
+      ...apps,
+      field_mappings: [name, reference(path, 'u_server', servers)],
+    });
+    const at = 'field_mappings.1.';
+    expect(await refused(related('relations.relNone'))).toEqual([`${at}card_field unknown_field`]);
+    expect(await refused(related('reverse_relations.relAppToITC'))).toEqual([
+      `${at}card_field unknown_field`,
+    ]);
+    expect(await refused(related('relations.relAppToDataObj'))).toEqual([
+      `${at}transform_config.mapping_id bad_mapping`,
+    ]);
+    const twice = { relation_type_key: 'relAppToITC', remote_type: 'x', target_mapping_id: servers };
+    expect(await refused({ ...related('relations.relAppToITC'), relation_mappings: [twice] })).toEqual([
+      `${at}card_field bad_mapping`,
+    ]);
+    const astray = await create('mappings', related('relations.relAppToITC'));
+    expect((await faultsOf(astray)).map(({ field, code }) => `${field} ${code}`)).toContain(
+      `${at}transform_config.mapping_id wrong_table`,
+    );
+  });
+});
