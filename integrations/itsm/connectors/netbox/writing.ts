@@ -41,7 +41,9 @@ export function createWriting(
     if (stand.value === null) return failed('not_found', where, `The object of ${table} is gone`);
     if (stand.value.changed !== seen)
       return failed('changed_meanwhile', where, `The object of ${table} was changed since it was looked at`);
-    return done(stand.value.version === undefined ? {} : { 'if-match': stand.value.version });
+    const headers: Record<string, string> = {};
+    if (stand.value.version !== undefined) headers['if-match'] = stand.value.version;
+    return done(headers);
   };
   const answerWith = (fields: string[]) => () => ({ fields: columnsOf(fields).join(',') });
 
