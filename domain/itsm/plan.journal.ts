@@ -1,12 +1,11 @@
 import type { Sql } from '../../platform/database.ts';
+import { type NewPlanRow, planColumns } from './runs.plan.ts';
 
 /** How far a row of a plan has come. */
 export type RowProgress = 'pending' | 'begun' | 'applied' | 'stale' | 'refused' | 'skipped';
 
-/** A row of a plan as it stands; `row` is the whole of it in the engine's terms. */
-export interface StandingRow {
-  no: number;
-  row: unknown;
+/** A row of a plan as it stands. */
+export interface StandingRow extends NewPlanRow {
   progress: RowProgress;
   approval: 'approved' | 'rejected' | null;
 }
@@ -27,7 +26,7 @@ export async function walkStandingRows(
   limit: number,
 ): Promise<StandingRow[]> {
   const { rows } = await sql.raw(
-    'select no, row, progress, approval from itsm_plan_rows where run_id = ? and no > ? order by no limit ?',
+    `select ${planColumns}, progress, approval from itsm_plan_rows where run_id = ? and no > ? order by no limit ?`,
     [runId, after, limit],
   );
   return rows;
@@ -90,9 +89,7 @@ export async function readPlanHead(sql: Sql, runId: string): Promise<StoredPlanH
 }
 
 /** A row that was applied, with what it made. */
-export interface AppliedRow {
-  no: number;
-  row: unknown;
+export interface AppliedRow extends NewPlanRow {
   made_id: string | null;
 }
 
@@ -104,7 +101,7 @@ export async function walkAppliedBack(
   limit: number,
 ): Promise<AppliedRow[]> {
   const { rows } = await sql.raw(
-    `select no, row, made_id from itsm_plan_rows where run_id = ? and progress = 'applied' and no < ?
+    `select ${planColumns}, made_id from itsm_plan_rows where run_id = ? and progress = 'applied' and no < ?
      order by no desc limit ?`,
     [runId, before, limit],
   );

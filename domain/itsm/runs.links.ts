@@ -134,24 +134,19 @@ export async function remoteLinksFrom(
 }
 
 /**
- * Which of these records belong to the mapping of a kind's targets, or are about to: the same kind outside may lead to
- * records of which another mapping has made cards of another type.
+ * Which of these records belong to the mapping of a kind's targets: the same kind outside may lead to records of which
+ * another mapping has made cards of another type.
  */
 export async function targetsOf(
   sql: Sql,
-  runId: string,
-  { mapping_id, target_mapping_id }: LinkKind,
+  { target_mapping_id }: LinkKind,
   remoteIds: readonly string[],
 ): Promise<Set<string>> {
   const { rows } = await sql.raw(
     `select remote_id from itsm_pairs where mapping_id = ? and remote_id = any(?::text[])`,
     [target_mapping_id, remoteIds] as never,
   );
-  const made = mapping_id === target_mapping_id ? await plannedTies(sql, runId, remoteIds, []) : [];
-  return new Set([
-    ...rows.map(({ remote_id }: { remote_id: string }) => remote_id),
-    ...made.map(({ remoteId }) => remoteId),
-  ]);
+  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
 
 /** Relations of these types that start from these cards. */
@@ -168,21 +163,30 @@ export async function relationsFrom(
   return rows;
 }
 
-/** Rows of a run's plan that tie records to cards, by either. */
+/** A row of a plan that ties a record to a card; null: the card that the plan is to make. */
+export interface PlannedTie {
+  no: number;
+  action: 'create' | 'link';
+  side: 'local' | 'remote' | null;
+  remoteId: string;
+  cardId: string | null;
+}
+
+/** Rows of a run's plan that tie these records, or these cards, to each other. */
 export async function plannedTies(
   sql: Sql,
   runId: string,
-  remoteIds: readonly string[],
-  cardIds: readonly string[],
-): Promise<{ action: string; side: 'local' | 'remote' | null; remoteId: string; cardId: string | null }[]> {
-  const ties = `select no, action, side, remote_id, card_id from itsm_plan_rows
-    where run_id = ? and (action = 'link' or (action = 'create' and side = 'local'))`;
+  by: { remoteIds: readonly string[] } | { cardIds: readonly string[] },
+): Promise<PlannedTie[]> {
+  const [condition, ids] =
+    'remoteIds' in by
+      ? ['remote_id = any(?::text[])', by.remoteIds]
+      : ['card_id = any(?::uuid[])', by.cardIds];
+  if (ids.length === 0) return [];
   const { rows } = await sql.raw(
-    // one condition at a time: with "or" between, all rows of the plan would be read
-    `select action, side, remote_id as "remoteId", card_id as "cardId" from (
-       ${ties} and remote_id = any(?::text[]) union ${ties} and card_id = any(?::uuid[])
-     ) r order by no`,
-    [runId, remoteIds, runId, cardIds] as never,
+    `select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
+     where run_id = ? and (action = 'link' or (action = 'create' and side = 'local')) and ${condition}`,
+    [runId, ids] as never,
   );
   return rows;
 }

@@ -1,15 +1,19 @@
 import type { Sql } from '../../platform/database.ts';
 import type { SyncValue } from './mappings.types.ts';
 
-/** A row of a plan to be stored; `row` is the whole of it in the engine's terms. */
+/** A row of a plan to be stored. */
 export interface NewPlanRow {
   no: number;
   action: string;
   side: 'local' | 'remote' | null;
   remote_id: string | null;
   card_id: string | null;
-  row: unknown;
+  /** What else there is of it in the engine's terms; members that are empty may be left out. */
+  row: object;
 }
+
+/** Columns of {@link NewPlanRow}. */
+export const planColumns = 'no, action, side, remote_id, card_id, row';
 
 /** Stores rows of a plan that is being made. @param approved whether they are approved with it. */
 export async function addPlanRows(
@@ -75,7 +79,8 @@ export async function askQuestions(
      select ?::uuid, case action when 'stage' then 'match' else 'conflict' end, remote_id, card_id,
        row ->> 'path', row -> 'diff' -> coalesce(row ->> 'path', '') -> 'old',
        case action when 'stage' then (select jsonb_object_agg(d.key, d.value -> 'new') from jsonb_each(row -> 'diff') d)
-         else row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new' end, row ->> 'reason', row -> 'candidates', run_id
+         else row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new' end, row ->> 'reason',
+       coalesce(row -> 'candidates', '[]'), run_id
      from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
      on conflict (mapping_id, kind, coalesce(remote_id, ''), coalesce(card_id::text, ''), coalesce(path, ''))
      do update set local = excluded.local, remote = excluded.remote, reason = excluded.reason,
@@ -156,9 +161,9 @@ export async function appliedOutside(
   runId: string,
   after: number,
   limit: number,
-): Promise<{ no: number; row: unknown; made_id: string | null }[]> {
+): Promise<(NewPlanRow & { made_id: string | null })[]> {
   const { rows } = await sql.raw(
-    `select no, row, made_id from itsm_plan_rows where run_id = ? and no > ? and side = 'remote'
+    `select ${planColumns}, made_id from itsm_plan_rows where run_id = ? and no > ? and side = 'remote'
        and progress = 'applied' and action not in ('relate', 'unrelate') order by no limit ?`,
     [runId, after, limit],
   );

@@ -49,7 +49,9 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
       p.row #>> '{agreed,name,remote}', p.row #>> '{diff,name,old}')`,
     reason: text(`p.row ->> 'reason'`),
     diff:
-      hidden.length === 0 ? `p.row -> 'diff'` : { sql: `(p.row -> 'diff') - ?::text[]`, bindings: [hidden] },
+      hidden.length === 0
+        ? `coalesce(p.row -> 'diff', '{}')`
+        : { sql: `coalesce(p.row -> 'diff', '{}') - ?::text[]`, bindings: [hidden] },
     remote_data: {
       sql: `(select jsonb_object_agg(a.key, a.value -> 'remote') from jsonb_each(p.row -> 'agreed') a
         where a.key <> all(?::text[]))`,

@@ -28,6 +28,9 @@ export const refFaults = {
  * trimmed and whatever their case, among active cards. The answers stand in the order of the references.
  */
 export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<ResolvedRef[]> {
+  if (refs.length === 0) return [];
+  const ids = refs.flatMap(({ id }) => id ?? []);
+  if (ids.length === refs.length) return await resolveIds(sql, ctx, ids);
   const wanted = new Map<string, { n: number; ref: CardRef }>();
   const keys = refs.map((ref) => {
     const key = JSON.stringify([ref.id, ref.type, ref.external_id, ref.parent_path, ref.name]);
@@ -85,6 +88,20 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
     const hit = found.get(n);
     if (!hit) return { fault: 'missing' };
     return hit.hits > 1 ? { fault: 'ambiguous' } : { id: hit.id };
+  });
+}
+
+/** The same where all are named by their ids. */
+async function resolveIds(sql: Sql, ctx: Ctx, ids: string[]): Promise<ResolvedRef[]> {
+  const visible = visibleCards(ctx);
+  const { rows } = await sql.raw(
+    `select c.id from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
+    [[...new Set(ids)], ...visible.bindings] as never,
+  );
+  const seen = new Set<string>(rows.map(({ id }: { id: string }) => id));
+  return ids.map((text) => {
+    const id = text.toLowerCase();
+    return seen.has(id) ? { id } : { fault: 'missing' };
   });
 }
 

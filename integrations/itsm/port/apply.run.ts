@@ -16,11 +16,12 @@ import type { ApplyOptions } from '../engine/apply.state.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
 import type { Ending, EnginePort, Standing } from '../engine/apply.types.ts';
 import type { Mapping } from '../engine/mapping.types.ts';
-import type { PlanHead, PlanRow } from '../engine/plan.types.ts';
+import type { PlanHead } from '../engine/plan.types.ts';
 import { RemoteFailed } from '../remote.failed.ts';
 import { failed } from '../remote.failures.ts';
 import { storeBook } from './book.rows.ts';
 import { type CardReader, openCards } from './local.cards.ts';
+import { planRowOf } from './plan.rows.ts';
 import { takeSteps } from './port.local.ts';
 import { remotePort } from './port.remote.ts';
 import { readState } from './port.state.ts';
@@ -140,21 +141,15 @@ function databasePort(
     await lockBook(sql, mappingId);
   };
   const store = async (sql: Knex.Transaction, endings: readonly Ending[]) => {
-    await storeBook(
-      sql,
-      mappingId,
-      endings.flatMap(({ changes }) => changes),
-    );
-    await noteEnded(
-      sql,
-      runId,
-      endings.map(({ row: { no }, outcome: { progress, message, madeId = null } }) => ({
-        no,
-        progress,
-        message,
-        made_id: madeId,
-      })),
-    );
+    const changes = endings.flatMap((ending) => ending.changes);
+    const ends = endings.map(({ row: { no }, outcome: { progress, message, madeId = null } }) => ({
+      no,
+      progress,
+      message,
+      made_id: madeId,
+    }));
+    // one does not wait for the other, so that it is put into words while the database works
+    await Promise.all([storeBook(sql, mappingId, changes), noteEnded(sql, runId, ends)]);
   };
   const tell = (ended: number) => {
     done += ended;
@@ -164,16 +159,22 @@ function databasePort(
   return {
     ...remote,
     async *rows() {
-      for (let after = -1; ; ) {
+      for (let coming = walkStandingRows(ctx.db, runId, -1, chunk); ; ) {
+        const rows = await coming;
         signal.throwIfAborted();
-        const rows = await walkStandingRows(ctx.db, runId, after, chunk);
-        if (rows.length > 0) {
-          yield rows.map(
-            ({ row, progress, approval }): Standing => ({ row: row as PlanRow, progress, approval }),
-          );
+        const more = rows.length === chunk;
+        if (more) {
+          // read while these are applied; what becomes of them changes nothing of others
+          coming = walkStandingRows(ctx.db, runId, rows.at(-1)!.no, chunk);
+          coming.catch(() => {});
         }
-        if (rows.length < chunk) return;
-        after = rows.at(-1)!.no;
+        if (rows.length > 0) {
+          yield rows.map((one): Standing => {
+            const { progress, approval } = one;
+            return { row: planRowOf(one), progress, approval };
+          });
+        }
+        if (!more) return;
       }
     },
     async writeLocal(steps) {

@@ -1,6 +1,7 @@
 import { readLinks, readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
 import {
   type LinkKind,
+  type PlannedTie,
   plannedTies,
   relationsFrom,
   remoteLinksFrom,
@@ -78,13 +79,19 @@ async function linkPart(
   kinds: readonly LinkKind[],
   speakers: string[],
 ): Promise<LinkPart> {
-  const { db, mappingId, runId } = work;
+  const { db, mappingId } = work;
   const own = await whoIsWho(db, [mappingId], speakers, []);
   const sources = [...new Set([...speakers, ...own.pairs.keys()])];
+  const tiesOf = tiesWithin(work);
   const remote: AgreedLink[] = [];
   for (const kind of kinds) {
     const links = await remoteLinksFrom(db, kind, sources);
-    const targets = await targetsOf(db, runId, kind, [...new Set(links.map(({ target }) => target))]);
+    const wanted = [...new Set(links.map(({ target }) => target))];
+    const targets = await targetsOf(db, kind, wanted);
+    if (kind.target_mapping_id === mappingId) {
+      // what the plan is about to make is a target too
+      for (const { remoteId } of await tiesOf([...speakers, ...wanted])) targets.add(remoteId);
+    }
     for (const { source, target, id } of links) {
       if (targets.has(target))
         remote.push({ relationType: kind.relation_type_key, source, target, relationId: id });
@@ -101,7 +108,7 @@ async function linkPart(
         ...(id === null ? {} : { relationId: id }),
       }),
     );
-  const ties = await plannedTies(db, runId, speakers, []);
+  const ties = await tiesOf(speakers);
   const cardIds = [
     ...speakers.flatMap((id) => own.cardOf(id) ?? []),
     ...ties.flatMap(({ cardId }) => cardId ?? []),
@@ -112,7 +119,13 @@ async function linkPart(
     source: source_id,
     target: target_id,
   }));
-  const ends = await endsOfPart(work, seenOf, kinds, sources, [...remote, ...agreed], local);
+  const ends = await endsOfPart(work, seenOf, {
+    kinds,
+    sources,
+    links: [...remote, ...agreed],
+    local,
+    tiesOf,
+  });
   return {
     book: { ...emptyBook(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
     seen: { ...seenOf({}, {}), links: { complete: true, local, remote } },
@@ -120,21 +133,41 @@ async function linkPart(
   };
 }
 
+/** Relations of a part, and what tells who stands at their ends. */
+interface LinksOfPart {
+  kinds: readonly LinkKind[];
+  sources: readonly string[];
+  links: readonly AgreedLink[];
+  local: readonly { source: string; target: string }[];
+  tiesOf: (remoteIds: readonly string[], cardIds?: readonly string[]) => Promise<PlannedTie[]>;
+}
+
+/** Rows of the plan that tie records and cards, in their order; each record is asked about once. */
+function tiesWithin({ db, runId }: RunWork): LinksOfPart['tiesOf'] {
+  const known = new Map<string, PlannedTie[]>();
+  return async (remoteIds, cardIds = []) => {
+    const fresh = remoteIds.filter((id) => !known.has(id));
+    for (const id of fresh) known.set(id, []);
+    for (const tie of await plannedTies(db, runId, { remoteIds: fresh })) known.get(tie.remoteId)!.push(tie);
+    const ties = new Map<number, PlannedTie>();
+    for (const tie of remoteIds.flatMap((id) => known.get(id)!)) ties.set(tie.no, tie);
+    for (const tie of await plannedTies(db, runId, { cardIds })) ties.set(tie.no, tie);
+    return [...ties.values()].sort((left, right) => left.no - right.no);
+  };
+}
+
 /** Who stands at the ends of the relations: pairs of this mapping and the targets', and what the plan is to make. */
 async function endsOfPart(
   work: RunWork,
   seenOf: SeenOf,
-  kinds: readonly LinkKind[],
-  sources: readonly string[],
-  links: readonly AgreedLink[],
-  local: readonly { source: string; target: string }[],
+  { kinds, sources, links, local, tiesOf }: LinksOfPart,
 ): Promise<Ends> {
-  const { db, loaded, runId, mappingId } = work;
+  const { db, loaded, mappingId } = work;
   const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
   const cardIds = [...new Set(local.flatMap(({ source, target }) => [source, target]))];
   const mappingIds = [...new Set([mappingId, ...kinds.map(({ target_mapping_id }) => target_mapping_id)])];
   const { pairs, redirects } = await whoIsWho(db, mappingIds, remoteIds, cardIds);
-  const ties = await plannedTies(db, runId, remoteIds, cardIds);
+  const ties = await tiesOf(remoteIds, cardIds);
   const there = await activeCards(work, [
     ...[...pairs.values()].map(({ cardId }) => redirected(cardId, redirects)),
     ...ties.flatMap(({ cardId }) => cardId ?? []),
@@ -145,13 +178,7 @@ async function endsOfPart(
     seenOf({}, { cards: there, redirects }),
     () => null,
   );
-  const rows = ties.map(({ action, ...tie }, no) => ({
-    ...emptyRow,
-    ...tie,
-    no,
-    reason: '',
-    action: action as 'create' | 'link',
-  }));
+  const rows = ties.map((tie) => ({ ...emptyRow, ...tie, reason: '' }));
   return endsOf({ ...planning, rows });
 }
 

@@ -35,8 +35,11 @@ export interface Words {
   decisions: Decision[];
 }
 
-/** The plan's source: what the run has read, the stored book and the inventory, a part at a time. */
-export function planSource(work: RunWork, words: Words): PartSource {
+/**
+ * The plan's source: what the run has read, the stored book and the inventory, a part at a time.
+ * @param stored waits until all rows that the plan has so far are stored.
+ */
+export function planSource(work: RunWork, words: Words, stored: () => Promise<void>): PartSource {
   const { db, runId, mappingId, loaded, complete, state } = work;
   const kind = complete && !state.withheld ? 'complete' : 'delta';
   const seenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>): Observation => ({
@@ -90,7 +93,11 @@ export function planSource(work: RunWork, words: Words): PartSource {
     openCards: () => walk(unpairedCards(db, mappingId, loaded.mapping.cardType)),
     decisions: words.decisions,
     creates,
-    links: () => linkParts(work, seenOf),
+    links: async function* () {
+      // relations are told by the rows that make their ends
+      await stored();
+      yield* linkParts(work, seenOf);
+    },
   };
 }
 

@@ -6,11 +6,11 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { OpenedRemote } from '../connections/connections.kind.types.ts';
 import type { Connector, RemoteLook } from '../connectors/connector.ts';
 import type { Outcome, RemoteState } from '../engine/apply.types.ts';
-import type { PlanRow } from '../engine/plan.types.ts';
 import { type Finding, verifyPlan } from '../engine/verify.ts';
 import { budgetLeft } from '../limiter/limiter.budget.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { loadBookPart } from '../port/book.rows.ts';
+import { planRowOf } from '../port/plan.rows.ts';
 import { asked } from '../remote.failed.ts';
 import type { RunJob, RunMapping } from './run.begin.ts';
 import { finishRun } from './run.finish.ts';
@@ -78,7 +78,7 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
     const rows = await appliedOutside(db, run.id, after, CHUNK);
     if (rows.length === 0) return count;
     after = rows.at(-1)!.no;
-    const remoteIds = rows.flatMap(({ row, made_id }) => (row as PlanRow).remoteId ?? made_id ?? []);
+    const remoteIds = rows.flatMap(({ remote_id, made_id }) => remote_id ?? made_id ?? []);
     const looks = await asked(connector.readByIds(mapping.table, remoteIds, columns));
     const { book } = await loadBookPart(db, mapping.id, { remoteIds });
     const outcomes = new Map(
@@ -87,7 +87,7 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
         { progress: 'applied', message: null, ...(madeId === null ? {} : { madeId }) },
       ]),
     );
-    const plan = { rows: rows.map(({ row }) => row as PlanRow) };
+    const plan = { rows: rows.map(planRowOf) };
     const found = verifyPlan(mapping, plan, { outcomes, book, cards: new Map(), records: statesOf(looks) });
     await tell(job, run, found.slice(0, Math.max(TOLD - count, 0)));
     count += found.length;

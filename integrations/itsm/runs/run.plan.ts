@@ -1,14 +1,9 @@
 import { countLivePairs } from '../../../domain/itsm/runs.heard.ts';
-import {
-  addPlanRows,
-  dropPlan,
-  type NewPlanRow,
-  readWords,
-  unknownRecords,
-} from '../../../domain/itsm/runs.plan.ts';
+import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/itsm/runs.plan.ts';
 import { type PartTools, planInParts } from '../engine/plan.parts.ts';
 import { removes, tooMany } from '../engine/plan.ts';
-import { acts, type Plan, type PlanRow } from '../engine/plan.types.ts';
+import { acts, type Plan } from '../engine/plan.types.ts';
+import { storedRow } from '../port/plan.rows.ts';
 import { planSource } from './plan.source.ts';
 import type { RunWork } from './run.types.ts';
 
@@ -46,18 +41,28 @@ export async function planRun(
   const again = new Set<string>();
   const absences: Record<string, number> = {};
   const count = { rows: 0, removals: 0, changes: 0 };
-  const source = planSource(work, await readWords(db, mappingId));
-  for await (const part of planInParts(loaded.mapping, source, tools)) {
-    work.signal.throwIfAborted();
-    for (const id of part.again) again.add(id);
-    Object.assign(absences, part.absences);
-    if (part.rows.length === 0) continue;
-    count.rows += part.rows.length;
-    count.removals += part.rows.filter(removes).length;
-    count.changes += part.rows.filter(acts).length;
-    await work.keep({}, (sql) => addPlanRows(sql, runId, part.rows.map(newRow), approved));
-    told(count.rows);
+  // a part is stored while the next one is made
+  let storing = Promise.resolve();
+  const source = planSource(work, await readWords(db, mappingId), () => storing);
+  try {
+    for await (const { rows, ...part } of planInParts(loaded.mapping, source, tools)) {
+      work.signal.throwIfAborted();
+      for (const id of part.again) again.add(id);
+      Object.assign(absences, part.absences);
+      if (rows.length === 0) continue;
+      count.rows += rows.length;
+      count.removals += rows.filter(removes).length;
+      count.changes += rows.filter(acts).length;
+      await storing;
+      storing = work.keep({}, (sql) => addPlanRows(sql, runId, rows.map(storedRow), approved));
+      storing.catch(() => {});
+      told(count.rows);
+    }
+  } finally {
+    // nothing is written any more once the run has been left; what it fails with is thrown below
+    await storing.catch(() => {});
   }
+  await storing;
   for (const id of await unknownRecords(db, runId, mappingId)) again.add(id);
   const pairs = await countLivePairs(db, mappingId);
   return {
@@ -67,16 +72,6 @@ export async function planRun(
     closing: closingOf(work, again, absences),
   };
 }
-
-/** A row of the plan as it is stored. */
-export const newRow = (row: PlanRow): NewPlanRow => ({
-  no: row.no,
-  action: row.action,
-  side: row.side,
-  remote_id: row.remoteId,
-  card_id: row.cardId,
-  row,
-});
 
 /** Where the next run goes on. What this one's direction leaves out is left for one of the other direction. */
 function closingOf(

@@ -12,9 +12,9 @@ import { itsmRunJob } from '../../../domain/jobs/kinds/itsm-run.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outcome } from '../engine/apply.types.ts';
 import { emptyBook } from '../engine/book.ts';
-import type { PlanRow } from '../engine/plan.types.ts';
 import { undoPlan } from '../engine/undo.ts';
 import { loadPairs } from '../port/book.rows.ts';
+import { planRowOf, storedRow } from '../port/plan.rows.ts';
 import type { RunClosing } from './run.plan.ts';
 
 /** Rows that are turned round at once. */
@@ -81,7 +81,7 @@ async function turnRound(
     const chunk = await walkAppliedBack(sql, of, before, CHUNK);
     if (chunk.length === 0) break;
     before = chunk.at(-1)!.no;
-    const rows = chunk.map(({ row }) => row as PlanRow).reverse();
+    const rows = chunk.map(planRowOf).reverse();
     const { pairs } = await loadPairs(sql, mappingId, { remoteIds: chunk.flatMap(recordsOf) });
     const plan = {
       id: of,
@@ -96,14 +96,7 @@ async function turnRound(
     await addPlanRows(
       sql,
       into,
-      back.map((row) => ({
-        no: count + row.no,
-        action: row.action,
-        side: row.side,
-        remote_id: row.remoteId,
-        card_id: row.cardId,
-        row: { ...row, no: count + row.no },
-      })),
+      back.map((row) => storedRow({ ...row, no: count + row.no })),
       true,
     );
     count += back.length;
@@ -112,9 +105,8 @@ async function turnRound(
   return count;
 }
 
-function recordsOf({ row, made_id }: AppliedRow): string[] {
-  const { remoteId, side } = row as PlanRow;
-  if (remoteId !== null) return [remoteId];
+function recordsOf({ remote_id, side, made_id }: AppliedRow): string[] {
+  if (remote_id !== null) return [remote_id];
   return side === 'remote' && made_id !== null ? [made_id] : [];
 }
 

@@ -42,6 +42,7 @@ async function appliedRun(w: World) {
     no: 0,
     action: 'link',
     remote_id: 'r',
+    card_id: linked.cardId,
     row: JSON.stringify(linked),
     progress: 'applied',
   });

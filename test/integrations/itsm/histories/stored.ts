@@ -18,6 +18,7 @@ import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { loadBook, loadBookPart, storeBook } from '../../../../integrations/itsm/port/book.rows.ts';
+import { planRowOf } from '../../../../integrations/itsm/port/plan.rows.ts';
 import { RemoteFailed } from '../../../../integrations/itsm/remote.failed.ts';
 import { failed } from '../../../../integrations/itsm/remote.failures.ts';
 import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
@@ -179,7 +180,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       };
     });
   const planRows = async (runId: string): Promise<PlanRow[]> =>
-    (await db('itsm_plan_rows').where({ run_id: runId }).orderBy('no')).map(({ row }) => row);
+    (await db('itsm_plan_rows').where({ run_id: runId }).orderBy('no')).map(planRowOf);
 
   const jobOf = (runId: string, hold: RunJob['hold'] = async () => {}): RunJob => ({
     id: randomUUID(),
