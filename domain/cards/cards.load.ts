@@ -30,6 +30,7 @@ export async function lockCards(
   deleting = false,
 ): Promise<void> {
   const wanted = [...ids];
+  if (wanted.length === 0) return;
   await lockCalculationsOf(work, wanted);
   await work.sql.raw(
     `select from cards where id = any(?::uuid[]) order by id for ${deleting ? 'update' : 'no key update'}`,

@@ -127,6 +127,7 @@ export interface StandingParent {
 
 /** Parents as the inventory has them now; those that are gone are left out. */
 export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, StandingParent>> {
+  if (ids.length === 0) return new Map();
   // one row is looked up at a time: what the planner takes for a join of whole tables is a few steps upwards
   const { rows } = await sql.raw(
     `with recursive up as (

@@ -22,12 +22,13 @@ export async function readBook(sql: Sql, mappingId: string): Promise<StoredBook>
 
 /**
  * Keeps everybody else from writing in the book until the transaction ends. To be taken before cards are locked.
+ * @param how `shared`: others that write about other pairs alone may do so beside it.
  * @returns what it remembers beside its pairs.
  */
-export async function lockBook(sql: Sql, mappingId: string): Promise<StoredBook> {
+export async function lockBook(sql: Sql, mappingId: string, how?: 'shared'): Promise<StoredBook> {
   await sql.raw('insert into itsm_books (mapping_id) values (?) on conflict do nothing', [mappingId]);
   const { rows } = await sql.raw(
-    `select ${bookColumns} from itsm_books where mapping_id = ? for no key update`,
+    `select ${bookColumns} from itsm_books where mapping_id = ? for ${how === 'shared' ? 'share' : 'no key update'}`,
     [mappingId],
   );
   return rows[0];

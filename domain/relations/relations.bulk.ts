@@ -68,20 +68,42 @@ export async function bulkRelationsWithin(
   ctx: Ctx,
   operations: BulkOperation[],
 ): Promise<BulkRowResult[]> {
-  const { sql, metamodel } = work;
   const refs = await resolveRefs(
-    sql,
+    work.sql,
     ctx,
     operations.flatMap((row) => [row.source, row.target]),
   );
+  const cardIds = new Set(refs.flatMap((ref) => ('id' in ref ? ref.id : [])));
+  await lockCards(work, cardIds);
+  return await carryOut(work, ctx, operations, refs, await loadEnds(work.sql, ctx, cardIds));
+}
+
+/** {@link bulkRelationsWithin} where all ends are named by their ids, and the caller has locked their cards. */
+export async function bulkRelationsOfLocked(
+  work: Work,
+  ctx: Ctx,
+  operations: (BulkOperation & Record<'source' | 'target', { id: string }>)[],
+): Promise<BulkRowResult[]> {
+  const ids = operations.flatMap(({ source, target }) => [source.id, target.id]);
+  const ends = await loadEnds(work.sql, ctx, new Set(ids));
+  const refs = ids.map((id): ResolvedRef => (ends.has(id) ? { id } : { fault: 'missing' }));
+  return await carryOut(work, ctx, operations, refs, ends);
+}
+
+/** @param refs the ends of each operation, source before target. */
+async function carryOut(
+  work: Work,
+  ctx: Ctx,
+  operations: BulkOperation[],
+  refs: ResolvedRef[],
+  ends: Map<string, RelationEnd>,
+): Promise<BulkRowResult[]> {
+  const { sql, metamodel } = work;
   const rows = operations.map((operation, n) => ({
     operation,
     source: refs[2 * n]!,
     target: refs[2 * n + 1]!,
   }));
-  const cardIds = new Set(refs.flatMap((ref) => ('id' in ref ? ref.id : [])));
-  await lockCards(work, cardIds);
-  const ends = await loadEnds(sql, ctx, cardIds);
   const wanted = rows.flatMap(({ operation, source, target }): WantedRelation[] => {
     const type = metamodel.relationTypes.get(operation.type);
     return type && 'id' in source && 'id' in target

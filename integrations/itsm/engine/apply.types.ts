@@ -102,7 +102,7 @@ export interface EnginePort {
   /** The rows of the plan in their order, some hundred at a time, as they stand when they are reached. */
   rows(): AsyncIterable<readonly Standing[]>;
   /**
-   * One transaction: step by step asks `check` with the state as those before have left it, writes unless it objects, and
+   * One transaction, or several where no row builds on another: step by step asks `check` with the state as those before have left it, writes unless it objects, and
    * stores the outcome with the changes of the book. What the inventory refuses of one step stops no other.
    * @returns the outcomes in the order of the steps.
    */

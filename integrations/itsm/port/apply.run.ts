@@ -19,6 +19,7 @@ import type { Mapping } from '../engine/mapping.types.ts';
 import type { PlanHead } from '../engine/plan.types.ts';
 import { RemoteFailed } from '../remote.failed.ts';
 import { failed } from '../remote.failures.ts';
+import { inLanes, lanesOf } from './apply.lanes.ts';
 import { storeBook } from './book.rows.ts';
 import { type CardReader, openCards } from './local.cards.ts';
 import { planRowOf } from './plan.rows.ts';
@@ -135,10 +136,10 @@ function databasePort(
   let done = 0;
 
   /** Holds the run and its book until the transaction ends. */
-  const enter = async (sql: Knex.Transaction) => {
+  const enter = async (sql: Knex.Transaction, how?: 'shared') => {
     signal.throwIfAborted();
     await hold({ sql });
-    await lockBook(sql, mappingId);
+    await lockBook(sql, mappingId, how);
   };
   const store = async (sql: Knex.Transaction, endings: readonly Ending[]) => {
     const changes = endings.flatMap((ending) => ending.changes);
@@ -156,36 +157,49 @@ function databasePort(
     onProgress?.(done);
   };
 
+  async function* standing() {
+    for (let coming = walkStandingRows(ctx.db, runId, -1, chunk); ; ) {
+      const rows = await coming;
+      signal.throwIfAborted();
+      const more = rows.length === chunk;
+      if (more) {
+        // read while these are applied; what becomes of them changes nothing of others
+        coming = walkStandingRows(ctx.db, runId, rows.at(-1)!.no, chunk);
+        coming.catch(() => {});
+      }
+      if (rows.length > 0) {
+        yield rows.map((one): Standing => {
+          const { progress, approval } = one;
+          return { row: planRowOf(one), progress, approval };
+        });
+      }
+      if (!more) return;
+    }
+  }
+
   return {
     ...remote,
-    async *rows() {
-      for (let coming = walkStandingRows(ctx.db, runId, -1, chunk); ; ) {
-        const rows = await coming;
-        signal.throwIfAborted();
-        const more = rows.length === chunk;
-        if (more) {
-          // read while these are applied; what becomes of them changes nothing of others
-          coming = walkStandingRows(ctx.db, runId, rows.at(-1)!.no, chunk);
-          coming.catch(() => {});
-        }
-        if (rows.length > 0) {
-          yield rows.map((one): Standing => {
-            const { progress, approval } = one;
-            return { row: planRowOf(one), progress, approval };
-          });
-        }
-        if (!more) return;
-      }
-    },
+    rows: () => inLanes(standing()),
     async writeLocal(steps) {
-      const endings = await command(ctx, async (work) => {
-        await enter(work.sql);
-        const taken = await takeSteps({ ctx, mappingId, cards }, work, steps);
-        await store(work.sql, taken);
-        return taken;
+      const lanes = lanesOf(steps, chunk);
+      const how = lanes.length > 1 ? 'shared' : undefined;
+      const written = await Promise.allSettled(
+        lanes.map(async (lane) => {
+          const endings = await command({ ...ctx }, async (work) => {
+            await enter(work.sql, how);
+            const taken = await takeSteps({ ctx, mappingId, cards }, work, lane);
+            await store(work.sql, taken);
+            return taken;
+          });
+          tell(endings.length);
+          return endings.map(({ outcome }) => outcome);
+        }),
+      );
+      // nothing is under way any more when a lane that failed is told
+      return written.flatMap((lane) => {
+        if (lane.status === 'rejected') throw lane.reason;
+        return lane.value;
       });
-      tell(endings.length);
-      return endings.map(({ outcome }) => outcome);
     },
     async begin(rows) {
       return await inTransaction(ctx.db, async (sql) => {

@@ -9,7 +9,7 @@ import {
 import type { CardInput } from '../../../domain/cards/rules/card.types.ts';
 import type { Work } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
-import { bulkRelationsWithin } from '../../../domain/relations/relations.bulk.ts';
+import { bulkRelationsOfLocked } from '../../../domain/relations/relations.bulk.ts';
 import type { EstateError } from '../../../platform/errors.ts';
 import type { LocalWrite } from '../engine/apply.types.ts';
 import type { Path } from '../engine/mapping.types.ts';
@@ -32,7 +32,7 @@ const texts: ReadonlySet<Path> = new Set(['name', 'alias', 'description', 'subty
 
 /**
  * Carries out writes of which no two are about the same card or relation, in few statements and by the rules that hold
- * for everybody's. What is refused of one stops no other.
+ * for everybody's. The cards that they are about must be locked. What is refused of one stops no other.
  * @returns an answer for each, in their order.
  */
 export async function writeInventory(
@@ -97,7 +97,7 @@ export async function writeInventory(
       source: { id: write.source! },
       target: { id: write.target! },
     }));
-    for (const { row_index: n, error } of await bulkRelationsWithin(work, ctx, operations)) {
+    for (const { row_index: n, error } of await bulkRelationsOfLocked(work, ctx, operations)) {
       answers[n] = error === null ? { kind: 'done', cardId: null } : { kind: 'refused', message: error };
     }
   }
