@@ -36,7 +36,7 @@ export async function undoCards(
   careful: ReadonlySet<string>,
 ): Promise<Left[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
-  await lockCards(work, ids, true);
+  await lockCards(work, ids, 'update');
   const stored = await loadCards(work, ctx, ids);
   const wanted = new Map<string, StoredCard | null>(stored);
   const lasts = new Map<string, BatchEvent>();

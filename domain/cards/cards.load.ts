@@ -23,19 +23,19 @@ export async function lockHierarchy(sql: Sql, mode: 'shared' | 'exclusive'): Pro
   await sql.raw(`select pg_advisory_xact_lock${mode === 'shared' ? '_shared' : ''}(${HIERARCHY_LOCK})`);
 }
 
-/** Locks card rows in the order of their ids, so that commands wait for each other instead of deadlocking. */
+/**
+ * Locks card rows in the order of their ids, so that commands wait for each other instead of deadlocking.
+ * @param strength `update` for what deletes them; `share` keeps others from changing them, but not from sharing them.
+ */
 export async function lockCards(
   work: Pick<Work, 'sql' | 'metamodel'>,
   ids: Iterable<string>,
-  deleting = false,
+  strength: 'update' | 'no key update' | 'share' = 'no key update',
 ): Promise<void> {
   const wanted = [...ids];
   if (wanted.length === 0) return;
   await lockCalculationsOf(work, wanted);
-  await work.sql.raw(
-    `select from cards where id = any(?::uuid[]) order by id for ${deleting ? 'update' : 'no key update'}`,
-    [wanted],
-  );
+  await work.sql.raw(`select from cards where id = any(?::uuid[]) order by id for ${strength}`, [wanted]);
 }
 
 /** A card with what writing it needs to know. */

@@ -162,7 +162,7 @@ export async function lockRemoval(
   act: Act,
 ): Promise<Map<string, StoredCard>> {
   const ids = new Set([...plan.removed, ...plan.moved.keys(), ...plan.levels.keys()]);
-  await lockCards(work, ids, act === 'delete');
+  await lockCards(work, ids, act === 'delete' ? 'update' : 'no key update');
   return await loadCards(work, ctx, ids);
 }
 

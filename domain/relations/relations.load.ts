@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import { lockCards } from '../cards/cards.load.ts';
+import { lockCards, mandatoryTypes } from '../cards/cards.load.ts';
 import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -22,6 +22,27 @@ export async function loadEnds(sql: Sql, ctx: Ctx, ids: Iterable<string>): Promi
     [ctx.caller.userId, [...ids], ...visible.bindings] as never,
   );
   return new Map(rows.map((row: RelationEnd) => [row.id, row]));
+}
+
+/**
+ * Locks the cards at the ends of relations of these types that are about to be made. Where nothing of a card follows from
+ * such a relation, nor whether there may be one, others may make relations of the same cards beside it.
+ */
+export async function lockNewEnds(
+  work: Pick<Work, 'sql' | 'metamodel'>,
+  ids: Iterable<string>,
+  types: ReadonlySet<string>,
+): Promise<void> {
+  const { metamodel } = work;
+  const slots = new Set([...mandatoryTypes(metamodel, 'source'), ...mandatoryTypes(metamodel, 'target')]);
+  const { formulas } = metamodel.calculations;
+  const free = [...types].every(
+    (key) =>
+      metamodel.relationTypes.get(key)?.cardinality === 'n:m' &&
+      !slots.has(key) &&
+      !formulas.some(({ reads }) => reads.relations.has(key) || reads.counts.has(key)),
+  );
+  await lockCards(work, ids, free ? 'share' : 'no key update');
 }
 
 /** One side of a relation that is to be written. */

@@ -79,7 +79,7 @@ async function merge(
   const chosen = input.parent_id;
   const tree = await planTree(work, ctx, { ...seen, chosen });
   const peers = (await relationsOf(work, all)).flatMap(({ source_id, target_id }) => [source_id, target_id]);
-  await lockCards(work, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), true);
+  await lockCards(work, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), 'update');
 
   const cards = await cardsOf(work, ctx, all);
   const { type, survivor, merged } = cards;

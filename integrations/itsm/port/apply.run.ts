@@ -77,6 +77,8 @@ export async function applyRun(
     closing,
   };
   const cards = await openCards(ctx, mapping, cardFilter);
+  // there before two ask for it at once
+  await inTransaction(ctx.db, (sql) => lockBook(sql, mapping.id));
   const port = databasePort({ ...tools, ctx }, { runId, mapping, cards }, options.chunk ?? CHUNK);
   // what is taken back goes to what it was here, whatever the record holds
   const moved =
@@ -185,7 +187,7 @@ function databasePort(
       const how = lanes.length > 1 ? 'shared' : undefined;
       const written = await Promise.allSettled(
         lanes.map(async (lane) => {
-          const endings = await command({ ...ctx }, async (work) => {
+          const endings = await command(ctx, async (work) => {
             await enter(work.sql, how);
             const taken = await takeSteps({ ctx, mappingId, cards }, work, lane);
             await store(work.sql, taken);

@@ -2,6 +2,7 @@ import { lockCards, lockHierarchy } from '../../../domain/cards/cards.load.ts';
 import type { Work } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { cardsOfRecords } from '../../../domain/itsm/runs.links.ts';
+import { lockNewEnds } from '../../../domain/relations/relations.load.ts';
 import type { Ending, LocalStep, LocalWrite, Outcome, Progress } from '../engine/apply.types.ts';
 import { keysOf } from '../engine/apply.windows.ts';
 import { cardsOf, hierarchyUse, writeInventory } from './inventory.ts';
@@ -145,6 +146,14 @@ async function endsOf(
     const made = state.cardOf(id);
     if (made !== undefined) cards.set(id, made);
   }
-  await lockCards(work, new Set(cards.values()));
+  const ids = new Set(cards.values());
+  const types = steps.map((step) => (isEnding(step) ? null : madeRelation(step)));
+  // where cards are changed as well, they are not only shared
+  if (types.includes(undefined)) await lockCards(work, ids);
+  else await lockNewEnds(work, ids, new Set(types.filter((type) => typeof type === 'string')));
   return cards;
 }
+
+/** The type of a relation that is made between cards that the plan did not know. */
+const madeRelation = (step: LocalStep): string | undefined =>
+  step.write?.kind === 'relate' && lacksEnd(step) ? step.write.relationType : undefined;

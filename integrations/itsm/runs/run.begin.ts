@@ -128,9 +128,12 @@ export async function workOf(
       const state = { ...work.state, ...change };
       await inTransaction(ctx.db, async (sql) => {
         await write?.(sql);
-        await sql('itsm_runs')
-          .where({ id: run.id })
-          .update({ checkpoint: JSON.stringify(state), remote_calls: calls + connector.calls() });
+        // what a crash of the database makes forget is read or planned again; the plan's own commit waits for all of it
+        await sql.raw(
+          `update itsm_runs set checkpoint = ?, remote_calls = ? where id = ?
+           returning set_config('synchronous_commit', 'off', true)`,
+          [JSON.stringify(state), calls + connector.calls(), run.id],
+        );
         await job.checkpoint({ sql }, { counts: countsOf(state), ...reachedBy(state) });
       });
       work.state = state;

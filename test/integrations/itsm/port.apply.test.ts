@@ -139,6 +139,30 @@ describe('rows that write here', () => {
     expect((await apply(runId)).counts).toMatchObject({ applied: 3, refused: 3 });
   });
 
+  it('are written in two transactions at once where they stand alone', async () => {
+    const names = ['lane 1', 'lane 2', 'lane same', 'lane 3', 'lane 4', 'Lane Same'];
+    const ids = names.map(elsewhere);
+    const related = (source: number, target: number): Draft => ({
+      action: 'relate',
+      side: 'local',
+      link: { relationType: 'relAppSuccessor', source: ids[source]!, target: ids[target]! },
+    });
+    const ring = [related(0, 1), related(1, 3), related(3, 4), related(4, 0), related(0, 3), related(1, 4)];
+    const runId = await plan([...names.map((name, n) => created(ids[n]!, name)), ...ring]);
+    expect((await apply(runId, { chunk: 3 })).counts).toMatchObject({ applied: 11, refused: 1 });
+    const found = await ends(runId);
+    const refused = found.filter((end) => end !== 'applied');
+    expect(refused).toEqual([expect.stringMatching(/^refused: .*this name/)]);
+    expect([2, 5]).toContain(found.indexOf(refused[0]!));
+    const { book } = await loadBook(t.services.db, mapping.id);
+    expect([book.pairs.size, book.links.size]).toEqual([5, 6]);
+    const events = await t.services.db('events').where({ batch_id: runId }).orderBy('position');
+    const kinds = events.map(({ event_type }) => event_type);
+    expect(kinds).toEqual([...Array(5).fill('card.created'), ...Array(6).fill('relation.created')]);
+    expect((await apply(runId, { chunk: 3 })).counts).toMatchObject({ applied: 11, refused: 1 });
+    expect(await t.services.db('events').where({ batch_id: runId })).toHaveLength(11);
+  });
+
   it('build on each other, and leave circles out', async () => {
     const [first, second, third] = await make('p1', 'p2', 'p3');
     const ids = ['p1', 'p2', 'p3'].map(elsewhere);
