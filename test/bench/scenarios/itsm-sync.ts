@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
 import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import { failureText } from '../../../integrations/itsm/remote.failures.ts';
+import { openDatabase } from '../../../platform/database.ts';
 import { authority } from '../../emulators/certificates.ts';
 import { type Api, importFile, untilDone } from '../harness/api.ts';
 import { repositoryRoot } from '../harness/processes.ts';
@@ -164,6 +165,38 @@ async function setUp({ api }: Service, { base, types }: Remote): Promise<string>
   return mapping.id;
 }
 
+/** What a pull writes; what it keeps of its own way is left out. */
+const written = ['cards', 'relations', 'itsm_pairs', 'itsm_links', 'itsm_remote_links'];
+
+/** What the inventory and the book hold: any row that is written or removed shows in it. */
+async function standing(databaseUrl: string): Promise<Standing> {
+  const db = openDatabase({ url: databaseUrl, name: 'bench', poolMax: 1 });
+  try {
+    const states = written.map(
+      (table) => `select count(*) || '/' || coalesce(max(xmin::text::bigint), 0) as state from ${table}`,
+    );
+    const { rows } = await db.raw(states.join(' union all '));
+    const feed = await db.raw(
+      `select count(*) filter (where event_type ~ '^(card|relation)[.]') as written,
+         count(*) filter (where event_type = 'card.updated' and data #>> '{changes,description,new}' = 'edited') as edited
+       from events`,
+    );
+    const pairs = await db.raw(`select count(*) as quarantined from itsm_pairs where state = 'quarantined'`);
+    return { states: rows.map(({ state }: { state: string }) => state), ...feed.rows[0], ...pairs.rows[0] };
+  } finally {
+    await db.destroy();
+  }
+}
+
+interface Standing {
+  /** By table: how many rows, and the transaction that has written last. */
+  states: string[];
+  /** Events of cards and relations, and those that tell of an edit outside. */
+  written: number;
+  edited: number;
+  quarantined: number;
+}
+
 async function run({ args, log }: Context): Promise<Row[]> {
   const records = Math.min(args.cards, 50_000);
   const relations = Math.round(records * RECORDS_PER_RELATION);
@@ -185,9 +218,14 @@ async function run({ args, log }: Context): Promise<Row[]> {
     if (first.stats.created !== records) throw new Error(`${first.stats.created} cards: ${first.status}`);
     await remote.ask({});
     log('pulling again');
+    const was = await standing(service.databaseUrl);
     const second = await runOnce(service.api, mappingId);
+    const is = await standing(service.databaseUrl);
+    const touched =
+      written.filter((_, n) => was.states[n] !== is.states[n]).length + is.written - was.written;
     const calls = await remote.ask({ edits: 100, deletes: 10 });
     const third = await runOnce(service.api, mappingId);
+    const end = await standing(service.databaseUrl);
     const floor = read + imported;
     return [
       under({ figure: `first pull of ${records} records`, value: pulled, unit: 's', floor }, 1.5),
@@ -202,6 +240,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
         5,
       ),
       within({ figure: 'rows of its plan', value: planned(second), unit: 'rows' }, 0, 0),
+      within({ figure: 'tables and events that it writes', value: touched, unit: 'writes' }, 0, 0),
       within(
         {
           figure: 'rows after 100 edits and 10 deletes',
@@ -211,6 +250,8 @@ async function run({ args, log }: Context): Promise<Row[]> {
         110,
         110,
       ),
+      within({ figure: 'edits that arrived', value: end.edited, unit: 'cards' }, 100, 100),
+      within({ figure: 'deletes that arrived', value: end.quarantined, unit: 'pairs' }, 10, 10),
     ];
   } finally {
     remote.stop();
