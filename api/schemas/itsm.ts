@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { authTypes, connectionKinds } from '../../domain/itsm/connections.kinds.ts';
+import { NewRecords } from '../../domain/itsm/connections.new-records.ts';
 import { HttpSources } from '../../domain/itsm/connections.sources.ts';
 import { advice } from '../../integrations/itsm/remote.failures.ts';
 import { closed, Nullable, Timestamp, Uuid } from './common.ts';
@@ -30,6 +31,8 @@ export const ItsmConnectionSchema = Type.Partial(
     ca: Nullable(Type.String()),
     client_certificate: Nullable(Type.String()),
     sources: Nullable(HttpSources),
+    new_records: Nullable(NewRecords),
+    correlation_column: Nullable(Type.String()),
     client_key: Masked,
     is_active: Type.Boolean(),
     last_tested_at: Nullable(Timestamp),

@@ -21,7 +21,7 @@ export interface ConnectionTools {
 }
 
 const told = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate,
-    sources, is_active, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
+    sources, new_records, correlation_column, is_active, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
   from itsm_connections where id = ?`;
 
 /** Sets up a connection; nothing is called. @throws EstateError `forbidden`, `name_taken`, `validation_failed`. */
@@ -147,9 +147,10 @@ export async function keepTest(ctx: Ctx, tested: LoadedConnection, outcome: Test
 }
 
 /** Settings as they are stored: an array would be taken for one of the database's own. */
-const rowOf = ({ sources, ...settings }: ConnectionSettings) => ({
+const rowOf = ({ sources, new_records, ...settings }: ConnectionSettings) => ({
   ...settings,
   sources: sources === null ? null : JSON.stringify(sources),
+  new_records: new_records === null ? null : JSON.stringify(new_records),
 });
 
 async function tellRow(sql: Sql, id: string): Promise<StoredRow> {

@@ -9,6 +9,7 @@ import {
   type ConnectionKindRules,
   connectionKinds,
 } from './connections.kinds.ts';
+import { newRecordsFaults } from './connections.new-records.ts';
 import { sourceFaults } from './connections.sources.ts';
 import {
   type ConnectionPatch,
@@ -54,6 +55,8 @@ const fresh = (kind: ConnectionKind): ConnectionSettings => ({
   ca: null,
   client_certificate: null,
   sources: null,
+  new_records: null,
+  correlation_column: null,
   is_active: true,
 });
 
@@ -88,6 +91,7 @@ export function keepConnection(
     ...zoneFaults(settings),
     ...credentialFaults(input, settings, secrets, forgotten),
     ...sourcesFaults(settings),
+    ...creationFaults(settings),
     ...(settings.client_certificate && forgotten.has('client_key') ? [secretNeeded('client_key')] : []),
   ];
   if (!forgotten.has('client_key')) faults.push(...certificateFaults(settings, secrets));
@@ -121,6 +125,9 @@ function merged(input: ConnectionPatch, present: ConnectionSettings): Connection
     ca: text('ca'),
     client_certificate: text('client_certificate'),
     sources: input.sources === undefined ? present.sources : input.sources,
+    new_records: input.new_records === undefined ? present.new_records : input.new_records,
+    correlation_column:
+      input.correlation_column === undefined ? present.correlation_column : input.correlation_column,
     is_active: input.is_active ?? present.is_active,
   };
 }
@@ -137,6 +144,14 @@ function sourcesFaults({ kind, sources }: ConnectionSettings): FieldError[] {
   const isFor = rulesOf(kind).sources === true;
   if (sources === null) return isFor ? [fault('sources', 'required', `is needed for ${kind}`)] : [];
   return isFor ? sourceFaults(sources) : [fault('sources', 'not_offered', `is not used for ${kind}`)];
+}
+
+/** What is wrong with how new records go in. */
+function creationFaults({ kind, new_records, correlation_column }: ConnectionSettings): FieldError[] {
+  if (rulesOf(kind).newRecords) return new_records === null ? [] : newRecordsFaults(new_records);
+  return Object.entries({ new_records, correlation_column }).flatMap(([member, value]) =>
+    value === null ? [] : [fault(member, 'not_offered', `is not used for ${kind}`)],
+  );
 }
 
 /** Drops what is not needed, and tells what is missing or was sent in vain. */

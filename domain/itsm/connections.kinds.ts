@@ -14,11 +14,13 @@ export interface ConnectionKindRules {
   readOnly?: true;
   /** What its tables are has to be told, list by list. */
   sources?: true;
+  /** There are several ways in for new records, and a column of one's own choice that keeps who made them. */
+  newRecords?: true;
 }
 
 /** What may answer at the address of a connection; `integrations/itsm/connections` knows how each is called. */
 export const connectionKinds = {
-  servicenow: { address: 'host', authTypes: ['basic', 'oauth2'] },
+  servicenow: { address: 'host', authTypes: ['basic', 'oauth2'], newRecords: true },
   itop: { address: 'path', authTypes: ['basic', 'token'], timeZone: true },
   netbox: { address: 'path', authTypes: ['token'] },
   http: { address: 'path', authTypes: ['none', 'basic', 'token'], readOnly: true, sources: true },

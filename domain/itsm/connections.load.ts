@@ -24,8 +24,8 @@ export async function loadConnection(
   lock: '' | 'for update' = '',
 ): Promise<LoadedConnection> {
   const { rows } = await sql.raw(
-    `select name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate, sources, is_active,
-       secrets, updated_at::text as version
+    `select name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate, sources,
+       new_records, correlation_column, is_active, secrets, updated_at::text as version
      from itsm_connections where id = ? ${lock}`,
     [id],
   );

@@ -43,6 +43,8 @@ const connectionList: ListSpec = {
     ca: 'c.ca',
     client_certificate: 'c.client_certificate',
     sources: 'c.sources',
+    new_records: 'c.new_records',
+    correlation_column: 'c.correlation_column',
     client_key: masked('c.client_certificate is not null'),
     is_active: 'c.is_active',
     last_tested_at: 'utc(c.last_tested_at)',

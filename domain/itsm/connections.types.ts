@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { MASK } from '../settings/settings.secrets.ts';
 import { type AuthType, authTypes, type ConnectionKind, connectionKinds } from './connections.kinds.ts';
+import { NewRecords } from './connections.new-records.ts';
 import { type HttpSource, HttpSources } from './connections.sources.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -41,6 +42,12 @@ const optional = {
   client_certificate: Type.Optional(text(100_000, 'A certificate to be known by, as PEM')),
   client_key: Type.Optional(secret(20_000, 'The key of the certificate, as PEM without a passphrase')),
   sources: Type.Optional(HttpSources),
+  new_records: Type.Optional(Type.Union([NewRecords, Type.Null()])),
+  correlation_column: Type.Optional(
+    Type.Union([Type.String({ pattern: '^[a-z][a-z0-9_]{0,79}$' }), Type.Null()], {
+      description: 'For servicenow: the column that keeps who made a record; null: `correlation_id`',
+    }),
+  ),
   is_active: Type.Optional(Type.Boolean({ description: 'False: paused, nothing is synchronised' })),
 } satisfies Record<string, TSchema>;
 
@@ -98,6 +105,10 @@ export interface ConnectionSettings {
   client_certificate: string | null;
   /** The lists of a kind that is for lists; null for others. */
   sources: HttpSource[] | null;
+  /** Where the remote has several ways in; null: the table. */
+  new_records: NewRecords | null;
+  /** The column that keeps who made a record; null: the usual one. */
+  correlation_column: string | null;
   is_active: boolean;
 }
 

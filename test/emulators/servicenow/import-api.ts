@@ -20,6 +20,17 @@ export function importCall(instance: Instance, account: Account, request: Reques
   for (const [name, value] of Object.entries(body))
     values[set.fields?.[name] ?? name] = value === null ? '' : String(value);
   const about = { transform_map: set.map, table: set.target };
+  const lacking = set.mandatory?.find((name) => !values[name]);
+  if (lacking !== undefined) {
+    return answer(instance, staging, { ...about, status: 'error', error_message: `${lacking} is mandatory` });
+  }
+  if (set.ignores?.includes(values.name ?? '')) {
+    return answer(instance, staging, {
+      ...about,
+      status: 'ignored',
+      status_message: 'Row transform ignored by onBefore script',
+    });
+  }
   const missing = set.coalesce.filter((name) => !values[name]);
   const found =
     set.coalesce.length === 0

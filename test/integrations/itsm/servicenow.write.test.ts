@@ -91,7 +91,7 @@ test('what nobody made is not taken for what we made', async () => {
 });
 
 test.each([
-  { kind: 'import_set', staging: 'u_estate' } as const,
+  { kind: 'import_set', staging: { [table]: 'u_estate' } } as const,
   { kind: 'reconcile', source: 'Estate' } as const,
 ])('records can go in by $kind, once even if the answer is lost', async (door) => {
   const other = connect(instance, { door });

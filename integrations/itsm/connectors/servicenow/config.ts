@@ -15,11 +15,11 @@ export type ServiceNowAuth =
   | { kind: 'oauth'; grant: 'refresh_token'; clientId: string; clientSecret: string; refreshToken: string }
   | { kind: 'oauth'; grant: 'client_credentials'; clientId: string; clientSecret: string };
 
-/** By which door new and changed records go in; relations always go through their table. */
+/** By which door new records go in; changes, deletions and relations go through their table. */
 export type WriteDoor =
   | { kind: 'table' }
-  /** A staging table whose map coalesces on the correlation column. */
-  | { kind: 'import_set'; staging: string }
+  /** By table, the staging table whose map coalesces on the correlation column; other tables have no door of their own. */
+  | { kind: 'import_set'; staging: Readonly<Record<string, string>> }
   /** Identification and reconciliation, under a data source that the instance knows. */
   | { kind: 'reconcile'; source: string };
 
@@ -34,7 +34,7 @@ export interface ServiceNowConfig extends TransportConfig {
   /** How long a write that timed out may still be under way over there. */
   settleMs: number;
   /** Roles of which one is known to give a right on configuration items. */
-  roles: Record<'create' | 'update' | 'delete', string[]>;
+  roles: Record<'create' | 'update' | 'delete' | 'load' | 'reconcile', string[]>;
 }
 
 export const usualConfig: Omit<ServiceNowConfig, 'url' | 'auth'> = {
@@ -49,5 +49,7 @@ export const usualConfig: Omit<ServiceNowConfig, 'url' | 'auth'> = {
     create: ['admin', 'itil', 'sn_cmdb_editor', 'sn_cmdb_admin'],
     update: ['admin', 'itil', 'sn_cmdb_editor', 'sn_cmdb_admin'],
     delete: ['admin', 'itil_admin', 'sn_cmdb_admin'],
+    load: ['admin', 'import_admin', 'import_set_loader'],
+    reconcile: ['admin', 'itil', 'asset'],
   },
 };

@@ -37,13 +37,15 @@ export async function testRights(
         if (!read.ok) return read;
         roles = read.value;
       }
-      const fitting = config.roles[right].filter((role) => roles?.has(role));
+      const way = wayIn(config, table, right);
+      const fitting = config.roles[way].filter((role) => roles?.has(role));
       const about = { table, right };
+      const remedy = way === right ? remedies[right] : waysIn[way as keyof typeof waysIn];
       if (roles === null) {
         found.push({
           ...about,
           granted: null,
-          how: `The account may not see its own roles; it needs ${remedies[right]}.`,
+          how: `The account may not see its own roles; it needs ${remedy}.`,
         });
       } else if (fitting.length > 0) {
         found.push({ ...about, granted: true, how: `The account has the role ${fitting[0]}.` });
@@ -51,11 +53,23 @@ export async function testRights(
         found.push({
           ...about,
           granted: false,
-          how: `The account has none of the roles known to give it; it needs ${remedies[right]}.`,
+          how: `The account has none of the roles known to give it; it needs ${remedy}.`,
         });
     }
   }
   return done(found);
+}
+
+const waysIn = {
+  load: 'a role that loads the staging table, such as import_set_loader',
+  reconcile: 'a role for identification and reconciliation, such as itil or asset',
+};
+
+/** Which roles count: new records may go in by another way than their table. */
+function wayIn({ door }: ServiceNowConfig, table: string, right: Exclude<Right, 'read'>) {
+  if (right !== 'create') return right;
+  if (door.kind === 'import_set' && Object.values(door.staging).includes(table)) return 'load';
+  return door.kind === 'reconcile' && table !== 'cmdb_rel_ci' ? 'reconcile' : right;
 }
 
 async function tryReading(reading: Reading, table: string): Promise<Result<RightFound>> {

@@ -131,8 +131,8 @@ export function createWriting(
     table: string,
     values: RemoteValues,
     correlation: string,
+    door: { kind: 'import_set'; staging: string } | { kind: 'reconcile'; source: string },
   ): Promise<Result<Written>> => {
-    const { door } = config;
     const doing = `Creating a record of ${table}`;
     const call: Call =
       door.kind === 'import_set'
@@ -146,14 +146,14 @@ export function createWriting(
             method: 'POST',
             path: '/api/now/identifyreconcile',
             doing,
-            query: () => ({ sysparm_data_source: door.kind === 'reconcile' ? door.source : '' }),
+            query: () => ({ sysparm_data_source: door.source }),
             body: {
               items: [
                 {
                   className: table,
                   values: { ...textsOf(values), [config.correlationField]: correlation },
                   sys_object_source_info: {
-                    source_name: door.kind === 'reconcile' ? door.source : '',
+                    source_name: door.source,
                     source_native_key: correlation,
                   },
                 },
@@ -202,10 +202,14 @@ export function createWriting(
 
   return {
     findRelation,
-    create: (table, values, correlation) =>
-      config.door.kind === 'table'
-        ? createByTable(table, values, correlation)
-        : createByDoor(table, values, correlation),
+    async create(table, values, correlation) {
+      const { door } = config;
+      if (door.kind === 'reconcile') return createByDoor(table, values, correlation, door);
+      const staging =
+        door.kind === 'import_set' && Object.hasOwn(door.staging, table) ? door.staging[table] : undefined;
+      if (staging === undefined) return createByTable(table, values, correlation);
+      return createByDoor(table, values, correlation, { kind: 'import_set', staging });
+    },
     findCreated: (table, correlation) => byCorrelation(table, correlation, []),
     async update(table, id, values) {
       const fields = Object.keys(values);
@@ -266,6 +270,10 @@ function importedId(result: unknown, path: string, doing: string): Result<string
       path,
       `${doing} was refused by the transform map (${String(row.error_message ?? row.status_message ?? 'no reason given')})`,
     );
+  }
+  if (row !== undefined && row.status !== undefined && typeof row.sys_id !== 'string') {
+    const why = String(row.status_message ?? row.status);
+    return failed('refused', path, `${doing} was passed over by the transform map (${why})`);
   }
   return typeof row?.sys_id === 'string'
     ? done(row.sys_id)

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { syncBase as base, connectTo, runMapping, startInstance, storeMapping } from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_business_app';
+const ways = {
+  import_set: { through: 'import_set', staging_tables: { [TABLE]: 'u_estate_apps' } },
+  identification: { through: 'identification', data_source: 'Estate' },
+} as const;
+/** Names that nobody takes for each other. */
+const names = {
+  import_set: ['Payroll', 'General ledger', 'Fleet', 'Intranet', 'Archive'],
+  identification: ['Radar', 'Helpdesk', 'Badges', 'Canteen', 'Parking'],
+} as const;
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+let instance: ServiceNowEmulator;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  instance = await startInstance({
+    importSets: {
+      u_estate_apps: {
+        target: TABLE,
+        map: 'Estate',
+        coalesce: ['u_made_as'],
+        mandatory: ['short_description'],
+        ignores: ['passed over'],
+      },
+    },
+  });
+  instance.changeField('cmdb_ci', { name: 'u_made_as', label: 'Made as', type: 'string' });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await instance.close();
+  await t.close();
+});
+
+const cardOf = async (name: string, more: object = {}): Promise<string> =>
+  (await admin.post('/api/v1/cards', { type: 'Application', name, description: 'About it', ...more })).body
+    .id;
+const inserted = () => instance.writes.filter(({ kind }) => kind === 'insert').length;
+const record = (name: string) => [...instance.store.of(TABLE)].filter(({ values }) => values.name === name);
+
+describe.each(['import_set', 'identification'] as const)('new records that go in by %s', (way) => {
+  let connectionId: string;
+  let mapping: string;
+  beforeAll(async () => {
+    connectionId = await connectTo(admin, instance);
+    const patch = { new_records: ways[way], correlation_column: 'u_made_as' };
+    const { status, body } = await admin.patch(`${base}/connections/${connectionId}`, patch);
+    expect([status, body.new_records]).toEqual([200, ways[way]]);
+    const more = { sync_mode: 'conservative', max_deletion_ratio: 1, card_filter: `alias = "${way}"` };
+    mapping = await storeMapping(t, { connectionId, direction: 'push', more });
+  });
+  const [one, two, three, four, five] = names[way];
+  const make = (name: string, more: object = {}) => cardOf(name, { alias: way, ...more });
+  const push = () => runMapping(t, admin, mapping, 'push');
+  const door = way === 'import_set' ? 'import' : 'reconcile';
+
+  it('are made once, also where answers are lost, and changed by their table', async () => {
+    const cards = [await make(one), await make(two)];
+    const before = inserted();
+    instance.faults.arm({ fault: 'reset_after_write', kinds: [door], times: 1 });
+    instance.faults.arm({ fault: 'server_error', kinds: [door], nth: 3, times: 1 });
+    expect((await push()).stats).toMatchObject({ created: 2, errors: 0 });
+    expect([inserted() - before, instance.count('create', TABLE)]).toEqual([2, 0]);
+    const [made] = record(one);
+    expect(made!.values.u_made_as).toMatch(/^[0-9a-f-]{36}:\d+$/);
+    await admin.patch(`/api/v1/cards/${cards[0]}`, { description: 'Changed here' });
+    expect((await push()).stats).toMatchObject({ updated: 1, errors: 0 });
+    expect(record(one)[0]!.values.short_description).toBe('Changed here');
+    expect((await push()).stats.planned).toEqual({});
+    await admin.post(`/api/v1/cards/${cards[0]}/archive`);
+    await push();
+    expect((await push()).stats).toMatchObject({ deleted: 1, errors: 0 });
+    expect(record(one)).toEqual([]);
+  });
+
+  it('stop no others where they are refused', async () => {
+    await Promise.all([make(three), make(four)]);
+    if (way === 'import_set') {
+      await make(five, { description: null });
+      await cardOf('passed over', { alias: way });
+    } else {
+      await make(five);
+      // two of the name appear while the run is under way
+      instance.watch = ({ kind }) => {
+        if (kind !== 'reconcile' || record(five).length > 0) return;
+        for (const _ of [1, 2]) instance.elsewhere.insert(TABLE, { name: five });
+      };
+    }
+    const run = await push();
+    instance.watch = undefined;
+    const refused = way === 'import_set' ? 2 : 1;
+    expect(run).toMatchObject({ status: 'completed', stats: { created: 2, errors: refused } });
+    expect([record(three), record(four)].map(({ length }) => length)).toEqual([1, 1]);
+    const { body } = await admin.get(`${base}/sync/runs/${run.id}/staged?status=error`);
+    const messages: string[] = body.items.map(
+      ({ error_message: message }: { error_message: string }) => message,
+    );
+    expect(messages).toHaveLength(refused);
+    expect(messages.join('\n')).toMatch(
+      way === 'import_set'
+        ? /short_description is mandatory[\s\S]*passed over by the transform map|passed over by the transform map[\s\S]*short_description is mandatory/
+        : /Found duplicate records/,
+    );
+  });
+
+  it('need their own right', async () => {
+    const { body } = await admin.post(`${base}/connections/${connectionId}/test`);
+    expect(body.success).toBe(true);
+    const table = way === 'import_set' ? 'u_estate_apps' : 'cmdb_ci';
+    const right = body.rights.find(
+      (one: { table: string; right: string }) => one.table === table && one.right === 'create',
+    );
+    expect(right).toMatchObject({ granted: true, needed: false });
+  });
+});
+
+it('a way in is offered by ServiceNow alone, and names tables', async () => {
+  const refused = async (more: object) => {
+    const body = { name: 'x', instance_url: 'https://x.example.com', username: 'a', password: 'b', ...more };
+    const answer = await admin.post(`${base}/connections`, body);
+    expect(answer.status, answer.text).toBe(422);
+    return answer.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
+  };
+  const netbox = {
+    kind: 'netbox',
+    auth_type: 'token',
+    token: 'nbt_x',
+    username: undefined,
+    password: undefined,
+  };
+  expect(await refused({ ...netbox, new_records: ways.identification, correlation_column: 'u_x' })).toEqual([
+    'new_records not_offered',
+    'correlation_column not_offered',
+  ]);
+  const staging_tables = { 'a b': 'u_x' };
+  expect(await refused({ new_records: { through: 'import_set', staging_tables } })).toEqual([
+    'new_records.staging_tables.a b bad_value',
+  ]);
+});
