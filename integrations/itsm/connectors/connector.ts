@@ -139,10 +139,23 @@ export interface Connector {
   /**
    * @param version the record as it was looked at: where the remote can, it is written only while it still is that, and
    * is `changed_meanwhile` otherwise.
+   * @param seen what it held then: a write whose answer was lost is only sent again while that still stands, and is
+   * `changed_meanwhile` otherwise.
    */
-  update(table: string, id: string, values: RemoteValues, version?: string): Promise<Result<Written>>;
-  /** @returns whether there was something to delete. */
-  delete(table: string, id: string, version?: string): Promise<Result<boolean>>;
+  update(
+    table: string,
+    id: string,
+    values: RemoteValues,
+    version?: string,
+    seen?: RemoteRecord['fields'],
+  ): Promise<Result<Written>>;
+  /** As update. @returns whether there was something to delete. */
+  delete(
+    table: string,
+    id: string,
+    version?: string,
+    seen?: RemoteRecord['fields'],
+  ): Promise<Result<boolean>>;
   /** Makes a relation; when the answer is lost it is looked up by its ends and kind first. @returns its id. */
   createRelation(type: string, from: string, to: string): Promise<Result<string>>;
   deleteRelation(id: string): Promise<Result<boolean>>;

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { done, failed, type RemoteFailure, type Result } from '../remote.failures.ts';
+import type { RemoteRecord } from '../remote.types.ts';
 import type { Call, Transport } from './transport.ts';
 
 /** How often a write is done again after it was looked up and not found. */
@@ -57,13 +58,32 @@ export function createSurely({ transport, clock, settleMs, signal }: SurelyParts
   };
 }
 
+/**
+ * What a look finds that a lost write has not come to. @param seen what the record held when it was looked at before.
+ * @returns null where it may be sent again: nobody has changed meanwhile what it is to change.
+ */
+export function unlessChanged(
+  { where, doing }: { where: string; doing: string },
+  record: RemoteRecord | undefined,
+  seen: RemoteRecord['fields'] | undefined,
+  columns: readonly string[],
+): Result<null> {
+  const textOf = (fields: RemoteRecord['fields'], name: string) => String(fields[name]?.value ?? '');
+  const changed =
+    record && seen && columns.find((name) => textOf(record.fields, name) !== textOf(seen, name));
+  return changed === undefined
+    ? done(null)
+    : failed('changed_meanwhile', where, `${doing} had no answer, and ${changed} was changed since`);
+}
+
 /** A write of which nobody knows whether it was done, since looking failed too; gone for good is known enough. */
 function unknown(
   call: Call,
   lost: RemoteFailure | undefined,
   look: RemoteFailure,
 ): { ok: false; failure: RemoteFailure } {
-  if (['not_found', 'ambiguous', 'refused'].includes(look.code)) return { ok: false, failure: look };
+  if (['not_found', 'ambiguous', 'refused', 'changed_meanwhile'].includes(look.code))
+    return { ok: false, failure: look };
   const what = `${lost?.what ?? call.doing}, and looking for it failed: ${look.what}`;
   const { retryAfterMs } = look;
   return failed(

@@ -160,6 +160,8 @@ export function createTransport({
     for (let attempt = 1; attempt <= config.attempts; attempt += 1) {
       const turn = await limiter.turn(config.longestWaitMs, signal);
       if (turn.kind === 'wait_too_long') {
+        // what this very call has met tells more than that there is to be a pause
+        if (attempt > 1) return last;
         const what =
           turn.because === 'limited'
             ? `${call.doing} has to wait for the limits of the remote`

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { RemoteValues, Written } from '../connector.ts';
-import { createSurely } from '../surely.ts';
+import { createSurely, unlessChanged } from '../surely.ts';
 import type { ItopConfig } from './config.ts';
 import type { Description } from './description.ts';
 import type { History } from './history.ts';
@@ -21,7 +21,13 @@ const COMMENT = 'Estate';
 export interface Writing {
   create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
   findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
-  update(table: string, id: string, values: RemoteValues): Promise<Result<Written>>;
+  update(
+    table: string,
+    id: string,
+    values: RemoteValues,
+    version?: string,
+    seen?: RemoteRecord['fields'],
+  ): Promise<Result<Written>>;
   delete(table: string, id: string): Promise<Result<boolean>>;
   createRelation(type: string, from: string, to: string): Promise<Result<string>>;
   deleteRelation(id: string): Promise<Result<boolean>>;
@@ -142,9 +148,10 @@ export function createWriting(
       return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
     },
 
-    async update(table, id, values) {
+    async update(table, id, values, _version, seen) {
       const key = splitId(id);
       const where = `class ${table}`;
+      const doing = `Changing an object of ${table}`;
       if (!key) return failed('not_found', where, `${id} is no id of an object`);
       const fields = Object.keys(values);
       const about = await columnsFor(table, fields);
@@ -163,7 +170,7 @@ export function createWriting(
         });
       const written = await surely<RemoteRecord>(
         {
-          doing: `Changing an object of ${table}`,
+          doing,
           operation: {
             operation: 'core/update',
             comment: COMMENT,
@@ -178,7 +185,10 @@ export function createWriting(
           if (!looks.ok) return looks;
           const look = looks.value.get(id);
           if (look?.kind === 'gone') return failed('not_found', where, `The object ${id} is gone`);
-          return done(look?.kind === 'there' && holds(look.record) ? look.record : null);
+          const record = look?.kind === 'there' ? look.record : undefined;
+          return record && holds(record)
+            ? done(record)
+            : unlessChanged({ where, doing }, record, seen, fields);
         },
         recordFrom(table, fields),
       );

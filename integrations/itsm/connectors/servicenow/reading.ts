@@ -10,6 +10,8 @@ const OVERLAP_MS = 60_000;
 const LOOKS = 100;
 /** Records of a look that are looked at one by one where some are kept back. */
 const SINGLE_LOOKS = 25;
+/** Rows by which it is told whether a column is shown: some of them may be kept back themselves. */
+const SAMPLE = 20;
 
 /** Where a reading goes on; its text is nobody else's business. */
 interface Cursor {
@@ -225,11 +227,13 @@ export function createReading(transport: Transport): Reading {
           conditions: [where(field, 'ISNOTEMPTY')],
           order: [],
         };
-        const answer = await list(stretch, [field], { limit: 1, counted: true, display: false });
+        const answer = await list(stretch, [field], { limit: SAMPLE, counted: true, display: false });
         if (!answer.ok) return answer;
-        const [row] = recordsOf(table, answer.value.result, [field]);
-        const value = row?.fields[field]?.value ?? '';
-        if (row && value === '') withheld.push(field);
+        const rows = recordsOf(table, answer.value.result, [field]);
+        const isEmptied = rows.some(({ fields: shown }) => (shown[field]?.value ?? '') === '');
+        // none of the rows that are filled is shown: whether the column would be is not known
+        const isOpen = rows.length === 0 && (answer.value.total ?? 0) > 0;
+        if (isEmptied || isOpen) withheld.push(field);
       }
       return done(withheld);
     },

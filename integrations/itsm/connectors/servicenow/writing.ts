@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { RemoteValues, Written } from '../connector.ts';
-import { createSurely } from '../surely.ts';
+import { createSurely, unlessChanged } from '../surely.ts';
 import type { Call, Transport } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
 import { where } from './query.ts';
@@ -14,8 +14,19 @@ const RELATIONS = 'cmdb_rel_ci';
 export interface Writing {
   create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
   findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
-  update(table: string, id: string, values: RemoteValues): Promise<Result<Written>>;
-  delete(table: string, id: string): Promise<Result<boolean>>;
+  update(
+    table: string,
+    id: string,
+    values: RemoteValues,
+    version?: string,
+    seen?: RemoteRecord['fields'],
+  ): Promise<Result<Written>>;
+  delete(
+    table: string,
+    id: string,
+    version?: string,
+    seen?: RemoteRecord['fields'],
+  ): Promise<Result<boolean>>;
   createRelation(type: string, from: string, to: string): Promise<Result<string>>;
   deleteRelation(id: string): Promise<Result<boolean>>;
   findRelation(type: string, from: string, to: string): Promise<Result<string | null>>;
@@ -65,7 +76,6 @@ export function createWriting(
           'ORDERBYsys_created_on',
         ].join('^'),
         sysparm_limit: '2',
-        sysparm_no_count: 'true',
       }),
     });
     if (!answer.ok) return answer;
@@ -82,6 +92,11 @@ export function createWriting(
         `table ${table}`,
         `Several records of ${table} have the same ${names.join(', ')}`,
       );
+    }
+    // it is there, and nobody may make another one because it is not shown
+    if ((answer.value.total ?? 0) > records.length) {
+      const what = `A record of ${table} with this ${names.join(', ')} is kept from the account`;
+      return failed('answer_lost', `table ${table}`, what);
     }
     return done(records[0] ?? null);
   };
@@ -181,18 +196,31 @@ export function createWriting(
     return done({ record: look.record, recovered: written.value.recovered });
   };
 
-  const remove = async (table: string, id: string, doing: string): Promise<Result<boolean>> => {
+  const remove = async (
+    table: string,
+    id: string,
+    doing: string,
+    seen?: RemoteRecord['fields'],
+  ): Promise<Result<boolean>> => {
+    const columns = Object.keys(seen ?? {});
     const removed = await surely<boolean>(
       { method: 'DELETE', path: pathOf(table, id), doing },
       async () => {
-        const looks = await reading.readByIds(table, [id], []);
+        const looks = await reading.readByIds(table, [id], columns);
         if (!looks.ok) return looks;
-        return done(looks.value.get(id)?.kind === 'gone' ? true : null);
+        const look = looks.value.get(id);
+        if (look?.kind === 'gone') return done(true);
+        const record = look?.kind === 'there' ? look.record : undefined;
+        return unlessChanged({ where: pathOf(table, id), doing }, record, seen, columns);
       },
       () => done(true),
     );
     if (removed.ok) return done(removed.value.value);
-    return removed.failure.code === 'not_found' ? done(false) : removed;
+    if (removed.failure.code !== 'not_found') return removed;
+    // what is kept from the account is answered the same as what is gone
+    const looks = await reading.readByIds(table, [id], []);
+    if (!looks.ok) return looks;
+    return looks.value.get(id)?.kind === 'gone' ? done(false) : removed;
   };
 
   const findRelation = async (type: string, from: string, to: string): Promise<Result<string | null>> => {
@@ -211,14 +239,15 @@ export function createWriting(
       return createByDoor(table, values, correlation, { kind: 'import_set', staging });
     },
     findCreated: (table, correlation) => byCorrelation(table, correlation, []),
-    async update(table, id, values) {
+    async update(table, id, values, _version, seen) {
       const fields = Object.keys(values);
       const wanted = textsOf(values);
+      const doing = `Changing a record of ${table}`;
       const written = await surely<RemoteRecord>(
         {
           method: 'PATCH',
           path: pathOf(table, id),
-          doing: `Changing a record of ${table}`,
+          doing,
           query: answerWith(fields),
           body: wanted,
         },
@@ -231,13 +260,15 @@ export function createWriting(
           const stands =
             look?.kind === 'there' &&
             fields.every((name) => look.record.fields[name]?.value === wanted[name]);
-          return done(stands ? look.record : null);
+          if (stands) return done(look.record);
+          const record = look?.kind === 'there' ? look.record : undefined;
+          return unlessChanged({ where: pathOf(table, id), doing }, record, seen, fields);
         },
         recordFrom(table, fields),
       );
       return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
     },
-    delete: (table, id) => remove(table, id, `Deleting a record of ${table}`),
+    delete: (table, id, _version, seen) => remove(table, id, `Deleting a record of ${table}`, seen),
     async createRelation(type, from, to) {
       const written = await surely<string>(
         {
