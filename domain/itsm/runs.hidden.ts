@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 
-/** Which of these columns a run has read as empty where both sides last agreed on a value. */
+/** Which of these columns a run has read as empty: where both sides last agreed on a value, or in a record without a card. */
 export async function emptiedColumns(
   sql: Sql,
   runId: string,
@@ -11,10 +11,10 @@ export async function emptiedColumns(
     `select f.col from unnest(?::text[], ?::text[]) as f(path, col)
      where exists (
        select from itsm_run_records r
-       join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id and p.state = 'linked'
+       left join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
        where r.run_id = ? and r.record is not null
          and coalesce(r.record -> 'fields' -> f.col ->> 'value', '') = ''
-         and coalesce(p.base -> f.path ->> 'remote', '') <> ''
+         and (p.remote_id is null or p.state = 'linked' and coalesce(p.base -> f.path ->> 'remote', '') <> '')
      )
      order by f.col`,
     [fields.map(({ path }) => path), fields.map(({ column }) => column), mappingId, runId] as never,

@@ -64,6 +64,8 @@ export interface DeletionPolicy {
   quarantineMs: number;
   /** After how many complete readings without it a record counts as gone; 0: never by that alone. */
   completeReads: number;
+  /** Columns are kept from the account: what was changed in them is not known, and nothing is removed meanwhile. */
+  held?: true;
 }
 
 /** What ties a card type to a table outside. */

@@ -24,7 +24,7 @@ export function planGone(
     return;
   }
   const gone: Side = card ? 'remote' : 'local';
-  if (planKept(planning, pair, cardId, gone)) return;
+  if (planKept(planning, pair, cardId, gone) || planHeld(planning, pair, cardId)) return;
   if (planMoved(planning, pair, cardId, card, fate, gone)) return;
   const evidence = fate.kind === 'gone' ? fate.evidence : 'inventory';
   const what = gone === 'local' ? 'card' : 'record';
@@ -69,7 +69,7 @@ export function planQuarantined(
     planning.again.add(pair.remoteId);
     return;
   }
-  if (planKept(planning, pair, cardId, gone)) return;
+  if (planKept(planning, pair, cardId, gone) || planHeld(planning, pair, cardId)) return;
   planning.again.add(pair.remoteId);
   if (planMoved(planning, pair, cardId, card, fate, gone)) return;
   const until = Date.parse(since) + planning.mapping.deletion.quarantineMs;
@@ -125,6 +125,15 @@ function planKept(planning: Planning, pair: Pair, cardId: string, gone: Side): b
     expects: { pair: pair.state.kind },
     ...(kept.drop ? { drops: [pair.remoteId] } : { state: { kind: 'ended', gone } }),
   });
+  return true;
+}
+
+/** Leaves a removal to a run that sees all columns: what was changed in one that is kept back must not be lost with it. */
+function planHeld(planning: Planning, pair: Pair, cardId: string): boolean {
+  if (!planning.mapping.deletion.held) return false;
+  const reason = 'Nothing is removed while columns are kept from the account';
+  addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
+  planning.again.add(pair.remoteId);
   return true;
 }
 

@@ -23,23 +23,19 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
       : ([kind.remoteType, source, target] as const);
   };
 
-  const write = async (
-    what: RemoteWrite,
-    mark: string,
-    version: string | undefined,
-  ): Promise<RemoteAnswer> => {
+  const write = async (what: RemoteWrite, mark: string, seen: RemoteRecord | null): Promise<RemoteAnswer> => {
     if (what.kind === 'create' || what.kind === 'update') {
       const values = columnValues(what.values);
       const answer =
         what.kind === 'create'
           ? await connector.create(what.table, values, mark)
-          : await connector.update(what.table, what.id, values, version);
+          : await connector.update(what.table, what.id, values, seen?.version, seen?.fields);
       if (!answer.ok) return failed(answer.failure);
       const { record, recovered } = answer.value;
       return { kind: 'done', record: await shown(record, values), found: recovered };
     }
     if (what.kind === 'delete') {
-      const answer = await connector.delete(what.table, what.id, version);
+      const answer = await connector.delete(what.table, what.id, seen?.version, seen?.fields);
       return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
     }
     const ends = endsOf(what.link);
@@ -85,7 +81,7 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
         ]),
       );
     },
-    writeRemote: (what, mark, seen) => write(what, mark, seen?.version),
+    writeRemote: (what, mark, seen) => write(what, mark, seen),
     async trace(what, mark): Promise<Trace> {
       if (what.kind === 'create') {
         const record = await asked(connector.findCreated(what.table, mark));

@@ -5,7 +5,8 @@ import type { RunWork } from './run.types.ts';
 
 /**
  * Leaves columns out of the run that are kept from the account: they come back empty, and nothing of that is a change.
- * Only columns are asked about that have come back empty where they were not.
+ * Only columns are asked about that have come back empty where they were not, or in records without a card: made without
+ * its value, a card would be taken for one whose value somebody has cleared.
  */
 export async function leaveOutHidden(work: RunWork): Promise<void> {
   const { db, connector, loaded, mappingId, runId } = work;
@@ -16,7 +17,10 @@ export async function leaveOutHidden(work: RunWork): Promise<void> {
   const hidden = new Set(await asked(connector.withheldFields(mapping.table, emptied)));
   if (hidden.size === 0) return;
   const kept = mapping.fields.filter(({ remote }) => !hidden.has(remote));
-  work.loaded = { ...loaded, mapping: { ...mapping, fields: kept } };
+  work.loaded = {
+    ...loaded,
+    mapping: { ...mapping, fields: kept, deletion: { ...mapping.deletion, held: true } },
+  };
   await work.keep({ hidden: [...hidden] }, async (sql) => {
     await sql('itsm_runs')
       .where({ id: runId })

@@ -92,13 +92,16 @@ function closingOf(
     const reached = began ?? newest;
     return was === null || (reached !== null && reached > was) ? reached : was;
   };
+  // a change in a row that was kept back is heard of when everything is read again
+  const readAt = (was: string | null) =>
+    state.withheld ? null : complete && whole ? new Date(state.startedAt).toISOString() : was;
+  const hearsLinks = pulls && (complete || !state.linksWithheld);
   return {
     again: [...again].sort(),
     absences,
     watermark: pulls ? later(book.watermark, state.newest) : book.watermark,
-    linksWatermark: pulls ? later(book.links_watermark, state.newestLink) : book.links_watermark,
+    linksWatermark: hearsLinks ? later(book.links_watermark, state.newestLink) : book.links_watermark,
     localPosition: pushes ? state.localPosition : book.local_position,
-    completeReadAt:
-      complete && whole && !state.withheld ? new Date(state.startedAt).toISOString() : book.complete_read_at,
+    completeReadAt: readAt(book.complete_read_at),
   };
 }
