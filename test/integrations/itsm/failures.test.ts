@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { advice } from '../../../integrations/itsm/remote.failures.ts';
 import { faults } from '../../emulators/servicenow/faults.ts';
-import { calledInDocs, failsWith } from '../../soak/itsm/told.ts';
+import { calledInDocs, failsWith, faultsInDocs } from '../../soak/itsm/told.ts';
 
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itsm.md'), 'utf8');
 
@@ -13,14 +13,6 @@ test('the guide has a row for each way to fail, with the very advice that the fa
 });
 
 test('and one for each fault of a remote, with what runs fail with when it stays', () => {
-  const table = guide.slice(guide.indexOf('| The remote | The run |'));
-  const rows = [...table.matchAll(/^\| ([a-z].+?) \| .+? \| (?:(`.+`) )?\|$/gm)].map(([, fault, code]) => [
-    fault,
-    code ?? '',
-  ]);
-  const told = faults.map((fault) => [
-    calledInDocs[fault],
-    failsWith[fault].map((code) => `\`${code}\``).join(', '),
-  ]);
-  expect(rows).toEqual(told);
+  const rows = faultsInDocs(guide).map(({ called, codes }) => ({ called, codes }));
+  expect(rows).toEqual(faults.map((fault) => ({ called: calledInDocs[fault], codes: failsWith[fault] })));
 });

@@ -3,9 +3,9 @@ import type { Fault } from '../../emulators/servicenow/faults.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver } from './drive.ts';
 import type { Size } from './landscape.ts';
-import { ordeals } from './ordeals.ts';
-import { createPeople } from './people.ts';
-import { type Ordeal, recover, suffer, tell } from './suffer.ts';
+import { nameOf, ordeals } from './ordeals.ts';
+import { createPeople, type People } from './people.ts';
+import { faultsOf, type Ordeal, recover, suffer, tell } from './suffer.ts';
 import { createWorld, type World } from './world.ts';
 
 /** Wrong things that are told of one ordeal. */
@@ -31,6 +31,8 @@ export interface Endured {
   failed: number;
   /** How often each fault has befallen a call. */
   fired: Map<Fault, number>;
+  /** In how many ordeals faults have befallen calls, alone or both of two; by their names with `+` between. */
+  together: Map<string, number>;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function endure(
   parts: Pick<World, 'services' | 'ctx'>,
   { seed, ordeals: count, size, page, reach, lifetime, stretch, log = () => {} }: Endurance,
 ): Promise<Endured> {
-  const total: Endured = { runs: 0, failed: 0, fired: new Map() };
+  const total: Endured = { runs: 0, failed: 0, fired: new Map(), together: new Map() };
   const clock = createVirtualClock(Date.now());
   const driver = createDriver(parts.services, clock, page);
   let world: World | undefined;
@@ -51,18 +53,24 @@ export async function endure(
       total.fired.set(fault, (total.fired.get(fault) ?? 0) + times);
   };
   try {
-    let people: ReturnType<typeof createPeople> | undefined;
+    let people: People | undefined;
     for (const [at, ordeal] of ordeals(seed, count, reach).entries()) {
       if (!world || !people || at % lifetime === 0) {
         await world?.close();
         note(world);
         world = await createWorld(parts, size, { clock, seed: `${seed} ${at}` });
-        people = createPeople(world, mulberry32(mix(seed, at)));
+        people = await createPeople(world, mulberry32(mix(seed, at)));
       }
       lately.push(ordeal);
+      const before = new Map(world.instance.faults.fired);
       const outcomes = [await suffer(world, driver, people, ordeal)];
+      const { fired } = world.instance.faults;
+      if (faultsOf(ordeal).every((fault) => (fired.get(fault) ?? 0) > (before.get(fault) ?? 0))) {
+        const key = nameOf(faultsOf(ordeal));
+        total.together.set(key, (total.together.get(key) ?? 0) + 1);
+      }
       const rests = lately.length === stretch || at === count - 1 || (at + 1) % lifetime === 0;
-      if (rests) outcomes.push(await recover(world, driver, people));
+      if (rests) outcomes.push(await recover(world, driver, people, new Set(lately.flatMap(faultsOf))));
       for (const { runs, failed } of outcomes) {
         total.runs += runs;
         total.failed += failed;

@@ -6,7 +6,7 @@ import type { Driver } from './drive.ts';
 import { kinds } from './landscape.ts';
 import type { People } from './people.ts';
 import { judgeFailures } from './told.ts';
-import type { World } from './world.ts';
+import { tellChanges, type World } from './world.ts';
 
 /** A run that the remote makes hard. */
 export interface Ordeal {
@@ -18,20 +18,30 @@ export interface Ordeal {
 
 export const faultsOf = ({ scripts }: Ordeal): Fault[] => scripts.map(({ fault }) => fault);
 
+/** Faults that befall calls of which a run makes few. */
+const rare: readonly Fault[] = ['reset_after_write', 'rows_between_pages', 'duplicate_ids'];
+/** For as many calls as runs can make. */
+const FOR_GOOD = 400;
+
 /**
- * An ordeal of these faults: mostly for a few calls, sometimes for good.
+ * An ordeal of these faults: mostly for a few calls, sometimes for good. What lasts comes last, and early is more likely
+ * than late, so that each of them gets to befall a call.
  * @param reach how many calls a run makes, about.
  */
 export function createOrdeal(faults: readonly Fault[], random: Random, reach: number): Ordeal {
-  return {
-    scripts: faults.map((fault) => ({
-      fault,
-      nth: between(random, 1, fault === 'reset_after_write' ? 3 : reach),
-      times: fault === 'rows_between_pages' ? 2 : pick(random, [1, 1, 2, 3, 8, 400]),
-    })),
-    complete: random() < 0.7,
-    pace: between(random, 2, 8),
-  };
+  const scripts = faults.map((fault) => ({
+    fault,
+    nth: rare.includes(fault) ? between(random, 1, 2) : between(random, 1, random() < 0.5 ? 4 : reach),
+    times: fault === 'rows_between_pages' ? 2 : pick(random, [1, 1, 2, 3, 8, FOR_GOOD]),
+  }));
+  for (const script of scripts) {
+    const others = scripts.filter((one) => one !== script);
+    if (others.length === 0 || script.times < 8) continue;
+    if (others.some(({ fault }) => rare.includes(fault))) script.times = 3;
+    else script.nth = Math.max(...others.map(({ nth, times }) => nth + Math.min(times, 3)));
+  }
+  const whole = faults.some((fault) => rare.includes(fault)) ? 0.9 : 0.6;
+  return { scripts, complete: random() < whole, pace: between(random, 2, 8) };
 }
 
 export const tell = ({ scripts, complete, pace }: Ordeal): string =>
@@ -70,35 +80,51 @@ export async function suffer(world: World, driver: Driver, people: People, ordea
   }
   instance.watch = undefined;
   await Promise.all(acting);
-  people.learn();
   instance.heal();
   driver.clock.advance(3_600_000);
   return outcome;
 }
 
-/** Runs until nothing is left to be done, and looks at what both sides have come to. */
-export async function recover(world: World, driver: Driver, people: People): Promise<Outcome> {
-  const faults: string[] = [];
-  const runs = await settle(world, driver, faults);
-  return { faults: [...faults, ...(await people.expected.judge())], runs, failed: 0 };
+/**
+ * Runs over what has changed until nothing is left to be done, and looks at what both sides have come to. A reading of
+ * everything then finds nothing that the others have passed over.
+ * @param befallen what the remote has done since both sides were last at rest.
+ */
+export async function recover(
+  world: World,
+  driver: Driver,
+  { expected }: People,
+  befallen: ReadonlySet<Fault>,
+): Promise<Outcome> {
+  const outcome: Outcome = { faults: [], runs: 0, failed: 0 };
+  for (let round = 1; ; round += 1) {
+    const changes = await runWell(world, driver, {}, outcome);
+    if (outcome.failed > 0 || changes.length === 0) break;
+    if (round === PATIENCE) {
+      outcome.faults.push(`after ${PATIENCE} rounds there is still something to be done`, ...changes);
+      break;
+    }
+  }
+  outcome.faults.push(...(await expected.judge(befallen)));
+  const left = await runWell(world, driver, { complete: true }, outcome);
+  outcome.faults.push(...left.map((one) => `left to a reading of everything: ${one}`));
+  return outcome;
 }
 
-/** Runs until nothing is left to be done, first over what has changed and then over everything. @returns how many runs it took. */
-async function settle(world: World, driver: Driver, faults: string[]): Promise<number> {
-  let runs = 0;
-  let complete = false;
-  for (let round = 0; round < PATIENCE; round += 1) {
-    let changes = 0;
-    for (const { key } of kinds) {
-      const ended = await driver.run(world, world.mappings[key], { complete });
-      runs += 1;
-      changes += ended.changes;
-      faults.push(...judgeFailures(ended, []).map((fault) => `${key}, with the remote well: ${fault}`));
-      if (ended.run.status === 'failed') return runs;
-    }
-    if (changes === 0 && complete) return runs;
-    complete = true;
+/** A run of each kind of things with the remote well. @returns what they were to change. */
+async function runWell(
+  world: World,
+  driver: Driver,
+  how: { complete?: boolean },
+  outcome: Outcome,
+): Promise<string[]> {
+  const changes: string[] = [];
+  for (const { key } of kinds) {
+    const ended = await driver.run(world, world.mappings[key], how);
+    outcome.runs += 1;
+    if (ended.run.status === 'failed') outcome.failed += 1;
+    outcome.faults.push(...judgeFailures(ended, []).map((fault) => `${key}, with the remote well: ${fault}`));
+    if (ended.changes > 0) changes.push(...(await tellChanges(world, ended)));
   }
-  faults.push(`after ${PATIENCE} rounds there is still something to be done`);
-  return runs;
+  return changes;
 }

@@ -24,14 +24,16 @@ export const failsWith: Record<Fault, FailureCode[]> = {
 /** Whatever fails may open the circuit, and may leave open whether a write was done. */
 const besides: FailureCode[] = ['outage', 'answer_lost'];
 
+/** Whether a line of a run's log tells of a failure, be it for good or not. */
+export const isFailure = ({ level, message }: Ended['log'][number]): boolean =>
+  level === 'error' || message.endsWith('It is tried again.');
+
 /** The failures that a run tells of, each with what is wrong with how it does. */
 export function judgeFailures({ run, log }: Ended, faults: readonly Fault[]): string[] {
   const wrong: string[] = [];
   const allowed = faults.flatMap((fault) => failsWith[fault]);
   const known = allowed.length > 0 ? [...allowed, ...besides] : [];
-  const told = log.filter(
-    ({ level, message }) => level === 'error' || message.endsWith('It is tried again.'),
-  );
+  const told = log.filter(isFailure);
   for (const { message } of told) {
     const code = (Object.keys(advice) as FailureCode[]).find((one) => message.includes(advice[one]));
     if (code === undefined) wrong.push(`a failure without advice: ${message}`);
@@ -45,6 +47,26 @@ export function judgeFailures({ run, log }: Ended, faults: readonly Fault[]): st
     wrong.push(`the log does not tell why the run failed: ${run.error_message}`);
   if (run.status !== 'failed' && run.status !== 'completed') wrong.push(`the run is ${run.status}`);
   return wrong;
+}
+
+/** What a row of the page about remotes tells of a fault. */
+export interface FaultInDocs {
+  called: string;
+  codes: string[];
+  /** What a run tells that fails with it; `…` stands for the table. */
+  told: string;
+}
+
+/** The table of faults in the page about remotes. */
+export function faultsInDocs(guide: string): FaultInDocs[] {
+  const table = guide.slice(guide.indexOf('| The remote | The run |'));
+  return [...table.matchAll(/^\| ([a-z].+?) \| .+? \| (?:(`.+`) )?\| (?:(.+?) )?\|$/gm)].map(
+    ([, called = '', codes = '', told = '']) => ({
+      called,
+      codes: [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => code!),
+      told,
+    }),
+  );
 }
 
 /** What the page about remotes calls each fault. */

@@ -92,16 +92,28 @@ export interface Ended {
   changes: number;
 }
 
+/** Rows that change nothing. */
+const quiet = ['skip', 'conflict', 'stage'];
+
 export async function readRun({ services: { db } }: World, id: string): Promise<Ended> {
   const run = await db('itsm_runs').where({ id }).first();
   const log = await db('itsm_run_log').where({ run_id: id }).orderBy('id').select('level', 'message');
   const { planned = {} } = run.stats as RunRow['stats'];
-  const quiet = ['skip', 'conflict', 'stage'];
   const changes = Object.entries(planned).reduce(
     (sum, [action, count]) => sum + (quiet.includes(action) ? 0 : count),
     0,
   );
   return { run, log, changes };
+}
+
+/** The rows of a run's plan that were to change something, as a person would be told of them. */
+export async function tellChanges({ services: { db } }: World, { run }: Ended): Promise<string[]> {
+  const { rows } = await db.raw(
+    `select action, side, remote_id, card_id, row ->> 'reason' as reason, row -> 'diff' as diff, progress, message
+     from itsm_plan_rows where run_id = ? and not action = any(?) order by no limit 5`,
+    [run.id, quiet] as never,
+  );
+  return rows.map((row: unknown) => JSON.stringify(row));
 }
 
 export interface Thing {

@@ -1,0 +1,263 @@
+import type { Db } from '../../../platform/database.ts';
+import { type Kind, kinds, texts } from './landscape.ts';
+import type { World } from './world.ts';
+
+export type SideName = 'local' | 'remote';
+export type Path = (typeof texts)[number]['card_field'];
+export const sides: readonly SideName[] = ['local', 'remote'];
+export const paths: readonly Path[] = texts.map(({ card_field }) => card_field);
+
+/** No value, among values. */
+export const NOTHING = '';
+
+/** What has become of a thing on one side. */
+export interface SideStory {
+  id?: string;
+  there: boolean;
+  /** Who made it there last, and who removed it. */
+  madeBy?: Actor;
+  removedBy?: Actor;
+  held: Record<Path, string>;
+  /** All that it has ever held there. */
+  ever: Record<Path, Set<string>>;
+}
+
+export type Actor = 'person' | 'sync';
+
+/** A value that a person has written. */
+export interface Written {
+  side: SideName;
+  /** What was in its place. */
+  seen: string;
+  /** The thing was made with it. */
+  atFirst?: true;
+}
+
+/** One thing, which is a card here and a record outside. */
+export interface Story {
+  name: string;
+  kind: Kind['key'];
+  local: SideStory;
+  remote: SideStory;
+  /** What both sides agreed on when they were last at rest; undefined while no person has made it. */
+  root: Record<Path, string> | undefined;
+  /** What persons have written since. */
+  written: Record<Path, Map<string, Written>>;
+}
+
+/** What has happened on both sides, by the journals of both: the events here, and the instance's own there. */
+export interface Chronicle {
+  stories: Map<string, Story>;
+  /** The keys of relations outside, with `application > component`. */
+  relations: Map<string, string>;
+  /** Takes in what has happened. */
+  read(): Promise<void>;
+  /** @returns what should never have happened, however it ended. */
+  judge(): string[];
+  /** Both sides are at rest: what they hold is where what comes next begins. */
+  rest(): void;
+}
+
+/** Who changes things at the remote. */
+export const ELSEWHERE = 'abel.tuter';
+
+const perPath = <T>(make: (path: Path) => T) =>
+  Object.fromEntries(paths.map((path) => [path, make(path)])) as Record<Path, T>;
+
+const newSide = (): SideStory => ({
+  there: false,
+  held: perPath(() => NOTHING),
+  ever: perPath(() => new Set<string>()),
+});
+
+type Changes = Record<string, { old: unknown; new: unknown }>;
+
+/** @param related is told of each relation that a person has made or removed outside. */
+export async function openChronicle(
+  { services: { db }, instance }: Pick<World, 'services' | 'instance'>,
+  related: (ends: string, there: boolean) => void,
+): Promise<Chronicle> {
+  const stories = new Map<string, Story>();
+  const names: Record<SideName, Map<string, string>> = { local: new Map(), remote: new Map() };
+  const relations = new Map<string, string>();
+  let faults: string[] = [];
+  /** Values that the synchronisation has written, to be compared with what persons have when both journals are read. */
+  let carried: { story: Story; side: SideName; path: Path; value: string }[] = [];
+  let read = 0;
+  let reading: Promise<void> = Promise.resolve();
+  let position = await newestEvent(db);
+
+  const storyOf = (name: string, kind: Kind['key']): Story => {
+    const story = stories.get(name) ?? {
+      name,
+      kind,
+      local: newSide(),
+      remote: newSide(),
+      root: undefined,
+      written: perPath(() => new Map()),
+    };
+    stories.set(name, story);
+    return story;
+  };
+  const hold = (story: Story, side: SideName, path: Path, value: string) => {
+    story[side].held[path] = value;
+    story[side].ever[path].add(value);
+  };
+
+  const made = (side: SideName, by: Actor, id: string, story: Story, values: Record<Path, string>) => {
+    names[side].set(id, story.name);
+    if (story[side].there) faults.push(`'${story.name}' was made though it was there (${side}, by ${by})`);
+    Object.assign(story[side], { id, there: true, madeBy: by });
+    for (const path of paths) {
+      hold(story, side, path, values[path]);
+      if (by === 'sync') carried.push({ story, side, path, value: values[path] });
+    }
+    if (by !== 'person') return;
+    story.root = perPath(() => NOTHING);
+    for (const path of paths) {
+      if (values[path] !== NOTHING)
+        story.written[path].set(values[path], { side, seen: NOTHING, atFirst: true });
+    }
+  };
+  const edited = (side: SideName, by: Actor, story: Story, path: Path, value: string) => {
+    const seen = story[side].held[path];
+    hold(story, side, path, value);
+    if (by === 'person') story.written[path].set(value, { side, seen });
+    else if (value === NOTHING) faults.push(`${path} of '${story.name}' was emptied (${side})`);
+    else carried.push({ story, side, path, value });
+  };
+  const removed = (side: SideName, by: Actor, story: Story) => {
+    if (story[side].there) Object.assign(story[side], { there: false, removedBy: by });
+  };
+
+  const readRemote = () => {
+    for (; read < instance.writes.length; read += 1) {
+      const { kind: what, table, id, user, values } = instance.writes[read]!;
+      const by: Actor = user === ELSEWHERE ? 'person' : 'sync';
+      if (table === 'cmdb_rel_ci') {
+        if (what === 'insert') {
+          const ends = `${names.remote.get(values.parent!)} > ${names.remote.get(values.child!)}`;
+          if ([...relations.values()].includes(ends)) faults.push(`relation ${ends} was made twice`);
+          relations.set(id, ends);
+        }
+        const ends = relations.get(id);
+        if (what === 'delete') relations.delete(id);
+        if (ends && by === 'person') related(ends, what !== 'delete');
+        continue;
+      }
+      const kind = kinds.find((one) => one.table === table);
+      if (!kind) continue;
+      if (what === 'insert') {
+        made('remote', by, id, storyOf(values.name!, kind.key), valuesOf(values));
+        continue;
+      }
+      const story = stories.get(names.remote.get(id) ?? '');
+      if (!story) continue;
+      if (what === 'delete') {
+        removed('remote', by, story);
+        for (const [key, ends] of relations) {
+          if (ends.split(' > ').includes(story.name)) relations.delete(key);
+        }
+        continue;
+      }
+      for (const { card_field, remote_field } of texts) {
+        const value = values[remote_field];
+        if (value !== undefined) edited('remote', by, story, card_field, value);
+      }
+    }
+  };
+
+  const readLocal = async () => {
+    const { rows } = await db.raw(
+      `select e.position::text as position, e.event_type as type, e.card_id as id, e.card_type, e.data -> 'changes' as changes,
+         exists (select from itsm_runs r where r.id = e.batch_id) as synced
+       from events e where e.position > ? and e.card_type = any(?) and e.event_type like 'card.%' order by e.position`,
+      [position, kinds.map(({ cardType }) => cardType)] as never,
+    );
+    for (const { position: at, type, id, card_type, changes, synced } of rows as {
+      position: string;
+      type: string;
+      id: string;
+      card_type: string;
+      changes: Changes | null;
+      synced: boolean;
+    }[]) {
+      position = at;
+      const by: Actor = synced ? 'sync' : 'person';
+      if (type === 'card.created') {
+        const kind = kinds.find(({ cardType }) => cardType === card_type)!;
+        const values = perPath((path) => textOf(changes?.[path]?.new));
+        made('local', by, id, storyOf(String(changes!.name!.new), kind.key), values);
+        continue;
+      }
+      const story = stories.get(names.local.get(id) ?? '');
+      if (!story) faults.push(`a card that nobody knows of: ${type} ${id}`);
+      else if (type === 'card.archived' || type === 'card.deleted') removed('local', by, story);
+      else if (type !== 'card.updated') faults.push(`'${story.name}': ${type}, which nobody has asked for`);
+      else {
+        for (const path of paths) {
+          if (changes?.[path]) edited('local', by, story, path, textOf(changes[path].new));
+        }
+      }
+    }
+  };
+
+  const judgeCarried = () => {
+    for (const { story, side, path, value } of carried) {
+      const isKnown = value === NOTHING || value === story.root?.[path] || story.written[path].has(value);
+      if (!isKnown)
+        faults.push(`${path} of '${story.name}' became ${value}, which nobody has written (${side})`);
+    }
+    carried = [];
+  };
+
+  for (const { key, table } of kinds) {
+    for (const { values } of instance.store.of(table))
+      made('remote', 'person', values.sys_id!, storyOf(values.name!, key), valuesOf(values));
+  }
+  for (const { values } of instance.store.of('cmdb_rel_ci')) {
+    const ends = `${names.remote.get(values.parent!)} > ${names.remote.get(values.child!)}`;
+    relations.set(values.sys_id!, ends);
+  }
+
+  return {
+    stories,
+    relations,
+    read() {
+      // one after the other, whoever asks
+      reading = reading.then(async () => {
+        readRemote();
+        await readLocal();
+      });
+      return reading;
+    },
+    judge() {
+      judgeCarried();
+      const found = faults;
+      faults = [];
+      return found;
+    },
+    rest() {
+      for (const [name, story] of stories) {
+        if (!story.local.there && !story.remote.there) stories.delete(name);
+        // what is at rest on one side alone waits for a person, with all that is known of it
+        if (!story.local.there || !story.remote.there) continue;
+        story.root = { ...story.remote.held };
+        story.written = perPath(() => new Map());
+        for (const side of sides) story[side].ever = perPath((path) => new Set([story[side].held[path]]));
+      }
+    },
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : NOTHING);
+
+const valuesOf = (values: Record<string, string>): Record<Path, string> =>
+  Object.fromEntries(
+    texts.map(({ card_field, remote_field }) => [card_field, values[remote_field] ?? NOTHING]),
+  ) as Record<Path, string>;
+
+async function newestEvent(db: Db): Promise<string> {
+  const { rows } = await db.raw('select coalesce(max(position), 0)::text as position from events');
+  return rows[0].position;
+}
