@@ -115,11 +115,11 @@ describe('a remote', () => {
       await edit(row(6).values.name!, { alias: `before ${fault}` });
       instance.faults.arm({ fault, times: 100_000 });
       // a lost answer is got over by looking, unless what was written is never found
-    const before = row(6).values.version!;
-    instance.watch = ({ kind }) => {
-      if (kind === 'list') instance.elsewhere.update(row(6).values.sys_id!, { version: before });
-    };
-    const { run: ended, log } = await run();
+      const before = row(6).values.version!;
+      instance.watch = ({ kind }) => {
+        if (kind === 'list') instance.elsewhere.update(row(6).values.sys_id!, { version: before });
+      };
+      const { run: ended, log } = await run();
       instance.watch = undefined;
       instance.heal();
       await t.services.db('itsm_account_limits').delete();
@@ -131,7 +131,7 @@ describe('a remote', () => {
       // the circuit may open meanwhile
       expect([code, 'outage']).toContain(ended.error_code);
       expect(ended.error_message).toMatch(
-        new RegExp(`^${where}.*: .*\\. (${advice[code]}|${advice.outage})$`),
+        new RegExp(`^(${where}|table ${table}).*: .*\\. (${advice[code]}|${advice.outage})$`),
       );
     },
   );

@@ -205,6 +205,12 @@ describe('the description of the remote', () => {
     expect(
       await value(remote.withheldFields('cmdb_ci_server', ['name', 'short_description', 'asset_tag'])),
     ).toEqual(['short_description']);
+    // also where the first of the rows that it could be told by is hidden itself
+    const [first] = instance.store.ids('cmdb_ci_server');
+    instance.accounts.get('estate')!.hidesRow = ({ values }) => values.sys_id === first;
+    expect(await value(remote.withheldFields('cmdb_ci_server', ['name', 'short_description']))).toEqual([
+      'short_description',
+    ]);
   });
 
   test('rights are tried where that leaves no trace, and looked up elsewhere', async () => {

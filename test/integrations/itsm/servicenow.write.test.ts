@@ -80,6 +80,41 @@ test('a write that fails over there is looked up and done again', async () => {
   expect(instance.writes).toHaveLength(1);
 });
 
+test('what is hidden is neither made again nor taken for gone', async () => {
+  const account = instance.accounts.get('estate')!;
+  account.hidesRow = ({ values }) => values.correlation_id === 'estate:hidden';
+  instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'] });
+  expect(await failure(remote.create(table, { name: 'hidden' }, 'estate:hidden'))).toMatchObject({
+    code: 'answer_lost',
+    what: expect.stringContaining('is kept from the account'),
+  });
+  expect(instance.store.of(table).filter(({ values }) => values.name === 'hidden')).toHaveLength(1);
+  const id = instance.store.ids(table)[0]!;
+  account.hidesRow = ({ values }) => values.sys_id === id;
+  expect((await failure(remote.delete(table, id))).code).toBe('not_found');
+  expect(instance.store.rows.has(id)).toBe(true);
+});
+
+test.each(['update', 'delete'] as const)(
+  'a lost %s is not sent again over what somebody has changed since',
+  async (kind) => {
+    const id = instance.store.ids(table)[0]!;
+    const look = (await value(remote.readByIds(table, [id], ['name', 'os']))).get(id)!;
+    const { fields } = (look as Extract<typeof look, { kind: 'there' }>).record;
+    const send = () =>
+      kind === 'update'
+        ? failure(remote.update(table, id, { name: 'ours' }, undefined, fields))
+        : failure(remote.delete(table, id, undefined, fields));
+    instance.faults.arm({ fault: 'server_error', kinds: [kind] });
+    instance.watch = (call) => {
+      if (call.kind === 'list') instance.elsewhere.update(id, { name: 'theirs' });
+    };
+    expect((await send()).code).toBe('changed_meanwhile');
+    expect(instance.store.rows.get(id)!.values.name).toBe('theirs');
+    expect(instance.writes.filter(({ user }) => user === 'estate')).toEqual([]);
+  },
+);
+
 test('what nobody made is not taken for what we made', async () => {
   instance.elsewhere.insert(table, { name: 'a', correlation_id: 'estate:1' });
   instance.elsewhere.insert(table, { name: 'b', correlation_id: 'estate:1' });

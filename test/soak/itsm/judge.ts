@@ -53,9 +53,7 @@ export function judgeStory(story: Story, asked: boolean, befallen: ReadonlySet<F
 }
 
 const hasWritten = (story: Story, side: SideName): boolean =>
-  paths.some((path) =>
-    [...story.written[path].values()].some((one) => one.side === side && !one.atFirst),
-  );
+  paths.some((path) => [...story.written[path].values()].some((one) => one.side === side && !one.atFirst));
 
 /** Whether a value that a person has written on a side has never come to the other. */
 function isUnseen(story: Story, side: SideName, path: Path): boolean {
