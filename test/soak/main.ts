@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 import { type Send, sendTo } from './caller.ts';
 import { liveHistories, type Through, throughs } from './histories.ts';
 import { createHistory, type History } from './history.ts';
-import { putToTheTest } from './itsm/start.ts';
+import { killWorkers, putToTheTest } from './itsm/start.ts';
 import { type Crew, startCrew } from './processes.ts';
 import { followChanges, followStream } from './readers.ts';
 import type { ChangeEvent } from './replay.ts';
@@ -199,6 +199,7 @@ const { values } = parseArgs({
   options: {
     histories: { type: 'string' },
     itsm: { type: 'boolean', default: false },
+    'itsm-kills': { type: 'string' },
     minutes: { type: 'string', default: '2' },
     requests: { type: 'string' },
     runs: { type: 'string', default: '500' },
@@ -210,6 +211,7 @@ const minutes = Number(values.minutes);
 const requests = Number(values.requests ?? 1);
 const histories = Number(values.histories ?? 1);
 const runs = Number(values.runs);
+const kills = Number(values['itsm-kills'] ?? 1);
 const whole = (count: number) => Number.isSafeInteger(count) && count > 0;
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
 if (
@@ -218,6 +220,7 @@ if (
   !whole(requests) ||
   !whole(histories) ||
   !whole(runs) ||
+  !whole(kills) ||
   !throughs.includes(values.through as Through)
 ) {
   console.error('npm run soak -- --minutes N --seed S: N is a number above 0, S a whole number.');
@@ -228,11 +231,15 @@ if (
   console.error(
     'npm run soak -- --itsm --runs N --seed S: as many runs of a synchronisation whose remote fails; N is a whole number.',
   );
+  console.error(
+    'npm run soak -- --itsm-kills N --seed S: runs of a synchronisation whose workers are killed as many times; N is a whole number.',
+  );
   process.exit(2);
 }
 async function begun(): Promise<boolean> {
   if (values.requests !== undefined) return await makeRequests(requests, seed);
   if (values.histories !== undefined) return await liveHistories(histories, seed, values.through as Through);
+  if (values['itsm-kills'] !== undefined) return await killWorkers(kills, seed);
   if (values.itsm) return await putToTheTest(runs, seed);
   return await soak(minutes, seed);
 }

@@ -32,8 +32,8 @@ export interface Instance {
   importSets: Record<string, ImportSet>;
   /** Whether POST /api/now/v1/batch is there. */
   batch: boolean;
-  /** Milliseconds that a page, a single record and a write take. */
-  latency: { list: number; one: number; write: number };
+  /** Milliseconds that a page, a single record and a write take, and the answer to a write that is done. */
+  latency: { list: number; one: number; write: number; answer: number };
   calls: Call[];
   /** Told of each call before it is answered. */
   watch?: ((call: Call) => void) | undefined;

@@ -86,7 +86,8 @@ export async function receive(
   if (instead) return send(instance, call, response, instead);
 
   const { latency } = instance;
-  const usual = route.kind === 'list' || route.kind === 'one' ? latency[route.kind] : latency.write;
+  const isRead = route.kind === 'list' || route.kind === 'one';
+  const usual = isRead ? latency[route.kind as 'list' | 'one'] : latency.write;
   const wait = misbehaviour.delay() ?? usual;
   if (wait > 0) await instance.hold(wait, gone.signal);
   misbehaviour.restrict(account);
@@ -96,6 +97,7 @@ export async function receive(
     incoming.socket.destroy();
     return;
   }
+  if (!isRead && latency.answer > 0) await instance.hold(latency.answer, gone.signal);
   misbehaviour.alter(answer);
   send(instance, call, response, answer, misbehaviour.cuts(answer));
 }

@@ -84,7 +84,7 @@ export async function startServiceNow(options: Options = {}): Promise<ServiceNow
     faults: new Faults(),
     importSets: options.importSets ?? {},
     batch: options.batch ?? false,
-    latency: { list: 0, one: 0, write: 0, ...options.latency },
+    latency: { list: 0, one: 0, write: 0, answer: 0, ...options.latency },
     calls: [],
     writes: [],
     count: (kind, table) =>

@@ -4,17 +4,24 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** Puts runs of the synchronisation under faults to the test in a process of the test runner. @returns whether all was well. */
+/** Puts runs of the synchronisation under faults to the test. @returns whether all was well. */
 export async function putToTheTest(count: number, seed: number): Promise<boolean> {
   console.log(`# synchronisation with ${count} runs under faults, seed ${seed}`);
+  return await runTests('faults.test.ts', { ITSM_RUNS: String(count), ITSM_SEED: String(seed) });
+}
+
+/** Kills workers so often in the midst of runs. @returns whether all was well. */
+export async function killWorkers(count: number, seed: number): Promise<boolean> {
+  console.log(`# synchronisation whose workers are killed ${count} times, seed ${seed}`);
+  return await runTests('kills.test.ts', { ITSM_KILLS: String(count), ITSM_SEED: String(seed) });
+}
+
+/** In a process of the test runner. */
+async function runTests(file: string, env: Record<string, string>): Promise<boolean> {
   const child = spawn(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.itsm.config.ts', 'faults.test.ts'],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      env: { ...process.env, ITSM_RUNS: String(count), ITSM_SEED: String(seed) },
-    },
+    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.itsm.config.ts', file],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } },
   );
   const [code] = await once(child, 'exit');
   return code === 0;

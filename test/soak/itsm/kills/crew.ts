@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { JOBS_CHANNEL } from '../../../../domain/jobs/jobs.enqueue.ts';
+import type { Services } from '../../../../domain/services.ts';
+import type { Child } from '../../../support/child.ts';
+import { jobRow, letLeasesPass, startWorkerProcess } from '../../../support/jobs.ts';
+import { until } from '../../../support/until.ts';
+
+const FIXTURE = 'test/soak/itsm/kills/mortal.processors.ts';
+
+/** Two workers, so that there is always one that goes on with what the other has left. */
+export interface Crew {
+  /** Kills the one that has the job, if one has. */
+  kill(jobId: string): Promise<void>;
+  /** Waits until the job has ended or the worker that had it has died. @returns whether that died. */
+  bereaved(jobId: string): Promise<boolean>;
+  /** Has another worker go on with the job, and a new one come for the one that died. */
+  goOn(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startCrew(services: Services): Promise<Crew> {
+  const children: Child[] = [];
+  const coming = new Set<Promise<void>>();
+  const dead = new Set<number>();
+  const hire = async () => {
+    const child = await startWorkerProcess(services, FIXTURE);
+    children.push(child);
+    void child.ended().then(() => dead.add(child.process.pid!));
+  };
+  const join = () => {
+    const arrival = hire().finally(() => coming.delete(arrival));
+    coming.add(arrival);
+  };
+  join();
+  join();
+  await Promise.all(coming);
+  const holder = async (jobId: string): Promise<number | undefined> => {
+    const { lease_owner } = await jobRow(services, jobId);
+    return lease_owner === null ? undefined : Number(lease_owner.split('/')[0]);
+  };
+  return {
+    async kill(jobId) {
+      const pid = await holder(jobId);
+      children.find(({ process }) => process.pid === pid)?.kill('SIGKILL');
+    },
+    bereaved: (jobId) =>
+      until(
+        'the worker to die or the job to end',
+        async () => {
+          const { status } = await jobRow(services, jobId);
+          if (['succeeded', 'failed', 'cancelled'].includes(status)) return { died: false };
+          const pid = await holder(jobId);
+          // mourned once: its name stays with the job until another worker has it
+          return pid !== undefined && dead.delete(pid) && { died: true };
+        },
+        120_000,
+      ).then(({ died }) => died),
+    async goOn() {
+      join();
+      // what the dead one has sent last comes to its end at the server first
+      await delay(5);
+      await letLeasesPass(services);
+      await services.db.raw(`select pg_notify(?, '')`, [JOBS_CHANNEL]);
+    },
+    async close() {
+      await Promise.all(coming);
+      for (const child of children) {
+        child.kill('SIGKILL');
+        await child.ended();
+      }
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
+import { openDatabase } from '../../../../platform/database.ts';
+import { createRunner } from '../../../../workers/runtime.run.ts';
+import { between, mix, mulberry32, pick, type Random } from '../../../bench/landscape/random.ts';
+import { jobRow } from '../../../support/jobs.ts';
+import type { Kind, Size } from '../landscape.ts';
+import { begin, createWorld, type World } from '../world.ts';
+import { createActs, type Diligence } from './acts.ts';
+import { type Crew, startCrew } from './crew.ts';
+import { createDeaths, type Death, deathTable, type Lengths } from './deaths.ts';
+import { undying } from './mortal.processors.ts';
+import { type Stage, stages, watchStages } from './stages.ts';
+import { createNames, differences, type Names, readState } from './state.ts';
+
+type Parts = Pick<World, 'services' | 'ctx'>;
+
+/** One run of a mapping, and how many workers die in it. */
+export interface MortalRun {
+  of: Kind['key'];
+  how: 'pull' | 'push' | 'both' | 'undo';
+  kills: number;
+  complete?: boolean;
+}
+
+export interface Kills {
+  seed: number;
+  runs: readonly MortalRun[];
+  size: Size;
+  diligence: Diligence;
+  log?: (text: string) => void;
+}
+
+export interface Killed {
+  runs: number;
+  kills: number;
+  /** How many died at each stage. */
+  stages: Map<Stage, number>;
+}
+
+/** How long an answer to a write is on its way, in milliseconds. */
+const ANSWER_MS = 25;
+
+/**
+ * Has the same runs in two worlds in which people do the same, one of them with workers that die, and compares the worlds
+ * after each. @throws Error that tells in what they differ.
+ */
+export async function killRuns(
+  { undisturbed, disturbed }: { undisturbed: Parts; disturbed: Parts },
+  { seed, runs, size, diligence, log = () => {} }: Kills,
+): Promise<Killed> {
+  const random = mulberry32(mix(seed, 1));
+  const killed: Killed = { runs: 0, kills: 0, stages: new Map() };
+  const calm = await openWorld(undisturbed, size, seed);
+  const rough = await openWorld(disturbed, size, seed);
+  await disturbed.services.db.raw(deathTable);
+  const crew = await startCrew(disturbed.services);
+  try {
+    for (const [at, run] of runs.entries()) {
+      if (run.how !== 'undo') {
+        for (const act of await createActs(calm.world, random, at === 0 ? nothing : diligence)) {
+          await act(calm.world);
+          await act(rough.world);
+        }
+      }
+      await calm.names.learn();
+      await rough.names.learn();
+      const measured = await carry(calm, run);
+      const deaths = createDeaths(random, run.kills, measured);
+      const died = await carryOver(rough, run, crew, deaths);
+      for (const stage of died) killed.stages.set(stage, (killed.stages.get(stage) ?? 0) + 1);
+      killed.runs += 1;
+      killed.kills += died.length;
+      log(`${at + 1}: ${run.how} of ${run.of}s, ${measured.rows} rows, killed at ${died.join(', ')}`);
+      const found = differences(
+        await readState(calm.world, calm.names, calm.runId),
+        await readState(rough.world, rough.names, rough.runId),
+      );
+      if (found.length > 0) {
+        const told = `run ${at + 1} (${run.how} of ${run.of}s) with seed ${seed}, killed at ${died.join(', ')}`;
+        throw new Error(`${told}:\n  ${found.join('\n  ')}\n  ${JSON.stringify(deaths)}`);
+      }
+    }
+    return killed;
+  } finally {
+    await crew.close();
+    await calm.world.close();
+    await rough.world.close();
+  }
+}
+
+const nothing: Diligence = { edits: 0, conflicts: 0, creations: 0, removals: 0, relations: 0 };
+
+interface Place {
+  world: World;
+  names: Names;
+  /** The last run. */
+  runId: string;
+}
+
+async function openWorld(parts: Parts, size: Size, seed: number): Promise<Place> {
+  const world = await createWorld(parts, size, { seed: String(seed) });
+  // what both sides have written differently is left to a person
+  await parts.services
+    .db('itsm_field_mappings')
+    .where({ card_field: 'description' })
+    .update({ direction: 'manual' });
+  return { world, names: createNames(world), runId: '' };
+}
+
+async function start(place: Place, { of, how, complete = false }: MortalRun): Promise<string> {
+  const { world } = place;
+  const { db } = world.services;
+  // the pace is not what is tried here
+  await db.raw(`update itsm_account_limits set state = state || '{"rate": 100}' where state is not null`);
+  place.runId =
+    how === 'undo'
+      ? await undoRun(world.ctx, place.runId)
+      : await begin(world, world.mappings[of], { complete, ...(how === 'both' ? {} : { direction: how }) });
+  return (await db('itsm_runs').where({ id: place.runId }).first('job_id')).job_id;
+}
+
+interface Measured {
+  lengths: Lengths;
+  writes: number;
+  ms: number;
+  rows: number;
+}
+
+/** Carries a run out in this process. */
+async function carry(place: Place, run: MortalRun): Promise<Measured> {
+  const { services, instance } = place.world;
+  const leases = openDatabase({ url: services.config.databaseUrl!, name: 'leases', poolMax: 2 });
+  const runner = createRunner({ services, leases, processors: [undying] });
+  const lengths: Lengths = {};
+  const jobId = await start(place, run);
+  const unwatch = watchStages(services.db, (stage, moment) => {
+    if (moment === 'before') lengths[stage] = (lengths[stage] ?? 0) + 1;
+  });
+  const written = instance.writes.length;
+  const began = performance.now();
+  try {
+    const { attempt } = await jobRow(services, jobId);
+    await runner.run({ id: jobId, attempt });
+  } finally {
+    unwatch();
+    await leases.destroy();
+  }
+  const planned = await services.db('itsm_plan_rows').where({ run_id: place.runId }).select('no');
+  const writes = instance.writes.length - written;
+  return { lengths, writes, ms: performance.now() - began, rows: planned.length };
+}
+
+/** Carries a run out by workers of which one dies after the other. @returns at what it was each time. */
+async function carryOver(
+  place: Place,
+  run: MortalRun,
+  crew: Crew,
+  deaths: readonly Death[],
+): Promise<Stage[]> {
+  const { services, instance } = place.world;
+  const { db } = services;
+  const fallen: Stage[] = [];
+  instance.latency.answer = ANSWER_MS;
+  let next = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let jobId = '';
+  const appoint = async () => {
+    const death = deaths[next];
+    next += 1;
+    instance.watch = undefined;
+    await db('deaths').delete();
+    if (!death) return;
+    await db('deaths').insert({ death: JSON.stringify(death) });
+    if (death.by === 'time') timer = setTimeout(() => void crew.kill(jobId), death.afterMs);
+    if (death.by !== 'write') return;
+    let writes = 0;
+    instance.watch = ({ kind }) => {
+      if (!['create', 'update', 'delete'].includes(kind)) return;
+      writes += 1;
+      if (writes === death.write) void crew.kill(jobId);
+    };
+  };
+  await appoint();
+  jobId = await start(place, run);
+  while (await crew.bereaved(jobId)) {
+    clearTimeout(timer);
+    fallen.push(await stageOf(place));
+    await appoint();
+    await crew.goOn();
+  }
+  clearTimeout(timer);
+  instance.watch = undefined;
+  return fallen;
+}
+
+async function stageOf({ world: { services }, runId }: Place): Promise<Stage> {
+  const { rows } = await services.db.raw(
+    `select stage, exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') as outside
+     from itsm_runs r where id = ?`,
+    [runId],
+  );
+  const { stage, outside } = rows[0];
+  if (stage === 'apply') return outside ? 'outside' : 'here';
+  return stages.includes(stage) ? stage : 'verify';
+}
+
+/** Runs of both mappings in all directions with about so many kills in all, at most ten in one; the first ones pull. */
+export function createRuns(random: Random, kills: number): MortalRun[] {
+  const runs: MortalRun[] = [];
+  let left = kills;
+  const add = (of: Kind['key'], how: MortalRun['how'], complete = false) => {
+    const most = between(random, 4, 10);
+    runs.push({ of, how, complete, kills: Math.min(left, most) });
+    left -= Math.min(left, most);
+  };
+  add('component', 'pull');
+  add('application', 'pull');
+  while (left > 0) {
+    const of = pick(random, ['component', 'application', 'application'] as const);
+    add(of, pick(random, ['pull', 'push', 'both', 'both'] as const), random() < 0.25);
+    if (left > 0 && random() < 0.2) add(of, 'undo');
+  }
+  return runs;
+}
