@@ -94,6 +94,7 @@ export const errorCodes = {
   use_operation: { status: 422, title: 'This field is changed by an operation of its own' },
   validation_failed: { status: 422, title: 'The input is not valid' },
   values_do_not_fit: { status: 409, title: 'Stored values do not fit the change' },
+  worker_lost: { status: 500, title: 'Worker after worker was lost' },
   wrong_state: { status: 409, title: 'Not possible in the present state' },
 } as const;
 

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { command } from '../domain/command.ts';
+import type { Knex } from 'knex';
+import { command, recordEvents, type Work } from '../domain/command.ts';
 import { systemCaller } from '../domain/context.ts';
+import type { EventDraft } from '../domain/events/events.types.ts';
 import { changeRun, loadRun, logRun } from '../domain/itsm/runs.store.ts';
+import type { RunRow } from '../domain/itsm/runs.types.ts';
 import {
   JobCancelled,
   type JobProcessor,
@@ -32,18 +35,29 @@ const passing: ReadonlySet<string> = new Set([
 
 /** Carries out runs of synchronisations; see carryRun. */
 export const processesRuns = (conditions = usualConditions): JobProcessor =>
-  processes(itsmRunJob, async (job: Job, services) => {
-    try {
-      return await carryRun(job, services, conditions);
-    } catch (error) {
-      const reason = error instanceof JobStopped ? error : (job.signal.reason ?? error);
-      await noteEnd(job, services, reason);
-      if (reason instanceof RemoteFailed && !passing.has(reason.failure.code)) {
-        throw new EstateError('upstream_failed', reason.message, { cause: reason });
+  processes(
+    itsmRunJob,
+    async (job: Job, services) => {
+      try {
+        return await carryRun(job, services, conditions);
+      } catch (error) {
+        const reason = error instanceof JobStopped ? error : (job.signal.reason ?? error);
+        await noteEnd(job, services, reason);
+        if (reason instanceof RemoteFailed && !passing.has(reason.failure.code)) {
+          throw new EstateError('upstream_failed', reason.message, { cause: reason });
+        }
+        throw reason;
       }
-      throw reason;
-    }
-  });
+    },
+    // what ends the job before it is begun has not ended the run yet
+    async ({ sql }, { id, payload, ctx, error }) => {
+      const run = await loadCarried(sql, { id, payload });
+      if (!run) return;
+      const events: EventDraft[] = [];
+      await endRun({ sql, emit: (event) => void events.push(event) }, run, error.message, error.code);
+      await recordEvents(sql, ctx, events, []);
+    },
+  );
 
 export const itsmRunProcessor = processesRuns();
 
@@ -66,32 +80,44 @@ async function noteEnd(job: Job, services: Services, error: unknown): Promise<vo
     jobId: job.id,
   });
   await command(ctx, async (work) => {
-    const { sql } = work;
-    const run = await loadRun(sql, job.payload.run_id, 'for update');
-    if (run.status !== 'running' || run.job_id !== job.id) return;
-    await logRun(
-      sql,
-      run.id,
-      run.stage,
-      final ? 'error' : 'warning',
-      final ? told : `${told} It is tried again.`,
-    );
-    if (!final) return;
-    await sql('itsm_run_records').where({ run_id: run.id }).delete();
-    await changeRun(work, run.id, cancelled ? 'itsm_run.cancelled' : 'itsm_run.failed', {
-      status: cancelled ? 'cancelled' : 'failed',
-      completed_at: sql.raw('clock_timestamp()'),
-      ...(cancelled
-        ? {}
-        : {
-            error_code: error instanceof RemoteFailed ? error.failure.code : codeOf(error),
-            error_message: told,
-          }),
-    });
+    const run = await loadCarried(work.sql, job);
+    if (!run) return;
+    if (cancelled) await endRun(work, run, told, null);
+    else if (final) await endRun(work, run, told, codeOf(error));
+    else await logRun(work.sql, run.id, run.stage, 'warning', `${told} It is tried again.`);
   });
 }
 
-const codeOf = (error: unknown): string => (error instanceof EstateError ? error.code : 'internal');
+/** The run that the job carries; undefined when it has ended, or another job carries it by now. */
+async function loadCarried(
+  sql: Knex.Transaction,
+  { id, payload }: Pick<Job, 'id' | 'payload'>,
+): Promise<RunRow | undefined> {
+  const run = await loadRun(sql, payload.run_id, 'for update');
+  return ['queued', 'running'].includes(run.status) && run.job_id === id ? run : undefined;
+}
+
+/** Ends a run. @param code why it has failed; null where it was cancelled. */
+async function endRun(
+  work: Pick<Work, 'sql' | 'emit'>,
+  run: RunRow,
+  told: string,
+  code: string | null,
+): Promise<void> {
+  const { sql } = work;
+  await logRun(sql, run.id, run.stage, 'error', told);
+  await sql('itsm_run_records').where({ run_id: run.id }).delete();
+  await changeRun(work, run.id, code === null ? 'itsm_run.cancelled' : 'itsm_run.failed', {
+    status: code === null ? 'cancelled' : 'failed',
+    completed_at: sql.raw('clock_timestamp()'),
+    ...(code === null ? {} : { error_code: code, error_message: told }),
+  });
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof RemoteFailed) return error.failure.code;
+  return error instanceof EstateError ? error.code : 'internal';
+}
 
 function messageOf(job: Job, error: unknown): string {
   if (error instanceof RemoteFailed || error instanceof EstateError) return error.message;

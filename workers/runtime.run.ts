@@ -9,6 +9,7 @@ import {
   finishRun,
   holdRun,
   type Lease,
+  MOST_DEATHS,
   requeueRun,
   storeStep,
   succeedRun,
@@ -77,6 +78,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     const progress = createProgress(leases, lease);
     let begun = false;
     try {
+      if (row.deaths >= MOST_DEATHS) throw deadly(row);
       const caller = await callerOfJob(services.db, row.owner_id, row.rights);
       const job = await createRunningJob(services, processor, row, lease, caller, stop.signal, progress.tell);
       begun = true;
@@ -112,7 +114,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       log.warn({ err: error }, 'the job lost its database; it will go on');
       await store(() => requeueRun(leases, lease, 'crash'));
     } else if (
-      !(error instanceof EstateError && error.status < 500) &&
+      !(error instanceof EstateError && (error.status < 500 || error.code === 'worker_lost')) &&
       row.failures + 1 < processor.definition.attempts
     ) {
       log.warn({ err: error }, 'the job failed; it will run again');
@@ -281,6 +283,14 @@ async function store<T>(write: () => Promise<T>): Promise<T> {
       await delay(STORE_RETRY_MS);
     }
   }
+}
+
+/** Why a job is not carried out any more by which worker after worker was lost. */
+function deadly({ id, deaths }: ClaimedRow): EstateError {
+  return new EstateError(
+    'worker_lost',
+    `${deaths} workers in a row were lost with the job before it got on, killed or out of memory perhaps; their logs tell more under its id ${id}.`,
+  );
 }
 
 /** What the owner is told. Internals stay in the log, found there by the job's id. */

@@ -89,6 +89,7 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
         status: 'queued',
         attempt: job.attempt + 1,
         failures: 0,
+        deaths: 0,
         cancel_requested: false,
         run_after: work.sql.fn.now(),
         handed_over_at: null,

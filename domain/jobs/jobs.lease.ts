@@ -12,6 +12,9 @@ import {
 /** A worker that falls silent for so long loses its jobs. */
 export const LEASE_SECONDS = 10;
 
+/** So many workers may die with a job one after the other before it gets on; then the fault lies with the job. */
+export const MOST_DEATHS = 20;
+
 /** A run that was handed over so long ago and has not begun is looked after. */
 const FORGOTTEN_SECONDS = 5;
 
@@ -44,6 +47,8 @@ export interface ClaimedRow {
   checkpoint: unknown;
   attempt: number;
   failures: number;
+  /** Workers that have died with it since it last stored something new. */
+  deaths: number;
   slot: Date | null;
 }
 
@@ -73,7 +78,7 @@ export async function claimRun(sql: Sql, run: Run, owner: string): Promise<Claim
        started_at = coalesce(j.started_at, now())
      from picked where j.id = picked.id
      returning j.id, j.kind, j.payload, j.owner_id, j.rights, j.request_id, j.counts, j.checkpoint, j.attempt,
-       j.failures, j.slot, pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
+       j.failures, j.deaths, j.slot, pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
     [run.id, run.attempt, owner, LEASE_SECONDS],
   );
   return rows[0];
@@ -119,15 +124,19 @@ function requireHeld(row: { cancel_requested: boolean } | undefined): void {
   if (row.cancel_requested) throw new JobCancelled();
 }
 
-/** Stores what the run has reached. @throws JobLeaseLost, JobCancelled. */
+/** Stores what the run has reached: whatever is new in it is why it may go on. @throws JobLeaseLost, JobCancelled. */
 export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
   const { rows } = await sql.raw(
-    `update jobs set progress = coalesce(?, progress), message = coalesce(?, message),
-       counts = coalesce(?::jsonb, counts), checkpoint = coalesce(?::jsonb, checkpoint)
+    `update jobs j set progress = coalesce(step.progress, j.progress), message = coalesce(?, message),
+       counts = coalesce(step.counts, j.counts), checkpoint = coalesce(step.checkpoint, j.checkpoint),
+       deaths = case when step.progress > j.progress
+         or (step.counts is not null and step.counts is distinct from j.counts)
+         or (step.checkpoint is not null and step.checkpoint is distinct from j.checkpoint) then 0 else deaths end
+     from (select ?::double precision as progress, ?::jsonb as counts, ?::jsonb as checkpoint) as step
      where ${held} returning cancel_requested, ${news}`,
     [
-      fraction(step.progress) as never,
       (step.message ?? null) as never,
+      fraction(step.progress) as never,
       json(step.counts) as never,
       json(step.checkpoint) as never,
       lease.id,
@@ -228,7 +237,7 @@ export async function requeueExpired(sql: Sql): Promise<string[]> {
        status = case when cancel_requested then 'cancelled' else 'queued' end,
        finished_at = case when cancel_requested then now() end,
        attempt = attempt + case when cancel_requested then 0 else 1 end,
-       crashes = crashes + 1, handed_over_at = null, run_after = now(), lease_owner = null, lease_until = null
+       crashes = crashes + 1, deaths = deaths + 1, handed_over_at = null, run_after = now(), lease_owner = null, lease_until = null
      from expired where j.id = expired.id
      returning j.id, pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
   );

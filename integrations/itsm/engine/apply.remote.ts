@@ -77,9 +77,10 @@ function applied(
   record: RemoteRecord | null,
 ): Ending {
   const remoteId = row.remoteId ?? id ?? null;
+  const made = row.remoteId === null && id !== undefined ? { madeId: id } : {};
   return {
     row,
-    outcome: { progress: 'applied', message: null, ...(id === undefined ? {} : { madeId: id }) },
+    outcome: { progress: 'applied', message: null, ...made },
     changes: bookChanges(mapping, row, { record, remoteId, cardId: row.cardId }),
   };
 }

@@ -42,8 +42,8 @@ export interface ApplyTools {
   signal: AbortSignal;
   /** Called first in each transaction that writes: throws when the run is somebody else's by now. */
   hold: (work: { sql: Knex.Transaction }) => Promise<void>;
-  /** How many rows have ended so far. */
-  onProgress?: (ended: number) => void;
+  /** Called after each transaction that has ended rows, with how many have ended so far, in earlier processes too. */
+  onProgress?: (ended: number) => Promise<void>;
 }
 
 /** A run's mapping, as it is kept with the run. */
@@ -154,15 +154,16 @@ function databasePort(
     // one does not wait for the other, so that it is put into words while the database works
     await Promise.all([storeBook(sql, mappingId, changes), noteEnded(sql, runId, ends)]);
   };
-  const tell = (ended: number) => {
+  const tell = async (ended: number) => {
     done += ended;
-    onProgress?.(done);
+    await onProgress?.(done);
   };
 
   async function* standing() {
     for (let coming = walkStandingRows(ctx.db, runId, -1, chunk); ; ) {
       const rows = await coming;
       signal.throwIfAborted();
+      done += rows.filter(({ progress }) => progress !== 'pending' && progress !== 'begun').length;
       const more = rows.length === chunk;
       if (more) {
         // read while these are applied; what becomes of them changes nothing of others
@@ -193,7 +194,7 @@ function databasePort(
             await store(work.sql, taken);
             return taken;
           });
-          tell(endings.length);
+          await tell(endings.length);
           return endings.map(({ outcome }) => outcome);
         }),
       );
@@ -226,7 +227,7 @@ function databasePort(
         await enter(sql);
         await store(sql, endings);
       });
-      tell(endings.length);
+      await tell(endings.length);
     },
     // the caller closes the plan when no row waits any more
     close: async () => {},

@@ -63,7 +63,7 @@ export async function takeSteps(
         continue;
       }
       const card = answer.cardId === null ? null : (state.card(answer.cardId) ?? null);
-      const made = answer.cardId === null ? {} : { madeId: answer.cardId };
+      const made = row.cardId !== null || answer.cardId === null ? {} : { madeId: answer.cardId };
       const left = Object.entries(answer.left ?? {});
       const message =
         left.length === 0 ? null : `Left out: ${left.map(([path, why]) => `${path} (${why})`).join('; ')}`;

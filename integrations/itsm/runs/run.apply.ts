@@ -2,6 +2,7 @@ import { appliedOutside } from '../../../domain/itsm/runs.plan.ts';
 import { logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
+import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { OpenedRemote } from '../connections/connections.kind.types.ts';
 import type { Connector, RemoteLook } from '../connectors/connector.ts';
@@ -39,7 +40,6 @@ export async function applyStage(
   calls: () => number,
 ): Promise<JobResult> {
   const { seconds, timed } = stopwatch(run);
-  const { db } = job.ctx;
   const rows = Object.values(run.stats.planned ?? {}).reduce((sum, n) => sum + n, 0);
   const applied = await timed('apply', () =>
     applyRun(
@@ -48,8 +48,7 @@ export async function applyStage(
         connector,
         signal: job.signal,
         hold: (work) => job.hold(work),
-        onProgress: (ended) =>
-          job.progress(Math.min(0.5 + (0.45 * ended) / Math.max(rows, 1), 0.95), `${ended} rows applied`),
+        onProgress: (ended) => storeProgress(job, ended, rows),
       },
       run.id,
       { remoteBatch: REMOTE_BATCH, atOnce: AT_ONCE },
@@ -57,10 +56,27 @@ export async function applyStage(
   );
   if (applied.status === 'stopped')
     throw new EstateError('wrong_state', `The plan was stopped: ${applied.message}`);
-  await db('itsm_runs').where({ id: run.id }).update({ stage: 'verify' });
+  await enterVerify(job, run.id);
   const findings = await timed('verify', () => verifyOutside(job, run, connector));
   const budget = await budgetLeft(connector);
   return await finishRun(job, run.id, { remoteCalls: calls(), seconds, findings, budget });
+}
+
+/** A worker that is lost leaves behind how far it has come. */
+async function storeProgress(job: RunJob, ended: number, rows: number): Promise<void> {
+  const progress = Math.min(0.5 + (0.45 * ended) / Math.max(rows, 1), 0.95);
+  await inTransaction(job.ctx.db, (sql) =>
+    job.checkpoint({ sql }, { progress, message: `${ended} rows applied` }),
+  );
+}
+
+/** What a process that was killed has told of its look is told anew. */
+async function enterVerify(job: RunJob, id: string): Promise<void> {
+  await inTransaction(job.ctx.db, async (sql) => {
+    await job.hold({ sql });
+    await sql('itsm_runs').where({ id }).update({ stage: 'verify' });
+    await sql('itsm_run_log').where({ run_id: id, stage: 'verify' }).delete();
+  });
 }
 
 /**

@@ -73,15 +73,18 @@ async function makePlanOf(
     await readForRun(work);
     await leaveOutHidden(work);
   });
-  await work.keep({}, (sql) => logRun(sql, run.id, 'read', 'info', readingText(work)));
-  await enterStage(work, 'match');
+  await work.keep({}, async (sql) => {
+    // told once, however often planning is begun anew
+    if (run.stage === 'read') await logRun(sql, run.id, 'read', 'info', readingText(work));
+    await enterStage(sql, run.id, 'match');
+  });
   let since = performance.now();
   const tools = {
     score: likeness(work.loaded.mapping, job.signal),
     evaluate: createEvaluate(),
     onMatched: async () => {
       add('match', since);
-      await enterStage(work, 'plan');
+      await work.keep({}, (sql) => enterStage(sql, run.id, 'plan'));
       since = performance.now();
     },
   };
@@ -103,10 +106,8 @@ async function makePlanOf(
   });
 }
 
-async function enterStage(work: RunWork, stage: RunStage): Promise<void> {
-  await work.keep({}, async (sql) => {
-    await sql('itsm_runs').where({ id: work.runId }).update({ stage });
-  });
+async function enterStage(sql: Knex.Transaction, id: string, stage: RunStage): Promise<void> {
+  await sql('itsm_runs').where({ id }).update({ stage });
 }
 
 function readingText({ complete, state }: RunWork): string {

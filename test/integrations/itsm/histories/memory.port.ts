@@ -131,7 +131,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
       const held = sides.cards.get(write.cardId);
       if (held) held.archived = write.kind === 'archive';
     }
-    const made = write && card ? { madeId: card.id } : {};
+    const made = write && card && row.cardId === null ? { madeId: card.id } : {};
     const outcome: Outcome = { progress: 'applied', message: null, ...made };
     return end({ row, outcome, changes: changes(write ? card : null) });
   };

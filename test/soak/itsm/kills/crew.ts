@@ -13,8 +13,8 @@ export interface Crew {
   kill(jobId: string): Promise<void>;
   /** Waits until the job has ended or the worker that had it has died. @returns whether that died. */
   bereaved(jobId: string): Promise<boolean>;
-  /** Has another worker go on with the job, and a new one come for the one that died. */
-  goOn(): Promise<void>;
+  /** Has another worker go on with the job. @param more one comes for the one that died, as that may not be the last. */
+  goOn(more: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,8 +55,8 @@ export async function startCrew(services: Services): Promise<Crew> {
         },
         120_000,
       ).then(({ died }) => died),
-    async goOn() {
-      join();
+    async goOn(more) {
+      if (more) join();
       // what the dead one has sent last comes to its end at the server first
       await delay(5);
       await letLeasesPass(services);

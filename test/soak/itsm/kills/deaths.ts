@@ -27,11 +27,12 @@ export function createDeaths(
     const stage = possible[at % possible.length]!;
     const order = stages.indexOf(stage);
     if (stage === 'outside' && writes > 0 && random() < 0.5) {
-      return { at: order, death: { by: 'write', write: between(random, 1, Math.ceil(writes / 2)) } };
+      return { at: order, death: { by: 'write', write: between(random, 1, Math.ceil(writes / 3)) } };
     }
     if (random() < 0.15) return { at: order, death: { by: 'time', afterMs: between(random, 0, ms) } };
-    // one that died in it before has left less of it
-    const statement = between(random, 1, Math.ceil(lengths[stage]! / Math.ceil(count / possible.length)));
+    // those that died in it before have left less of it
+    const shares = Math.ceil(count / possible.length) + 1;
+    const statement = between(random, 1, Math.ceil(lengths[stage]! / shares));
     const moment = pick(random, ['before', 'sent', 'after'] as const);
     return { at: order, death: { by: 'statement', stage, statement, moment } };
   });

@@ -14,11 +14,11 @@ import { createNames, differences, type Names, readState } from './state.ts';
 
 type Parts = Pick<World, 'services' | 'ctx'>;
 
-/** One run of a mapping, and how many workers die in it. */
+/** One run of a mapping, and how many workers die in it, or how. */
 export interface MortalRun {
   of: Kind['key'];
   how: 'pull' | 'push' | 'both' | 'undo';
-  kills: number;
+  kills: number | Death[];
   complete?: boolean;
 }
 
@@ -65,8 +65,9 @@ export async function killRuns(
       await calm.names.learn();
       await rough.names.learn();
       const measured = await carry(calm, run);
-      const deaths = createDeaths(random, run.kills, measured);
-      const died = await carryOver(rough, run, crew, deaths);
+      const { kills } = run;
+      const deaths = typeof kills === 'number' ? createDeaths(random, kills, measured) : kills;
+      const died = await carryOver(rough, run, crew, deaths, at < runs.length - 1);
       for (const stage of died) killed.stages.set(stage, (killed.stages.get(stage) ?? 0) + 1);
       killed.runs += 1;
       killed.kills += died.length;
@@ -150,12 +151,13 @@ async function carry(place: Place, run: MortalRun): Promise<Measured> {
   return { lengths, writes, ms: performance.now() - began, rows: planned.length };
 }
 
-/** Carries a run out by workers of which one dies after the other. @returns at what it was each time. */
+/** Carries a run out by workers of which one dies after the other. @param more runs come after it. @returns at what it was each time. */
 async function carryOver(
   place: Place,
   run: MortalRun,
   crew: Crew,
   deaths: readonly Death[],
+  more: boolean,
 ): Promise<Stage[]> {
   const { services, instance } = place.world;
   const { db } = services;
@@ -186,7 +188,7 @@ async function carryOver(
     clearTimeout(timer);
     fallen.push(await stageOf(place));
     await appoint();
-    await crew.goOn();
+    await crew.goOn(next <= deaths.length || more);
   }
   clearTimeout(timer);
   instance.watch = undefined;

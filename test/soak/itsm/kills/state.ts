@@ -49,7 +49,10 @@ export function createNames(world: World): Names {
   };
 }
 
-/** What both sides, the book and the last run hold, and what the feed has told. */
+/**
+ * What both sides, the book and the last run hold, and what the feed has told. How much is read again of what has changed
+ * lately is a matter of time, and left out.
+ */
 export async function readState(world: World, names: Names, runId: string): Promise<State> {
   const { services, instance } = world;
   const { store } = instance;
@@ -87,16 +90,22 @@ export async function readState(world: World, names: Names, runId: string): Prom
       runId,
     ),
     run: await read(
-      `select direction, trigger, status, stage, complete, error_message, stats - 'seconds' - 'budget' as stats
+      `select direction, trigger, status, stage, complete, error_message, case when complete
+         then stats - 'seconds' - 'budget' else stats - 'seconds' - 'budget' - 'fetched' - 'relations_fetched' end as stats
        from itsm_runs where id = ?`,
       runId,
     ),
     job: await read(
-      `select status, error, counts, message, failures from jobs
+      `select status, error, counts - 'fetched' - 'relations_fetched' as counts, message, failures from jobs
        where id = (select job_id from itsm_runs where id = ?)`,
       runId,
     ),
-    log: await read('select level, stage, message from itsm_run_log where run_id = ?', runId),
+    log: await read(
+      `select level, stage, case when complete then message
+         else regexp_replace(message, '(Read what has changed: ).*', '\\1') end as message
+       from itsm_run_log l join itsm_runs r on r.id = l.run_id where run_id = ?`,
+      runId,
+    ),
     events: await read(
       `select event_type, card_id, relation_id, data from events where event_type not like 'user.%'`,
     ),

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { retryJob } from '../../domain/jobs/jobs.commands.ts';
+import {
+  claimRun,
+  type Lease,
+  MOST_DEATHS,
+  requeueExpired,
+  storeStep,
+} from '../../domain/jobs/jobs.lease.ts';
+import type { JobStep } from '../../domain/jobs/jobs.running.ts';
+import { systemClock } from '../../integrations/itsm/clock.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { processesRuns } from '../../workers/itsm-run.ts';
+import { createRunner, type Runner } from '../../workers/runtime.run.ts';
+import { begin, createWorld } from '../soak/itsm/world.ts';
+import { createTestServices, type TestServices } from '../support/harness.ts';
+import { ask, jobRow, letLeasesPass } from '../support/jobs.ts';
+import { actJob, processors } from './fixtures/numbers.processors.ts';
+
+let t: TestServices;
+let runner: Runner;
+beforeAll(async () => {
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const runs = processesRuns({ clock: systemClock, page: 10 });
+  runner = createRunner({ services: t.services, leases: t.services.db, processors: [...processors, runs] });
+});
+afterAll(() => t.close());
+
+/** A worker takes the job, stores what it has reached, and is heard of no more. */
+async function die(id: string, step?: JobStep): Promise<void> {
+  const { db } = t.services;
+  const { attempt } = await jobRow(t.services, id);
+  const lease: Lease = { id, owner: randomUUID() };
+  expect(await claimRun(db, { id, attempt }, lease.owner)).toBeDefined();
+  if (step) await inTransaction(db, (sql) => storeStep(sql, lease, step));
+  await letLeasesPass(t.services);
+  await requeueExpired(db);
+}
+
+async function run(id: string) {
+  const { attempt } = await jobRow(t.services, id);
+  await runner.run({ id, attempt });
+  return await jobRow(t.services, id);
+}
+
+it('fails a job with which worker after worker dies, and lets it be tried again', async () => {
+  const id = await ask(await t.ctx(), actJob, { act: 'at last' });
+  for (let death = 0; death < MOST_DEATHS; death += 1) await die(id);
+  const ended = await run(id);
+  expect(ended).toMatchObject({ status: 'failed', crashes: MOST_DEATHS, error: { code: 'worker_lost' } });
+  expect(ended.error!.message).toMatch(new RegExp(`^${MOST_DEATHS} workers in a row .*${id}\\.$`));
+  await retryJob(await t.ctx(), id);
+  expect(await run(id)).toMatchObject({ status: 'succeeded', result: { did: 'at last' } });
+});
+
+it('goes on with a job that gets on, however many workers die with it', async () => {
+  const id = await ask(await t.ctx(), actJob, { act: 'at last' });
+  const steps: JobStep[] = [{ checkpoint: 'a' }, { counts: { made: 1 } }, { progress: 0.5 }];
+  for (const step of steps) {
+    for (let death = 1; death < MOST_DEATHS; death += 1) await die(id);
+    await die(id, step);
+  }
+  // what is stored again is nothing new
+  for (const step of steps.slice(0, 2)) await die(id, { progress: 0.3, ...step });
+  expect(await t.services.db('jobs').where({ id }).first('deaths', 'crashes')).toEqual({
+    deaths: 3,
+    crashes: 3 * MOST_DEATHS + 2,
+  });
+  expect(await run(id)).toMatchObject({ status: 'succeeded' });
+});
+
+it('ends a run of a synchronisation with its job', async () => {
+  const parts = { services: t.services, ctx: await t.ctx() };
+  const world = await createWorld(parts, { applications: 1, components: 1, relations: 1 }, {});
+  try {
+    const id = await begin(world, world.mappings.component);
+    const { db } = t.services;
+    const { job_id } = await db('itsm_runs').where({ id }).first('job_id');
+    for (let death = 0; death < MOST_DEATHS; death += 1) await die(job_id);
+    expect((await run(job_id)).status).toBe('failed');
+    const shown = await db('itsm_runs').where({ id }).first('status', 'error_code', 'error_message');
+    expect(shown).toEqual({
+      status: 'failed',
+      error_code: 'worker_lost',
+      error_message: expect.stringContaining('workers in a row'),
+    });
+    const events = await db('events').where({ event_type: 'itsm_run.failed' });
+    expect(events.map(({ data }) => data.id)).toEqual([id]);
+    expect(await begin(world, world.mappings.component)).not.toBe(id);
+  } finally {
+    await world.close();
+  }
+});

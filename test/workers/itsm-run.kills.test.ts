@@ -1,0 +1,51 @@
+// @redis
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { killRuns } from '../soak/itsm/kills/live.ts';
+import { createTestServices, type TestServices } from '../support/harness.ts';
+
+// `npm run soak -- --itsm-kills 200` goes through many more of them, with more at stake and seeds at random
+const seed = 5;
+
+let undisturbed: TestServices;
+let disturbed: TestServices;
+beforeAll(async () => {
+  // for the worker processes as well
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1');
+  undisturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  disturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await undisturbed.close();
+  await disturbed.close();
+});
+
+it(`a run whose workers are killed at five moments ends as an undisturbed one (seed ${seed})`, async () => {
+  const { kills, stages } = await killRuns(
+    {
+      undisturbed: { services: undisturbed.services, ctx: await undisturbed.ctx() },
+      disturbed: { services: disturbed.services, ctx: await disturbed.ctx() },
+    },
+    {
+      seed,
+      runs: [
+        { of: 'component', how: 'pull', kills: 0 },
+        {
+          of: 'application',
+          how: 'both',
+          kills: [
+            { by: 'statement', stage: 'read', statement: 30, moment: 'sent' },
+            { by: 'statement', stage: 'plan', statement: 6, moment: 'before' },
+            { by: 'statement', stage: 'here', statement: 12, moment: 'sent' },
+            { by: 'write', write: 3 },
+            { by: 'statement', stage: 'verify', statement: 4, moment: 'after' },
+          ],
+        },
+      ],
+      size: { applications: 30, components: 20, relations: 30 },
+      diligence: { edits: 3, conflicts: 2, creations: 3, removals: 1, relations: 2 },
+    },
+  );
+  expect(kills).toBe(5);
+  expect([...stages.keys()].sort()).toEqual(['here', 'outside', 'plan', 'read', 'verify']);
+}, 180_000);
