@@ -31,9 +31,9 @@ import * as itsmSources from './steps/0036-itsm-sources.ts';
 import * as itsmReading from './steps/0039-itsm-reading.ts';
 import * as pastInParallel from './steps/0040-past-in-parallel.ts';
 import * as itsmJournal from './steps/0041-itsm-journal.ts';
+import * as jobDeaths from './steps/0043-job-deaths.ts';
 import * as itsmPlanIndex from './steps/0044-itsm-plan-index.ts';
 import * as itsmNewRecords from './steps/0045-itsm-new-records.ts';
-import * as jobDeaths from './steps/0043-job-deaths.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -69,7 +69,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0039-itsm-reading', up: itsmReading.up },
   { name: '0040-past-in-parallel', up: pastInParallel.up },
   { name: '0041-itsm-journal', up: itsmJournal.up },
+  { name: '0043-job-deaths', up: jobDeaths.up },
   { name: '0044-itsm-plan-index', up: itsmPlanIndex.up },
   { name: '0045-itsm-new-records', up: itsmNewRecords.up },
-  { name: '0043-job-deaths', up: jobDeaths.up },
 ];
