@@ -81,9 +81,13 @@ export async function findTaken(
        select * from jsonb_to_recordset(?::jsonb)
          as v(n integer, type text, parent_id uuid, name text, external_id text)
      )
-     select v.n, 'sibling' as key, o.id from v join cards o on ${sameSibling}
+     -- limited, so that each is looked up by its index: the planner knows nothing of them, and would read all cards
+     select v.n, 'sibling' as key, o.id from v
+       cross join lateral (select o.id from cards o where ${sameSibling} limit 1) o
      union all
-     select v.n, 'external_id', o.id from v join cards o on ${indexes.cards_external_id.matches}`,
+     select v.n, 'external_id', o.id from v
+       cross join lateral (select o.id from cards o where ${indexes.cards_external_id.matches} limit 1) o
+     where v.external_id is not null`,
     [JSON.stringify(cards.map((card, n) => ({ ...card, n })))],
   );
   const taken = new Map<number, TakenKeys>();

@@ -126,9 +126,16 @@ export async function remoteLinksFrom(
   sources: readonly string[],
 ): Promise<{ source: string; target: string; id: string }[]> {
   const { rows } = await sql.raw(
-    `select source, target, remote_relation_id as id from ${turned} l
-     where mapping_id = ? and source = any(?::text[]) order by remote_relation_id`,
-    [forward, backward, mapping_id, sources] as never,
+    // each looked up by itself: what a run has just written the planner takes for little, and would read it all
+    `select l.source, l.target, l.id from unnest(?::text[]) as q(id) cross join lateral (
+       select from_id as source, to_id as target, remote_relation_id as id from itsm_remote_links
+         where mapping_id = ? and from_id = q.id and remote_type = any(?::text[])
+       union all
+       select to_id, from_id, remote_relation_id from itsm_remote_links
+         where mapping_id = ? and to_id = q.id and remote_type = any(?::text[])
+       offset 0) l
+     order by l.id`,
+    [sources, mapping_id, forward, mapping_id, backward] as never,
   );
   return rows;
 }
@@ -178,15 +185,17 @@ export async function plannedTies(
   runId: string,
   by: { remoteIds: readonly string[] } | { cardIds: readonly string[] },
 ): Promise<PlannedTie[]> {
-  const [condition, ids] =
+  const [column, type, ids] =
     'remoteIds' in by
-      ? ['remote_id = any(?::text[])', by.remoteIds]
-      : ['card_id = any(?::uuid[])', by.cardIds];
+      ? (['remote_id', 'text', by.remoteIds] as const)
+      : (['card_id', 'uuid', by.cardIds] as const);
   if (ids.length === 0) return [];
   const { rows } = await sql.raw(
-    `select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-     where run_id = ? and (action = 'link' or (action = 'create' and side = 'local')) and ${condition}`,
-    [runId, ids] as never,
+    `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
+       select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
+       where run_id = ? and ${column} = q.id and (action = 'link' or (action = 'create' and side = 'local'))
+       offset 0) r`,
+    [ids, runId] as never,
   );
   return rows;
 }

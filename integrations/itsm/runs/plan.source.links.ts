@@ -146,7 +146,7 @@ interface LinksOfPart {
 function tiesWithin({ db, runId }: RunWork): LinksOfPart['tiesOf'] {
   const known = new Map<string, PlannedTie[]>();
   return async (remoteIds, cardIds = []) => {
-    const fresh = remoteIds.filter((id) => !known.has(id));
+    const fresh = [...new Set(remoteIds)].filter((id) => !known.has(id));
     for (const id of fresh) known.set(id, []);
     for (const tie of await plannedTies(db, runId, { remoteIds: fresh })) known.get(tie.remoteId)!.push(tie);
     const ties = new Map<number, PlannedTie>();

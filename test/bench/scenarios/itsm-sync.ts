@@ -173,16 +173,16 @@ async function standing(databaseUrl: string): Promise<Standing> {
   const db = openDatabase({ url: databaseUrl, name: 'bench', poolMax: 1 });
   try {
     const states = written.map(
-      (table) => `select count(*) || '/' || coalesce(max(xmin::text::bigint), 0) as state from ${table}`,
+      (table) => `(select count(*) || '/' || coalesce(max(xmin::text::bigint), 0) from ${table}) as ${table}`,
     );
-    const { rows } = await db.raw(states.join(' union all '));
+    const { rows } = await db.raw(`select ${states.join(', ')}`);
     const feed = await db.raw(
       `select count(*) filter (where event_type ~ '^(card|relation)[.]') as written,
          count(*) filter (where event_type = 'card.updated' and data #>> '{changes,description,new}' = 'edited') as edited
        from events`,
     );
     const pairs = await db.raw(`select count(*) as quarantined from itsm_pairs where state = 'quarantined'`);
-    return { states: rows.map(({ state }: { state: string }) => state), ...feed.rows[0], ...pairs.rows[0] };
+    return { states: rows[0], ...feed.rows[0], ...pairs.rows[0] };
   } finally {
     await db.destroy();
   }
@@ -190,7 +190,7 @@ async function standing(databaseUrl: string): Promise<Standing> {
 
 interface Standing {
   /** By table: how many rows, and the transaction that has written last. */
-  states: string[];
+  states: Record<string, string>;
   /** Events of cards and relations, and those that tell of an edit outside. */
   written: number;
   edited: number;
