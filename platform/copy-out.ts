@@ -1,7 +1,7 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
 import { sweep } from './heap.ts';
 
-/** Whole lines of CSV or JSON, and how many rows they are. */
+/** Whole lines of CSV or JSON, or whole rows, and how many they are. */
 export interface CopiedLines {
   bytes: Buffer;
   rows: number;
@@ -24,6 +24,8 @@ const LF = 10;
 /** Of a binary copy: what goes before the first row, and before the value of a row of one column. */
 const BINARY_HEAD = 19;
 const VALUE_HEAD = 6;
+/** What goes after the last row. */
+const BINARY_END = 2;
 
 /** Chunks that are kept to be used again: 8 MiB, which is what one reading over several connections has waiting. */
 const KEPT = 128;
@@ -74,14 +76,14 @@ class CopyOut implements Submittable, Copying {
   #error: Error | undefined;
   #discards = false;
   #wake: (() => void) | undefined;
-  readonly #csv: boolean;
+  readonly #form: CopyForm;
   readonly #waiting: number;
   #head = BINARY_HEAD;
 
   /** @param waiting chunks that may wait for the reader. */
-  constructor(text: string, form: Form, waiting: number) {
+  constructor(text: string, form: CopyForm, waiting: number) {
     this.text = text;
-    this.#csv = form === 'csv';
+    this.#form = form;
     this.#waiting = waiting;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -95,27 +97,29 @@ class CopyOut implements Submittable, Copying {
 
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#discards) return;
+    const form = this.#form;
     let from = 0;
     let to = chunk.length;
-    if (this.#csv) {
+    if (form === 'csv') {
       to -= 1;
     } else {
-      from = this.#head + VALUE_HEAD;
+      from = this.#head;
       this.#head = 0;
-      // the end of a binary copy
-      if (from > to) return;
+      if (to - from <= BINARY_END) return;
+      if (form === 'json') from += VALUE_HEAD;
     }
     // two bytes more, for lines of CSV end as RFC 4180 says
     if (this.#used + to - from + 2 > this.#chunk.length) this.#pass(to - from + 2);
     // the driver uses the message's memory again
     this.#used += chunk.copy(this.#chunk, this.#used, from, to);
-    if (this.#csv) {
+    this.#rows += 1;
+    if (form === 'rows') return;
+    if (form === 'csv') {
       this.#chunk[this.#used] = CR;
       this.#used += 1;
     }
     this.#chunk[this.#used] = LF;
     this.#used += 1;
-    this.#rows += 1;
   }
 
   handleCommandComplete(): void {
@@ -195,20 +199,23 @@ const formats = {
   csv: 'csv',
   // of one column, so that the server looks at no character of it
   json: 'binary',
+  rows: 'binary',
 } as const;
 
-type Form = keyof typeof formats;
+/** What the server is to write, see {@link copyOut}. */
+export type CopyForm = keyof typeof formats;
 
 /**
  * Begins to read the rows of a query as lines that the server writes, at the pace of whoever takes them; memory holds
  * some chunks. No row is made into values here, which is what takes the time otherwise.
  * @param form `csv`: comma, CRLF, quotes where RFC 4180 needs them, nothing for null; `json`: the query has one column of
- * JSON texts, one a line.
+ * JSON texts, one a line; `rows`: of each row the number of its values (two bytes), then of each value its length (four; -1
+ * for null) and the value as PostgreSQL's binary format has it.
  * @param query without parameters, since COPY takes none.
  * @param waiting chunks of 64 KiB that may wait for the reader.
  * @throws the server's error, or that of a lost connection, to the reader.
  */
-export function copyOut(client: PoolClient, form: Form, query: string, waiting = WAITING): Copying {
+export function copyOut(client: PoolClient, form: CopyForm, query: string, waiting = WAITING): Copying {
   const copy = new CopyOut(`copy (${query}) to stdout with (format ${formats[form]})`, form, waiting);
   client.query(copy);
   return copy;

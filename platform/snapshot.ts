@@ -1,6 +1,6 @@
 import os from 'node:os';
 import type { PoolClient } from 'pg';
-import { type CopiedLines, copyOut } from './copy-out.ts';
+import { type CopiedLines, type CopyForm, copyOut } from './copy-out.ts';
 import type { Db } from './database.ts';
 import { inLanes } from './lanes.ts';
 import { literal, withLiterals } from './literals.ts';
@@ -29,13 +29,15 @@ export interface Snapshot {
   csv(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /** Reads a query (with `?` for its values) of one column of JSON texts of any size, one a line. */
   json(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
+  /** Reads a query (with `?` for its values) of any size as rows in the form that {@link copyOut} calls `rows`. */
+  rows(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /**
-   * Reads lines of either form for one range of a table's ids after the other, so that several processors of the server
+   * Reads lines of any form for one range of a table's ids after the other, so that several processors of the server
    * work for it at once, each on a connection of its own that sees the same moment, as long as the pool has some to spare.
    * @param statement gives the query of a range, in the order of ids.
    */
   ranges(
-    form: 'csv' | 'json',
+    form: CopyForm,
     table: string,
     statement: (range: IdRange) => Statement,
   ): AsyncGenerator<CopiedLines>;
@@ -44,7 +46,7 @@ export interface Snapshot {
    * @param most connections that are worth it. @param statements gives the queries for so many connections as there are.
    */
   parts(
-    form: 'csv' | 'json',
+    form: CopyForm,
     most: number,
     statements: (connections: number) => Statement[],
   ): AsyncGenerator<CopiedLines>;
@@ -53,9 +55,9 @@ export interface Snapshot {
 }
 
 /** Ids of a range. The one to three milliseconds of planning are little beside the time that so many rows take. */
-const RANGE = 5_000;
+const RANGE = 2_500;
 /** Chunks of a range that wait while the ranges before it are read: so much memory it may take. */
-const WAITING = 64;
+const WAITING = 32;
 /** Connections of one snapshot: more would be more than a file's writer can take. */
 const LANES = Math.min(4, os.availableParallelism());
 
@@ -96,6 +98,7 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
     },
     csv: (text, values) => copyOut(client, 'csv', withLiterals(text, values)).lines(),
     json: (text, values) => copyOut(client, 'json', withLiterals(text, values)).lines(),
+    rows: (text, values) => copyOut(client, 'rows', withLiterals(text, values)).lines(),
     async *ranges(form, table, statement) {
       const { clients, release } = await lanes(client, LANES);
       let after: string | undefined;

@@ -2,7 +2,7 @@ import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
-import { type JsonMembers, jsonArrays, jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
+import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
 import type { LineTable } from './extraction.rows.ts';
 import { jsonTimestamp } from './extraction.sql.ts';
 import type { Column } from './extraction.types.ts';
@@ -34,14 +34,10 @@ const members: Record<string, string> = {
 };
 
 /** Several values as an array. */
-const listed = {
+export const listed = {
   each: (text: string) => text,
   all: "'[' || string_agg(to_json(k.text)::text, ',' order by k.place) || ']'",
 };
-
-function jsonMembers(selection: CardSelection, columns: Column[]): JsonMembers {
-  return { members, joins: cardJoins(selection, columns, listed) };
-}
 
 /** The cards of a selection as lines of JSON, from the snapshot, oldest first. */
 export async function cardNdjson(
@@ -51,16 +47,6 @@ export async function cardNdjson(
   columns: Column[],
   whole: boolean,
 ): Promise<LineTable> {
-  const cells = jsonMembers(selection, columns);
+  const cells = { members, joins: cardJoins(selection, columns, listed) };
   return await jsonTable(snapshot, cardSource(ctx, selection), cells, columns, whole);
-}
-
-/** The same as arrays. */
-export async function cardArrays(
-  snapshot: Snapshot,
-  ctx: Ctx,
-  selection: CardSelection,
-  columns: Column[],
-): Promise<LineTable> {
-  return await jsonArrays(snapshot, cardSource(ctx, selection), jsonMembers(selection, columns), columns);
 }

@@ -8,7 +8,8 @@ import type { Column, Table } from './extraction.types.ts';
 
 const BATCH = 1_000;
 
-const members: Record<string, string> = {
+/** SQL of the values of cards by header. */
+export const cardMembers: Record<string, string> = {
   id: 'c.id',
   type: 'c.type',
   subtype: 'c.subtype',
@@ -46,6 +47,6 @@ export async function cardTable(
   columns: Column[],
 ): Promise<Table> {
   const readers = { created_at: epochWriter(), updated_at: epochWriter() };
-  const cells = { members, readers, joins: cardJoins(selection, columns, listed), batch: BATCH };
+  const cells = { members: cardMembers, readers, joins: cardJoins(selection, columns, listed), batch: BATCH };
   return await rowTable(snapshot, cardSource(ctx, selection), cells, columns);
 }

@@ -1,7 +1,6 @@
 import { literal } from '../../platform/literals.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type Join, type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
-import { arrayColumns } from './extraction.shape.ts';
 import type { Column } from './extraction.types.ts';
 
 /** The JSON text of a text. */
@@ -44,11 +43,8 @@ const goneMembers: [string, string][] = [
 
 const NESTED = ['lifecycle', 'attributes'];
 
-const jsonArray = (items: readonly (string | undefined)[]): string =>
-  `'[' || ${listed(items.map((item) => (item === undefined ? "'null'" : `coalesce(${item}, 'null')`)))} || ']'`;
-
 /** A source whose attributes stand as `o.attributes`, cut once. */
-function withAttributes(source: RowSource): RowSource {
+export function withAttributes(source: RowSource): RowSource {
   const { attributes, from } = source;
   const cut = attributes.bindings.length > 0;
   const object = `cross join lateral (select ${attributes.sql} as attributes${cut ? ' offset 0' : ''}) o`;
@@ -56,29 +52,6 @@ function withAttributes(source: RowSource): RowSource {
     ...source,
     from: { sql: `${from.sql} ${object}`, bindings: [...from.bindings, ...attributes.bindings] },
   };
-}
-
-/**
- * The objects of a source as lines that are JSON arrays, from the snapshot, oldest first: the values of
- * {@link arrayColumns}, and the attributes as one object. Without the names they take a third less to read.
- */
-export async function jsonArrays(
-  snapshot: Snapshot,
-  source: RowSource,
-  { members, joins }: JsonMembers,
-  columns: Column[],
-): Promise<LineTable> {
-  const own: Record<string, string> = source.gone
-    ? { ...members, position: jsonKey('x.position'), deleted: 'null', removed: 'null' }
-    : members;
-  const gone = new Map(goneMembers);
-  const placed = arrayColumns(columns);
-  const items = placed.map(({ header }) => own[header]);
-  return await lineTable(snapshot, 'json', withAttributes(source), columns, {
-    cells: { sql: jsonArray([...items, "nullif(o.attributes, '{}')::text"]), bindings: [] },
-    joins,
-    goneCells: jsonArray([...placed.map(({ header }) => gone.get(header)), undefined]),
-  });
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
+import { binaryRows } from './extraction.binary.ts';
 import { csvTable } from './extraction.csv.ts';
-import { jsonArrays, jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
+import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
 import { type RelationSelection, relationSource } from './extraction.relations.source.ts';
+import { relationMembers } from './extraction.relations.ts';
 import type { LineTable } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
 
@@ -56,12 +58,13 @@ export async function relationNdjson(
   return await jsonTable(snapshot, source, { members, joins: [] }, columns, whole);
 }
 
-/** The same as arrays. */
-export async function relationArrays(
+/** The same as the database has them. */
+export async function relationBinary(
   snapshot: Snapshot,
   ctx: Ctx,
   selection: RelationSelection,
   columns: Column[],
 ): Promise<LineTable> {
-  return await jsonArrays(snapshot, relationSource(ctx, selection), { members, joins: [] }, columns);
+  const values = { members: relationMembers, joins: [] };
+  return await binaryRows(snapshot, relationSource(ctx, selection), values, columns);
 }

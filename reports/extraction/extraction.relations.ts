@@ -6,7 +6,8 @@ import type { Column, Table } from './extraction.types.ts';
 
 const BATCH = 4_000;
 
-const members: Record<string, string> = {
+/** SQL of the values of relations by header. */
+export const relationMembers: Record<string, string> = {
   id: 'r.id',
   type: 'r.type',
   source_id: 'r.source_id',
@@ -30,7 +31,7 @@ export async function relationTable(
   return await rowTable(
     snapshot,
     relationSource(ctx, selection),
-    { members, joins: [], batch: BATCH },
+    { members: relationMembers, joins: [], batch: BATCH },
     columns,
   );
 }

@@ -1,6 +1,6 @@
 import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
-import type { CopiedLines } from '../../platform/copy-out.ts';
+import type { CopiedLines, CopyForm } from '../../platform/copy-out.ts';
 import { type IdRange, type Snapshot, wholeTable } from '../../platform/snapshot.ts';
 import { findChanged, overFound, worthwhile } from './changes.found.ts';
 import type { Column } from './extraction.types.ts';
@@ -94,7 +94,7 @@ export function goneQuery(source: RowSource, gone: Fragment, cells: string): Fra
 /** The lines of a source from the snapshot: of what is gone, and of what is there. */
 export async function lineTable(
   snapshot: Snapshot,
-  format: 'csv' | 'json',
+  format: CopyForm,
   source: RowSource,
   columns: Column[],
   query: LineQuery,

@@ -51,7 +51,7 @@ export function rowShaper(
 }
 
 /** A member of a JSON value; one that does not fit the column's type (as after a change of type) is shown as text. */
-function memberCell(value: unknown, type: Column['type']): Cell {
+export function memberCell(value: unknown, type: Column['type']): Cell {
   if (value === undefined || value === null) return null;
   if (Array.isArray(value)) return type === 'multi' ? value.map(String) : joinValues(value.map(String));
   if (type === 'text' && typeof value !== 'string') return String(value);
@@ -102,6 +102,6 @@ export function epochWriter(): (seconds: unknown) => string {
 
 const ATTRIBUTES = 'attributes.';
 
-/** The columns that have a place of their own in an array; what the object has of the others is its last item. */
+/** The columns that have a place of their own among a row's values; what the attributes have of the others is the last. */
 export const arrayColumns = (columns: readonly Column[]): Column[] =>
   columns.filter(({ header }) => !header.startsWith(ATTRIBUTES));

@@ -1,13 +1,14 @@
 import type { Writable } from 'node:stream';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
+import { cardBinary } from './extraction.cards.binary.ts';
 import { cardCsv } from './extraction.cards.csv.ts';
-import { cardArrays, cardNdjson } from './extraction.cards.ndjson.ts';
+import { cardNdjson } from './extraction.cards.ndjson.ts';
 import { cardTable } from './extraction.cards.ts';
 import { relationColumns } from './extraction.columns.ts';
 import { hierarchyTable } from './extraction.hierarchy.ts';
 import { type ExtractionPlan, seesSomeCosts } from './extraction.plan.ts';
-import { relationArrays, relationCsv, relationNdjson } from './extraction.relations.lines.ts';
+import { relationBinary, relationCsv, relationNdjson } from './extraction.relations.lines.ts';
 import { relationTable } from './extraction.relations.ts';
 import type { LineTable } from './extraction.rows.ts';
 import type { Column, OnRows, Table } from './extraction.types.ts';
@@ -41,7 +42,7 @@ export async function prepareExtraction(
     return { tables: [table], write: (out, options) => writeNdjson(table, out, { ...options, end }) };
   }
   if (format === 'parquet') {
-    const table = await arrayLines(snapshot, ctx, plan);
+    const table = await binaryTable(snapshot, ctx, plan);
     return { tables: [table], write: (out, options) => writeParquet(table, out, options) };
   }
   const tables = await readTables(snapshot, ctx, plan);
@@ -74,11 +75,11 @@ async function jsonLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Pr
     : await cardNdjson(snapshot, ctx, cards, columns, whole);
 }
 
-async function arrayLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {
+async function binaryTable(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {
   const { request, cards, relations, columns } = plan;
   return request.kind === 'relations'
-    ? await relationArrays(snapshot, ctx, relations, columns)
-    : await cardArrays(snapshot, ctx, cards, columns);
+    ? await relationBinary(snapshot, ctx, relations, columns)
+    : await cardBinary(snapshot, ctx, cards, columns);
 }
 
 /** The tables of a plan, read from the snapshot. */

@@ -51,18 +51,42 @@ export function parquetSchema(columns: Column[]): SchemaElement[] {
 }
 
 const DAY_MS = 86_400_000;
+/** From the first of March of the year 0. */
+const DAYS_TO_1970 = 719_468;
 
-/** Turns texts into values, each text once, as long as there are not too many of them. */
-function kept<T>(read: (text: string) => T): (text: string) => T {
-  const values = new Map<string, T>();
-  return (text) => {
-    let value = values.get(text);
-    if (value === undefined) {
-      value = read(text);
-      if (values.size < 100_000) values.set(text, value);
-    }
-    return value;
-  };
+/** The number that digits of a text are; NaN when they are none. */
+function digits(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let n = from; n < to; n += 1) {
+    const digit = text.charCodeAt(n) - 48;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+/** Days since 1970 of a text such as `2026-01-31`; a tenth of the time that Date takes. */
+function dayOf(text: string): number | null {
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 7);
+  const day = digits(text, 8, 10);
+  const known =
+    text.length === 10 && text[4] === '-' && text[7] === '-' && month >= 1 && month <= 12 && day >= 1;
+  if (!known || day > 28 || Number.isNaN(year)) {
+    const ms = time(text);
+    return ms === null ? null : Math.floor(ms / DAY_MS);
+  }
+  // years begin in March here, so that the day that some of them have more is their last
+  const since = month > 2 ? year : year - 1;
+  const before = Math.floor(((month + 9) % 12) * 30.6 + 0.5) + day - 1;
+  return (
+    since * 365 +
+    Math.floor(since / 4) -
+    Math.floor(since / 100) +
+    Math.floor(since / 400) +
+    before -
+    DAYS_TO_1970
+  );
 }
 
 const textOf = (cell: NonNullable<Cell>): string =>
@@ -82,13 +106,8 @@ export function parquetValues(type: ColumnType): (cell: NonNullable<Cell>) => un
       return (cell) => (typeof cell === 'boolean' ? cell : null);
     case 'multi':
       return (cell) => (Array.isArray(cell) ? [...cell] : [textOf(cell)]);
-    case 'date': {
-      const day = kept((text) => {
-        const ms = time(text);
-        return ms === null ? null : Math.floor(ms / DAY_MS);
-      });
-      return (cell) => day(textOf(cell));
-    }
+    case 'date':
+      return (cell) => dayOf(textOf(cell));
     case 'datetime':
       return (cell) => time(textOf(cell));
     default:

@@ -27,7 +27,7 @@ class Written extends ByteWriter {
 }
 
 /**
- * Writes a table, whose lines are JSON arrays, as Parquet with the types of its columns. Row groups are made by threads, so
+ * Writes a table, whose rows are as the database has them, as Parquet with the types of its columns. Row groups are made by threads, so
  * that nothing else waits for them. Ends the stream; destroys it on failure.
  * @throws the signal's reason when aborted.
  */
@@ -35,7 +35,7 @@ export async function writeParquet(table: LineTable, out: Writable, options: Par
   await pump(parquetChunks(table, options), out, options.signal);
 }
 
-/** Takes chunks of whole lines until they are a row group. */
+/** Takes chunks of whole rows until they are a row group. */
 async function* gather({ name, lines }: LineTable, { onRows }: ParquetOptions): AsyncGenerator<GroupLines> {
   let group: GroupLines = { lines: [], rows: 0 };
   for await (const { bytes, rows } of lines) {

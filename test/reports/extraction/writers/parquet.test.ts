@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Cell, Column } from '../../../../reports/extraction/extraction.types.ts';
 import { writeParquet } from '../../../../reports/extraction/writers/parquet.ts';
-import { endlessLines, Kept, linesOf, Stuck } from './tables.ts';
+import { binaryOf, endlessRows, Kept, Stuck } from './tables.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const columns: Column[] = [
 /** The rows of a file as DuckDB reads them, and the types of its columns. */
 async function read(rows: Cell[][], query = 'select * from file'): Promise<unknown[][]> {
   const out = new Kept();
-  await writeParquet(linesOf(columns, rows), out, {});
+  await writeParquet(binaryOf(columns, rows), out, {});
   const file = path.join(folder, 'file.parquet');
   await writeFile(file, out.content);
   const instance = await DuckDBInstance.create(':memory:');
@@ -128,7 +128,7 @@ it('keeps values that repeat and values that are seldom there, and finds rows by
 });
 
 it('takes no more rows than the reader takes, and lets go of them when it is aborted', async () => {
-  const { table, told } = endlessLines();
+  const { table, told } = endlessRows();
   const stop = new AbortController();
   const out = new Stuck();
   const writing = writeParquet(table, out, { signal: stop.signal });

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { LineTable } from '../../../../reports/extraction/extraction.rows.ts';
-import type { Cell, Column, Table } from '../../../../reports/extraction/extraction.types.ts';
+import type { Cell, Column, ColumnType, Table } from '../../../../reports/extraction/extraction.types.ts';
 
 /** A table of rows that are there already, in batches of a size. */
 export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch = 100): Table {
@@ -14,30 +14,60 @@ export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch
   };
 }
 
-/** The same rows as lines that are JSON arrays, in chunks of a size. */
-export function linesOf(columns: Column[], rows: Iterable<Cell[]>, chunk = 100): LineTable {
-  return { name: 'Cards', columns, expected: 0, lines: jsonLines(columns, rows, chunk) };
+/** The same rows as the database sends them, in chunks of a size. */
+export function binaryOf(columns: Column[], rows: Iterable<Cell[]>, chunk = 100): LineTable {
+  return { name: 'Cards', columns, expected: 0, lines: binaryRows(columns, rows, chunk) };
 }
 
-async function* jsonLines(columns: Column[], rows: Iterable<Cell[]>, chunk: number) {
-  let lines: string[] = [];
+const EPOCH_MS = Date.UTC(2000, 0, 1);
+
+/** A value with its length before it, in PostgreSQL's binary format. */
+function binaryValue(cell: unknown, type: ColumnType): Buffer {
+  const none = Buffer.from([255, 255, 255, 255]);
+  if (cell === null || cell === undefined) return none;
+  let value: Buffer;
+  if (type === 'datetime') {
+    const ms = Date.parse(String(cell));
+    if (Number.isNaN(ms)) return none;
+    value = Buffer.alloc(8);
+    value.writeBigInt64BE(BigInt(ms - EPOCH_MS) * 1000n);
+  } else if (type === 'number') {
+    value = Buffer.alloc(8);
+    value.writeDoubleBE(cell as number);
+  } else if (type === 'boolean') {
+    value = Buffer.from([cell ? 1 : 0]);
+  } else {
+    value = Buffer.from(type === 'multi' ? JSON.stringify(cell) : String(cell));
+  }
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(value.length);
+  return Buffer.concat([length, value]);
+}
+
+async function* binaryRows(columns: Column[], rows: Iterable<Cell[]>, chunk: number) {
+  let parts: Buffer[] = [];
+  let count = 0;
   const take = () => {
-    const bytes = Buffer.from(new TextEncoder().encode(lines.join('')).buffer);
-    const taken = { bytes, rows: lines.length };
-    lines = [];
+    const bytes = Buffer.concat(parts);
+    // memory of its own, which may be given away
+    const taken = { bytes: Buffer.from(new Uint8Array(bytes).buffer), rows: count };
+    parts = [];
+    count = 0;
     return taken;
   };
   for (const row of rows) {
-    const own: unknown[] = [];
     const attributes: Record<string, unknown> = {};
-    for (const [n, { header }] of columns.entries()) {
+    // as many values as nobody looks at
+    parts.push(Buffer.alloc(2));
+    for (const [n, { header, type }] of columns.entries()) {
       if (header.startsWith('attributes.')) attributes[header.slice('attributes.'.length)] = row[n];
-      else own.push(row[n]);
+      else parts.push(binaryValue(row[n], type));
     }
-    lines.push(`${JSON.stringify([...own, attributes])}\n`);
-    if (lines.length === chunk) yield take();
+    parts.push(binaryValue(JSON.stringify(attributes), 'text'));
+    count += 1;
+    if (count === chunk) yield take();
   }
-  if (lines.length > 0) yield take();
+  if (count > 0) yield take();
 }
 
 /** Columns of texts. */
@@ -84,8 +114,8 @@ export function endlessTable(): { table: Table; told: { rows: number; closed: bo
   };
 }
 
-/** The same as lines of JSON. */
-export function endlessLines(): { table: LineTable; told: { rows: number; closed: boolean } } {
+/** The same as the database sends them. */
+export function endlessRows(): { table: LineTable; told: { rows: number; closed: boolean } } {
   const told = { rows: 0, closed: false };
   function* rows() {
     try {
@@ -97,5 +127,5 @@ export function endlessLines(): { table: LineTable; told: { rows: number; closed
       told.closed = true;
     }
   }
-  return { table: linesOf(textColumns('name'), rows(), 500), told };
+  return { table: binaryOf(textColumns('name'), rows(), 500), told };
 }
