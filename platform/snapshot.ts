@@ -161,10 +161,14 @@ function idRange(after: string | undefined, to: string | undefined): IdRange {
 // every row is read, so plans are to be good for the whole; and a reader may be slow
 const SETTINGS = 'set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = 0';
 
-/** Takes connections of the pool that nobody waits for and that leave half of it to others. */
+/** Whether one more connection may be taken by a request that has one: nobody waits, and half of the pool stays for others. */
+export function hasSpare({ client: { pool } }: Db): boolean {
+  return pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2;
+}
+
+/** Takes connections that the pool has to spare. */
 function poolLanes(db: Db): Lanes {
   return async (client, most) => {
-    const { pool } = db.client;
     const more: PoolClient[] = [];
     const release = async () => {
       for (const lane of more) {
@@ -173,7 +177,7 @@ function poolLanes(db: Db): Lanes {
       }
     };
     try {
-      while (more.length + 1 < most && pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2) {
+      while (more.length + 1 < most && hasSpare(db)) {
         more.push(await db.client.acquireConnection());
       }
       if (more.length > 0) {

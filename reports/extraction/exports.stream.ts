@@ -3,7 +3,7 @@ import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
-import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
+import { hasSpare, type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
 import { exportName, mediaTypes } from './extraction.names.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
@@ -65,14 +65,9 @@ export async function streamExport(
   out: Writable,
 ): Promise<StartedStream> {
   const plan = await planExtraction(ctx, request);
-  await command(ctx, async ({ emit }) => {
-    emit({
-      event_type: 'export.streamed',
-      data: { ...request },
-    });
-  });
+  const noted = note(ctx, { ...request });
   const file = { name: exportName(request, new Date()), mediaType: mediaTypes[request.format] };
-  return await stream(services, file, out, async (snapshot) => {
+  return await stream(services, file, out, noted, async (snapshot) => {
     const position = await snapshotPosition(snapshot, request.after);
     const { write } = await prepareExtraction(snapshot, ctx, plan, position);
     return { position, write: () => write(out, {}) };
@@ -90,28 +85,40 @@ export async function streamJson(
   out: Writable,
 ): Promise<StartedStream> {
   const plan = await planJson(ctx, query);
-  await command(ctx, async ({ emit }) => {
-    emit({ event_type: 'export.streamed', data: { format: 'json', ...query } });
-  });
+  const noted = note(ctx, { format: 'json', ...query });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
   const file = { name, mediaType: 'application/json; charset=utf-8' };
-  return await stream(services, file, out, async (snapshot) => ({
+  return await stream(services, file, out, noted, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
     write: () => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
   }));
 }
 
-/** Writes into `out` from one snapshot what `prepare` answers to write, and answers as soon as that begins. */
+/** Records that an extraction is streamed, which is to be known before its first row goes out. */
+function note(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
+  const noted = command(ctx, async ({ emit }) => emit({ event_type: 'export.streamed', data }));
+  // met by whoever waits for it
+  noted.catch(() => undefined);
+  return noted;
+}
+
+/**
+ * Writes into `out` from one snapshot what `prepare` answers to write, and answers as soon as that begins. Rows are looked for
+ * while the database makes the event durable, where a connection can be spared for that.
+ */
 async function stream(
   services: Services,
   file: { name: string; mediaType: string },
   out: Writable,
+  noted: Promise<void>,
   prepare: (snapshot: Snapshot) => Promise<{ position: string; write: () => Promise<void> }>,
 ): Promise<StartedStream> {
   let flows = false;
+  if (!hasSpare(services.db)) await noted;
   return await new Promise<StartedStream>((resolve, reject) => {
     withSnapshot(services.db, async (snapshot) => {
       const { position, write } = await prepare(snapshot);
+      await noted;
       flows = true;
       resolve({ ...file, position });
       await write();

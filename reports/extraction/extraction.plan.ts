@@ -80,8 +80,10 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const columns = chooseColumns(all, request.columns);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
-  const after = await checkAfter(ctx, request.after);
-  const changes = await cardChanges(ctx, request, { after, types: cards.types });
+  const [after, changes] = await Promise.all([
+    checkAfter(ctx, request.after),
+    cardChanges(ctx, request, { after: Number(request.after), types: cards.types }),
+  ]);
   const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, changes.moved);
   return {
     request,
