@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { command, recordEvents, type Work } from '../domain/command.ts';
-import { systemCaller } from '../domain/context.ts';
+import { command, recordEvents } from '../domain/command.ts';
+import { type Ctx, systemCaller } from '../domain/context.ts';
 import type { EventDraft } from '../domain/events/events.types.ts';
-import { changeRun, loadRun, logRun } from '../domain/itsm/runs.store.ts';
+import { breakOffRun } from '../domain/itsm/runs.end.ts';
+import { loadRun, logRun } from '../domain/itsm/runs.store.ts';
 import type { RunRow } from '../domain/itsm/runs.types.ts';
 import {
   JobCancelled,
+  JobFailed,
   type JobProcessor,
   JobStopped,
   processes,
@@ -42,37 +44,62 @@ export const processesRuns = (conditions = usualConditions): JobProcessor =>
         return await carryRun(job, services, conditions);
       } catch (error) {
         const reason = error instanceof JobStopped ? error : (job.signal.reason ?? error);
-        await noteEnd(job, services, reason);
-        if (reason instanceof RemoteFailed && !passing.has(reason.failure.code)) {
-          throw new EstateError('upstream_failed', reason.message, { cause: reason });
-        }
-        throw reason;
+        if (reason instanceof JobCancelled) await endCancelled(job, services);
+        if (reason instanceof JobStopped || isConnectionLoss(reason)) throw reason;
+        const failure = failureOf(reason);
+        await noteAttempt(job, services, failure);
+        throw failure;
       }
     },
-    // what ends the job before it is begun has not ended the run yet
     async ({ sql }, { id, payload, ctx, error }) => {
-      const run = await loadCarried(sql, { id, payload });
-      if (!run) return;
-      const events: EventDraft[] = [];
-      await endRun({ sql, emit: (event) => void events.push(event) }, run, error.message, error.code);
-      await recordEvents(sql, ctx, events, []);
+      await endFailed(sql, ctx, payload.run_id, id, error);
     },
   );
 
 export const itsmRunProcessor = processesRuns();
 
-/** Ends the run with a failure that the job does not get over; others are only told in its log. */
-async function noteEnd(job: Job, services: Services, error: unknown): Promise<void> {
-  if (isConnectionLoss(error)) return;
-  const cancelled = error instanceof JobCancelled;
-  if (error instanceof JobStopped && !cancelled) return;
-  const { failures } = await services.db('jobs').where({ id: job.id }).first('failures');
-  const told = messageOf(job, error);
-  const final =
-    cancelled ||
-    (error instanceof RemoteFailed && !passing.has(error.failure.code)) ||
-    (error instanceof EstateError && error.status < 500) ||
-    failures + 1 >= itsmRunJob.attempts;
+/** What a job fails with: a remote that may answer later is tried again, another is not. */
+function failureOf(reason: unknown): unknown {
+  if (!(reason instanceof RemoteFailed)) return reason;
+  const Failure = passing.has(reason.failure.code) ? EstateError : JobFailed;
+  return new Failure('upstream_failed', reason.message, { cause: reason });
+}
+
+/** Tells in the run's log what it is tried again after. */
+async function noteAttempt({ id, payload }: Job, { db }: Services, failure: unknown): Promise<void> {
+  const known = failure instanceof EstateError;
+  if (failure instanceof JobFailed || (known && failure.status < 500)) return;
+  const { failures } = await db('jobs').where({ id }).first('failures');
+  if (failures + 1 >= itsmRunJob.attempts) return;
+  const { stage } = await loadRun(db, payload.run_id);
+  const what = known
+    ? failure.message
+    : `The run failed unexpectedly; the log of the service tells why under the job ${id}.`;
+  await logRun(db, payload.run_id, stage, 'warning', `${what} It is tried again.`);
+}
+
+/** Ends the run with the transaction that ends its job. */
+async function endFailed(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  runId: string,
+  jobId: string,
+  error: EstateError,
+): Promise<void> {
+  const run = await loadCarried(sql, runId, jobId);
+  if (!run) return;
+  await logRun(sql, run.id, run.stage, 'error', error.message);
+  const events: EventDraft[] = [];
+  await breakOffRun({ sql, emit: (event) => void events.push(event) }, run, {
+    status: 'failed',
+    error_code: error.cause instanceof RemoteFailed ? error.cause.failure.code : error.code,
+    error_message: error.message,
+  });
+  await recordEvents(sql, ctx, events, []);
+}
+
+/** Ends the run whose job was cancelled from outside. */
+async function endCancelled(job: Job, services: Services): Promise<void> {
   const ctx = await createContext(services, systemCaller, {
     requestId: job.ctx.requestId ?? randomUUID(),
     origin: 'system',
@@ -80,47 +107,15 @@ async function noteEnd(job: Job, services: Services, error: unknown): Promise<vo
     jobId: job.id,
   });
   await command(ctx, async (work) => {
-    const run = await loadCarried(work.sql, job);
+    const run = await loadCarried(work.sql, job.payload.run_id, job.id);
     if (!run) return;
-    if (cancelled) await endRun(work, run, told, null);
-    else if (final) await endRun(work, run, told, codeOf(error));
-    else await logRun(work.sql, run.id, run.stage, 'warning', `${told} It is tried again.`);
+    await logRun(work.sql, run.id, run.stage, 'error', 'The run was cancelled.');
+    await breakOffRun(work, run, { status: 'cancelled' });
   });
 }
 
 /** The run that the job carries; undefined when it has ended, or another job carries it by now. */
-async function loadCarried(
-  sql: Knex.Transaction,
-  { id, payload }: Pick<Job, 'id' | 'payload'>,
-): Promise<RunRow | undefined> {
-  const run = await loadRun(sql, payload.run_id, 'for update');
-  return ['queued', 'running'].includes(run.status) && run.job_id === id ? run : undefined;
-}
-
-/** Ends a run. @param code why it has failed; null where it was cancelled. */
-async function endRun(
-  work: Pick<Work, 'sql' | 'emit'>,
-  run: RunRow,
-  told: string,
-  code: string | null,
-): Promise<void> {
-  const { sql } = work;
-  await logRun(sql, run.id, run.stage, 'error', told);
-  await sql('itsm_run_records').where({ run_id: run.id }).delete();
-  await changeRun(work, run.id, code === null ? 'itsm_run.cancelled' : 'itsm_run.failed', {
-    status: code === null ? 'cancelled' : 'failed',
-    completed_at: sql.raw('clock_timestamp()'),
-    ...(code === null ? {} : { error_code: code, error_message: told }),
-  });
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof RemoteFailed) return error.failure.code;
-  return error instanceof EstateError ? error.code : 'internal';
-}
-
-function messageOf(job: Job, error: unknown): string {
-  if (error instanceof RemoteFailed || error instanceof EstateError) return error.message;
-  if (error instanceof JobCancelled) return 'The run was cancelled.';
-  return `The run failed unexpectedly; the log of the service tells why under the job ${job.id}.`;
+async function loadCarried(sql: Knex.Transaction, runId: string, jobId: string): Promise<RunRow | undefined> {
+  const run = await loadRun(sql, runId, 'for update');
+  return ['queued', 'running'].includes(run.status) && run.job_id === jobId ? run : undefined;
 }

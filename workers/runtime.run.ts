@@ -18,6 +18,7 @@ import {
 import { callerOfJob } from '../domain/jobs/jobs.owner.ts';
 import {
   JobCancelled,
+  JobFailed,
   JobInterrupted,
   JobLeaseLost,
   type JobProcessor,
@@ -114,6 +115,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       log.warn({ err: error }, 'the job lost its database; it will go on');
       await store(() => requeueRun(leases, lease, 'crash'));
     } else if (
+      !(error instanceof JobFailed) &&
       !(error instanceof EstateError && (error.status < 500 || error.code === 'worker_lost')) &&
       row.failures + 1 < processor.definition.attempts
     ) {

@@ -29,13 +29,22 @@ const Count = Type.Integer({ minimum: 0 });
 export const ItsmRunStatsSchema = Type.Object(
   {
     fetched: Type.Integer({ minimum: 0, description: 'Records that were read' }),
-    relations_fetched: Type.Optional(Count),
-    created: Count,
-    updated: Count,
-    deleted: Count,
-    skipped: Count,
+    relations_fetched: Type.Integer({ minimum: 0, description: 'Relations that were read' }),
+    processed: Type.Integer({ minimum: 0, description: 'Rows of the plan that have ended' }),
+    created: Type.Integer({ minimum: 0, description: 'Cards and records that were made' }),
+    updated: Type.Integer({ minimum: 0, description: 'Cards and records that were changed' }),
+    deleted: Type.Integer({
+      minimum: 0,
+      description: 'Cards that were archived, and records that were deleted',
+    }),
+    relations_created: Type.Integer({ minimum: 0, description: 'Relations that were made, on either side' }),
+    relations_deleted: Type.Integer({ minimum: 0, description: 'Relations that were taken away' }),
+    skipped: Type.Integer({ minimum: 0, description: 'Rows that only tell, and those that were rejected' }),
     errors: Type.Integer({ minimum: 0, description: 'Rows that were refused, or no longer fitted' }),
     planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
+    applied: Type.Optional(
+      Type.Record(Type.String(), Count, { description: 'Those of them that were applied, by action' }),
+    ),
     outcomes: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows by how they ended' })),
     findings: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Applied rows that were found otherwise afterwards' }),

@@ -93,6 +93,15 @@ export interface AppliedRow extends NewPlanRow {
   made_id: string | null;
 }
 
+/** How many rows of a run were applied. */
+export async function countApplied(sql: Sql, runId: string): Promise<number> {
+  const { rows } = await sql.raw(
+    `select count(*) as count from itsm_plan_rows where run_id = ? and progress = 'applied'`,
+    [runId],
+  );
+  return rows[0].count;
+}
+
 /** Applied rows of a run from its end, before the given one. */
 export async function walkAppliedBack(
   sql: Sql,

@@ -7,6 +7,7 @@ import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from '../jobs/jobs.lease.ts';
 import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
+import { breakOffRun } from './runs.end.ts';
 import { changeRun, loadRun, requireStatus } from './runs.store.ts';
 
 /** Which rows of a plan are meant; all that wait unless given. */
@@ -138,16 +139,6 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
       JOB_NEWS_CHANNEL,
       run.job_id ?? '',
     ]);
-    await sql.raw(
-      `update itsm_books b set again = array(select distinct unnest(b.again || array(
-         select remote_id from itsm_plan_rows where run_id = ? and progress = 'begun' and remote_id is not null)))
-       where b.mapping_id = ?`,
-      [runId, run.mapping_id] as never,
-    );
-    await sql('itsm_run_records').where({ run_id: runId }).delete();
-    await changeRun(work, runId, 'itsm_run.cancelled', {
-      status: 'cancelled',
-      completed_at: sql.raw('clock_timestamp()'),
-    });
+    await breakOffRun(work, run, { status: 'cancelled' });
   });
 }

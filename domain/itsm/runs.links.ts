@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../platform/database.ts';
+import { survivingCard } from '../cards/merge/merge.redirect.ts';
 import type { RemoteLinkRow } from './runs.types.ts';
 
 /** A mapped relation type with the kinds outside that stand for it, and the mappings of the cards at both ends. */
@@ -63,9 +64,9 @@ export async function dropUnrelatedLinks(sql: Sql, mappingId: string, runId: str
   );
 }
 
-// pairs with the card of today; a merge leads on once
-const pairs = (mapping: string) => `(select p.remote_id, coalesce(d.survivor_id, p.card_id) as card_id
-  from itsm_pairs p left join card_redirects d on d.card_id = p.card_id
+// pairs with the card of today
+const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card_id')} as card_id
+  from itsm_pairs p
   where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`;
 
 /**
@@ -207,10 +208,9 @@ export async function cardsOfRecords(
   remoteIds: readonly string[],
 ): Promise<Map<string, string>> {
   const { rows } = await sql.raw(
-    `select p.remote_id, coalesce(d.survivor_id, p.card_id) as card_id from itsm_pairs p
+    `select p.remote_id, ${survivingCard('p.card_id')} as card_id from itsm_pairs p
      join itsm_mappings m on m.id = p.mapping_id
      join itsm_mappings own on own.id = ? and own.connection_id = m.connection_id
-     left join card_redirects d on d.card_id = p.card_id
      where p.remote_id = any(?::text[]) and p.state in ('linked', 'quarantined')`,
     [mappingId, remoteIds] as never,
   );

@@ -1,4 +1,5 @@
 import { requirePermission } from '../access/policy.ts';
+import { survivingCard } from '../cards/merge/merge.redirect.ts';
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
 import { projection } from '../lists/lists.sql.ts';
@@ -14,7 +15,7 @@ const status = `case p.progress when 'pending' then coalesce(p.approval, 'pendin
 const endName = (end: 'source' | 'target'): string =>
   `coalesce(
     (select c.name from itsm_mappings m join itsm_pairs q on q.mapping_id = m.id
-       left join card_redirects d on d.card_id = q.card_id join cards c on c.id = coalesce(d.survivor_id, q.card_id)
+       join cards c on c.id = ${survivingCard('q.card_id')}
      where m.connection_id = r.connection_id and q.remote_id = p.row #>> '{link,${end}}' limit 1),
     (select w.row #>> '{diff,name,new}' from itsm_plan_rows w where w.run_id = p.run_id and w.action = 'create'
        and w.remote_id = p.row #>> '{link,${end}}' limit 1))`;

@@ -13,13 +13,19 @@ export type RunStage = 'read' | 'match' | 'plan' | 'review' | 'apply' | 'verify'
 export interface RunStats {
   fetched?: number;
   relations_fetched?: number;
+  /** Rows that have ended. */
+  processed?: number;
   created?: number;
   updated?: number;
   deleted?: number;
+  relations_created?: number;
+  relations_deleted?: number;
   skipped?: number;
   errors?: number;
   /** Rows of the plan by action. */
   planned?: Record<string, number>;
+  /** Those of them that were applied. */
+  applied?: Record<string, number>;
   /** Rows by how they ended. */
   outcomes?: Record<string, number>;
   /** Things that were not as an applied row should have left them. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static, TSchema } from 'typebox';
-import type { EstateError } from '../../platform/errors.ts';
+import { EstateError } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import type { Services } from '../services.ts';
 import type { JobDefinition } from './jobs.define.ts';
@@ -111,6 +111,9 @@ export function processes<P extends TSchema>(
     ...(failed ? { failed: failed as NonNullable<JobProcessor['failed']> } : {}),
   };
 }
+
+/** The job fails for good: running it again would meet the same refusal, though it is not the caller's to mend. */
+export class JobFailed extends EstateError {}
 
 /** The run must stop; its error is nobody's failure. */
 export class JobStopped extends Error {}

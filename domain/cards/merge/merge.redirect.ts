@@ -28,3 +28,16 @@ export async function withMerged(sql: Sql, id: string): Promise<string[]> {
   );
   return rows.map((row: { id: string }) => row.id);
 }
+
+/**
+ * An SQL expression for the card that stayed where one was merged, however often; else the card itself.
+ * @param card an SQL expression for its id.
+ */
+export const survivingCard = (card: string): string =>
+  `case when exists (select from card_redirects d where d.card_id = ${card}) then (
+     with recursive led as (
+       select d.survivor_id as id from card_redirects d where d.card_id = ${card}
+       union
+       select d.survivor_id from led join card_redirects d on d.card_id = led.id
+     ) select id from led where not exists (select from card_redirects d where d.card_id = led.id)
+   ) else ${card} end`;

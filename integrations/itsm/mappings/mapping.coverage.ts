@@ -1,5 +1,6 @@
 import { requirePermission } from '../../../domain/access/policy.ts';
 import { visibleCards } from '../../../domain/cards/cards.visible.ts';
+import { survivingCard } from '../../../domain/cards/merge/merge.redirect.ts';
 import { type Ctx, systemCaller } from '../../../domain/context.ts';
 import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
 import { SEE_SYNC } from '../../../domain/itsm/connections.queries.ts';
@@ -111,8 +112,8 @@ async function countCards(ctx: Ctx, row: MappingRow): Promise<MappingCoverage['c
   const visible = visibleCards(ctx);
   const { rows } = await ctx.db.raw(
     `select count(*) as total, count(*) filter (where fits) as in_filter,
-       count(*) filter (where fits and exists (select from itsm_pairs p where p.mapping_id = ? and p.card_id = found.id
-         and p.state in ('linked', 'quarantined'))) as paired
+       count(*) filter (where fits and found.id in (select ${survivingCard('p.card_id')} from itsm_pairs p
+         where p.mapping_id = ? and p.state in ('linked', 'quarantined'))) as paired
      from (select c.id, coalesce((${fits.sql}), false) as fits from cards c
        where c.type = ? and c.status = 'ACTIVE' and (${visible.sql})) found`,
     [row.id, ...fits.bindings, row.card_type_key, ...visible.bindings] as never,

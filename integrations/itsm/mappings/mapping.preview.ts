@@ -1,4 +1,5 @@
 import { may, requirePermission } from '../../../domain/access/policy.ts';
+import { survivingCard } from '../../../domain/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
 import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
@@ -269,7 +270,7 @@ async function previewCards(
 ): Promise<PreviewedCard[]> {
   const { rows } = await db.raw(
     `select c.id, c.name from unnest(?::uuid[]) with ordinality as q(id, n) join cards c on c.id = q.id
-     where not exists (select from itsm_pairs p where p.mapping_id = ? and p.card_id = c.id) order by q.n limit ?`,
+     where c.id not in (select ${survivingCard('p.card_id')} from itsm_pairs p where p.mapping_id = ?) order by q.n limit ?`,
     [[...cards.keys()], mapping.id, limit] as never,
   );
   return rows.map(({ id, name }: { id: string; name: string }) => {

@@ -15,7 +15,7 @@ import { planRowOf } from '../port/plan.rows.ts';
 import { asked } from '../remote.failed.ts';
 import type { RunJob, RunMapping } from './run.begin.ts';
 import { finishRun } from './run.finish.ts';
-import { stopwatch } from './run.stopwatch.ts';
+import type { Stopwatch } from './run.stopwatch.ts';
 
 /** Rows that are looked at together. */
 const CHUNK = 200;
@@ -31,15 +31,14 @@ const TOLD = 100;
 /**
  * Applies the approved rows of a plan, looks at what was written outside, and ends the run, unless rows still wait for a
  * person's word.
- * @param calls how many requests the run has sent so far.
+ * @param calls how many requests the run has sent so far; @param watch how long its stages take.
  */
 export async function applyStage(
   job: RunJob,
   run: RunRow,
   connector: OpenedRemote,
-  calls: () => number,
+  { calls, watch: { seconds, timed } }: { calls: () => number; watch: Stopwatch },
 ): Promise<JobResult> {
-  const { seconds, timed } = stopwatch(run);
   const rows = Object.values(run.stats.planned ?? {}).reduce((sum, n) => sum + n, 0);
   const applied = await timed('apply', () =>
     applyRun(

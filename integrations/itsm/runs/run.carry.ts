@@ -16,8 +16,9 @@ import { leaveOutHidden } from './run.hidden.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { likeness } from './run.score.ts';
-import { stopwatch } from './run.stopwatch.ts';
+import { type Stopwatch, stopwatch } from './run.stopwatch.ts';
 import { type RunConditions, type RunWork, usualConditions } from './run.types.ts';
+import { planUndo } from './run.undo.plan.ts';
 
 /**
  * Carries a run on to its plan, and a plan that need not wait, or was approved, to its end. Called again after a kill it
@@ -31,29 +32,40 @@ export async function carryRun(
   const run = await beginRun(job);
   if (!run) return { message: 'the run has ended', result: { run_id: job.payload.run_id } };
   const connector = await openRemote(services, run, job.signal, conditions.clock);
+  const watch = stopwatch(run);
   try {
-    if (run.plan_made_at === null) {
-      const waits = await makePlanOf(job, await heedDrift(job, run, connector), connector, conditions);
+    if (run.plan_made_at === null && run.trigger === 'undo') await planUndo(job, run, watch);
+    else if (run.plan_made_at === null) {
+      const looked = await heedDrift(job, run, connector);
+      const waits = await makePlanOf(job, looked, connector, { conditions, watch });
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
     }
     const planned = await loadRun(services.db, run.id);
-    return await applyStage(job, planned, connector, () => run.remote_calls + connector.calls());
+    return await applyStage(job, planned, connector, {
+      calls: () => run.remote_calls + connector.calls(),
+      watch,
+    });
   } catch (error) {
     // the day's requests count those of failed runs too
-    await noteCalls(services.db, run.id, run.remote_calls + connector.calls());
+    await noteEffort(services.db, run.id, run.remote_calls + connector.calls(), watch);
     throw error;
   } finally {
     await connector.close();
   }
 }
 
-/** Keeps how often the remote was called; what another process has kept meanwhile is not made less. */
-async function noteCalls(db: Db, runId: string, calls: number): Promise<void> {
+/**
+ * Keeps how often the remote was called, and how long it has taken; what another process has kept meanwhile is not made
+ * less.
+ */
+async function noteEffort(db: Db, runId: string, calls: number, { seconds }: Stopwatch): Promise<void> {
   try {
-    await db.raw('update itsm_runs set remote_calls = greatest(remote_calls, ?) where id = ?', [
-      calls,
-      runId,
-    ]);
+    await db.raw(
+      `update itsm_runs set remote_calls = greatest(remote_calls, ?),
+         stats = stats || jsonb_build_object('seconds', ?::jsonb)
+       where id = ?`,
+      [calls, JSON.stringify(seconds), runId],
+    );
   } catch (error) {
     // what has failed first is what is told
     if (!isConnectionLoss(error)) throw error;
@@ -65,10 +77,9 @@ async function makePlanOf(
   job: RunJob,
   run: RunRow,
   connector: OpenedRemote,
-  conditions: RunConditions,
+  { conditions, watch: { seconds, timed, add } }: { conditions: RunConditions; watch: Stopwatch },
 ): Promise<boolean> {
   const work = await workOf(job, run, connector, conditions);
-  const { seconds, timed, add } = stopwatch(run);
   await timed('read', async () => {
     await readForRun(work);
     await leaveOutHidden(work);

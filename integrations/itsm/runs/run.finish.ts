@@ -74,15 +74,22 @@ type Counted = Awaited<ReturnType<typeof countOutcomes>>;
 function statsOf(counted: Counted, { seconds, findings, budget }: Done): RunStats {
   const sum = (which: (one: Counted[number]) => boolean) =>
     counted.reduce((total, one) => total + (which(one) ? one.n : 0), 0);
-  const applied = (action: string) => sum((one) => one.action === action && one.progress === 'applied');
   const outcomes: Record<string, number> = {};
-  for (const { progress, n } of counted) outcomes[progress] = (outcomes[progress] ?? 0) + n;
+  const applied: Record<string, number> = {};
+  for (const { action, progress, n } of counted) {
+    outcomes[progress] = (outcomes[progress] ?? 0) + n;
+    if (progress === 'applied') applied[action] = (applied[action] ?? 0) + n;
+  }
   return {
-    created: applied('create'),
-    updated: applied('update'),
-    deleted: applied('delete'),
+    processed: sum(({ progress }) => progress !== 'pending' && progress !== 'begun'),
+    created: applied.create ?? 0,
+    updated: applied.update ?? 0,
+    deleted: applied.delete ?? 0,
+    relations_created: applied.relate ?? 0,
+    relations_deleted: applied.unrelate ?? 0,
     skipped: sum(({ action, approval }) => action === 'skip' || approval === 'rejected'),
     errors: sum(({ progress }) => progress === 'stale' || progress === 'refused'),
+    applied,
     outcomes,
     findings,
     seconds,
@@ -90,10 +97,12 @@ function statsOf(counted: Counted, { seconds, findings, budget }: Done): RunStat
   };
 }
 
-const countsOf = ({ created = 0, updated = 0, deleted = 0, skipped = 0, errors = 0 }: RunStats) => ({
-  created,
-  updated,
-  deleted,
-  skipped,
-  errors,
-});
+const countsOf = ({
+  created = 0,
+  updated = 0,
+  deleted = 0,
+  relations_created = 0,
+  relations_deleted = 0,
+  skipped = 0,
+  errors = 0,
+}: RunStats) => ({ created, updated, deleted, relations_created, relations_deleted, skipped, errors });

@@ -1,5 +1,7 @@
 import type { RunRow, RunStage } from '../../../domain/itsm/runs.types.ts';
 
+export type Stopwatch = ReturnType<typeof stopwatch>;
+
 /** Adds up the seconds of stages, over all that carry the run on. */
 export function stopwatch({ stats }: Pick<RunRow, 'stats'>) {
   const seconds: Record<string, number> = { ...stats.seconds };

@@ -1,0 +1,32 @@
+import type { Work } from '../command.ts';
+import { forgetHeard } from './runs.heard.ts';
+import { changeRun } from './runs.store.ts';
+import type { RunRow } from './runs.types.ts';
+
+/** How a run ends that has not come to its end. */
+export type BrokenOff =
+  | { status: 'cancelled' }
+  | { status: 'failed'; error_code: string; error_message: string };
+
+/**
+ * Ends a run before its end. What it has applied stays applied; a row that was being written is looked at by the next
+ * run.
+ */
+export async function breakOffRun(
+  work: Pick<Work, 'sql' | 'emit'>,
+  run: Pick<RunRow, 'id' | 'mapping_id'>,
+  end: BrokenOff,
+): Promise<void> {
+  const { sql } = work;
+  await sql.raw(
+    `update itsm_books b set again = array(select distinct unnest(b.again || array(
+       select remote_id from itsm_plan_rows where run_id = ? and progress = 'begun' and remote_id is not null)))
+     where b.mapping_id = ?`,
+    [run.id, run.mapping_id] as never,
+  );
+  await forgetHeard(sql, run.id);
+  await changeRun(work, run.id, `itsm_run.${end.status}`, {
+    ...end,
+    completed_at: sql.raw('clock_timestamp()'),
+  });
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import {
+  syncBase as base,
+  connectTo,
+  runMapping,
+  settled,
+  startInstance,
+  storeMapping,
+} from '../../support/itsm.ts';
+import { untilStatus } from '../../support/jobs.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let connectionId: string;
+let workers: Workers;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  instance = await startInstance();
+  connectionId = await connectTo(admin, instance);
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await instance.close();
+  await t.close();
+});
+
+const insert = (table: string, ...names: string[]): string[] =>
+  names.map((name) => instance.store.insert(table, { name }, 'admin').values.sys_id!);
+const make = async (type: string, name: string): Promise<string> =>
+  (await admin.post('/api/v1/cards', { type, name })).body.id;
+const staged = async (runId: string, query = ''): Promise<Record<string, unknown>[]> =>
+  (await admin.get(`${base}/sync/runs/${runId}/staged?page_size=200${query}`)).body.items;
+
+describe('a run that is taken back', () => {
+  it('is so by a job, but for what somebody has changed since, which it tells row by row', async () => {
+    const table = 'cmdb_ci_server';
+    insert(table, 'One', 'Two', 'Three');
+    const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
+    const run = await runMapping(t, admin, mapping);
+    expect(run.stats).toMatchObject({ created: 3 });
+    const cards = t.services.db('cards').where({ type: 'ITComponent' });
+    const two = await cards.clone().where({ name: 'Two' }).first();
+    await admin.patch(`/api/v1/cards/${two.id}`, { description: 'changed since' });
+    const undo = () => admin.post(`${base}/sync/runs/${run.id}/undo`);
+    const started = await undo();
+    expect(started.status, started.text).toBe(202);
+    expect(started.body).toMatchObject({ trigger: 'undo', undo_of: run.id, planned_at: null });
+    const back = await settled(t, admin, started.body.id);
+    expect(back).toMatchObject({
+      status: 'completed',
+      stats: { planned: { delete: 3 }, deleted: 2, errors: 1 },
+    });
+    expect(await staged(back.id, '&status=error')).toMatchObject([
+      { card_id: two.id, outcome: 'stale', error_message: expect.stringContaining('changed since') },
+    ]);
+    expect(await cards.clone().where({ status: 'ACTIVE' }).pluck('name')).toEqual(['Two']);
+    expect((await undo()).body).toMatchObject({
+      code: 'wrong_state',
+      detail: expect.stringContaining('already'),
+    });
+    // it finds what it found before, and proposes it again
+    const next = await runMapping(t, admin, mapping, 'run', '?auto_apply=false&complete=true');
+    expect(next.stats.planned).toMatchObject({ create: 2 });
+    await admin.post(`${base}/sync/runs/${next.id}/cancel`);
+  });
+});
+
+describe('cards that were merged, and merged again', () => {
+  it('are the card that stayed, at the ends of relations as well', async () => {
+    const [type] = [
+      instance.store.insert('cmdb_rel_type', { name: 'Uses::Used by' }, 'admin').values.sys_id!,
+    ];
+    const [target] = insert('cmdb_ci_appl', 'Target');
+    const [source] = insert('cmdb_ci_service', 'Source');
+    const targets = await storeMapping(t, {
+      connectionId,
+      cardType: 'BusinessCapability',
+      table: 'cmdb_ci_appl',
+    });
+    const sources = await storeMapping(t, {
+      connectionId,
+      cardType: 'BusinessContext',
+      table: 'cmdb_ci_service',
+      relations: [{ relation_type_key: 'relBizCtxToBC', remote_type: type, target_mapping_id: targets }],
+    });
+    await runMapping(t, admin, targets);
+    await runMapping(t, admin, sources);
+    const cardOf = async (remote_id: string): Promise<string> =>
+      (await t.services.db('itsm_pairs').where({ remote_id }).first()).card_id;
+    const halfway = await make('BusinessContext', 'Halfway');
+    const last = await make('BusinessContext', 'In the end');
+    for (const [survivor_id, merged] of [
+      [halfway, await cardOf(source!)],
+      [last, halfway],
+    ]) {
+      const merge = await admin.post('/api/v1/cards/merge', { survivor_id, merged_ids: [merged] });
+      expect(merge.status, merge.text).toBeLessThan(300);
+    }
+    const target_id = await cardOf(target!);
+    const added = await admin.post('/api/v1/relations', {
+      type: 'relBizCtxToBC',
+      source_id: last,
+      target_id,
+    });
+    expect(added.status, added.text).toBe(201);
+    const run = await runMapping(t, admin, sources);
+    expect(run.stats).toMatchObject({ planned: { relate: 1 }, errors: 0 });
+    const [row] = await staged(run.id, '&action=relate');
+    expect(row!.link).toMatchObject({ source, source_name: 'In the end', target_name: 'Target' });
+    const { body } = await admin.get(`${base}/mappings/${sources}/coverage`);
+    expect(body.cards).toMatchObject({ total: 1, paired: 1 });
+  });
+});
+
+describe('a run that fails for good', () => {
+  it('ends with its job, and says what failed', async () => {
+    const mapping = await storeMapping(t, { connectionId, cardType: 'Provider' });
+    instance.faults.arm({ fault: 'unauthorised', table: 'cmdb_ci_business_app', times: 100 });
+    const { body } = await admin.post(`${base}/sync/run/${mapping}`);
+    const job = await untilStatus(t.services, body.job_id, 'failed', 30_000);
+    const { body: run } = await admin.get(`${base}/sync/runs/${body.id}`);
+    expect(run).toMatchObject({ status: 'failed', error_code: 'credentials_refused' });
+    instance.heal();
+    expect(run.stats.seconds).toMatchObject({ read: expect.any(Number) });
+    expect(job.error).toEqual({ code: 'upstream_failed', message: run.error_message });
+    expect(run.remote_calls).toBeGreaterThan(0);
+    const log = await admin.get(`${base}/sync/runs/${body.id}/log?level=error`);
+    expect(log.body.items).toMatchObject([{ message: run.error_message }]);
+  });
+});
