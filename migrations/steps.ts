@@ -34,6 +34,7 @@ import * as itsmJournal from './steps/0041-itsm-journal.ts';
 import * as jobDeaths from './steps/0043-job-deaths.ts';
 import * as itsmPlanIndex from './steps/0044-itsm-plan-index.ts';
 import * as itsmNewRecords from './steps/0045-itsm-new-records.ts';
+import * as itsmDue from './steps/0046-itsm-due.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -72,4 +73,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0043-job-deaths', up: jobDeaths.up },
   { name: '0044-itsm-plan-index', up: itsmPlanIndex.up },
   { name: '0045-itsm-new-records', up: itsmNewRecords.up },
+  { name: '0046-itsm-due', up: itsmDue.up },
 ];

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { systemCaller } from '../domain/context.ts';
 import { hasChanged, listFollowers, newestPosition, noteFollowed } from '../domain/itsm/mappings.follow.ts';
-import { startRun } from '../domain/itsm/runs.start.ts';
+import { listDue } from '../domain/itsm/runs.due.ts';
+import { type RunRequest, startRun } from '../domain/itsm/runs.start.ts';
 import { createContext, type Services } from '../domain/services.ts';
 import { EstateError } from '../platform/errors.ts';
 
@@ -15,7 +16,7 @@ export interface ItsmFollower {
 }
 
 /**
- * Starts runs for what changes in the inventory, where a mapping says so. Any number of processes may look: a mapping has
+ * Starts runs for what changes in the inventory, where a mapping says so, and scheduled ones that had to wait. Any number of processes may look: a mapping has
  * one run at a time.
  */
 export function startItsmFollower(services: Services, gatherMs = GATHER_MS): ItsmFollower {
@@ -30,6 +31,9 @@ export function startItsmFollower(services: Services, gatherMs = GATHER_MS): Its
 
   const look = async () => {
     try {
+      for (const id of await listDue(db)) {
+        if (!stopped) await start(services, { mappingId: id, trigger: 'schedule', ifDue: true });
+      }
       const followers = await listFollowers(db);
       if (followers.length > 0) {
         const newest = await newestPosition(db);
@@ -85,15 +89,20 @@ export function startItsmFollower(services: Services, gatherMs = GATHER_MS): Its
 
 /** @returns whether a run was started. */
 async function push(services: Services, mappingId: string, position: number): Promise<boolean> {
+  const started = await start(services, { mappingId, trigger: 'changes', direction: 'push' });
+  if (started) await noteFollowed(services.db, mappingId, position);
+  return started;
+}
+
+/** @returns whether a run was started. */
+async function start(services: Services, request: RunRequest): Promise<boolean> {
   const ctx = await createContext(services, systemCaller, {
     requestId: randomUUID(),
     origin: 'system',
-    tool: 'itsm changes',
+    tool: request.trigger === 'changes' ? 'itsm changes' : 'itsm schedule',
   });
   try {
-    const run = await startRun(ctx, { mappingId, trigger: 'changes', direction: 'push' });
-    if (run !== null) await noteFollowed(services.db, mappingId, position);
-    return run !== null;
+    return (await startRun(ctx, request)) !== null;
   } catch (error) {
     // paused or deleted this very moment
     if (!(error instanceof EstateError) || !['wrong_state', 'not_found'].includes(error.code)) throw error;

@@ -3,12 +3,15 @@ import { processes } from '../domain/jobs/jobs.running.ts';
 import { itsmScheduleJob } from '../domain/jobs/kinds/itsm-schedule.ts';
 import { EstateError } from '../platform/errors.ts';
 
-/** Starts the run of a mapping whose time has come. What is paused, gone or busy is left alone: the next slot comes. */
+/**
+ * Starts the run of a mapping whose time has come. What is paused or gone is left alone: the next slot
+ * comes. Where a run is not over, it begins after that one.
+ */
 export const itsmScheduleProcessor = processes(itsmScheduleJob, async ({ ctx, payload }) => {
   try {
     const run = await startRun(ctx, { mappingId: payload.mapping_id, trigger: 'schedule' });
     return run === null
-      ? { message: 'a run is not over yet', result: null }
+      ? { message: 'waits for the end of the run that is not over', result: null }
       : { message: 'started', result: { run_id: run } };
   } catch (error) {
     if (!(error instanceof EstateError) || !['wrong_state', 'not_found'].includes(error.code)) throw error;

@@ -97,7 +97,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     tag,
     summary: 'Change, pause or resume a mapping',
     description:
-      'Rows of fields and of relations are replaced as a whole. What is told in another way from now on counts as never agreed on, and the next run reads everything. Needs that no run is under way or waits for a decision, except for `is_active`, `schedule`, `follows_changes` and `complete_every_hours`.',
+      'Rows of fields and of relations are replaced as a whole. What is told in another way from now on counts as never agreed on. When filters, direction, columns, transforms or identity change the next run reads everything; else what has changed. Needs that no run is under way or waits for a decision, except for `is_active`, `schedule`, `follows_changes` and `complete_every_hours`.',
     permission: manage,
     params,
     body: MappingPatch,

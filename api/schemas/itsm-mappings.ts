@@ -28,6 +28,11 @@ export const ItsmMappingSchema = Type.Partial(
     schedule: Nullable(
       Type.Object({ cron: Type.String(), time_zone: Type.String(), enabled: Type.Boolean() }, closed),
     ),
+    due_at: Nullable({
+      ...Timestamp,
+      description:
+        'Since when a scheduled run waits for the end of the run that is not over; null: none does',
+    }),
     is_active: plain(is_active),
     broken: Nullable(
       Type.String({ description: 'Why no run can begin, though the mapping is active; null when one can' }),

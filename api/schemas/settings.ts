@@ -154,6 +154,7 @@ export const retentionMembers = {
     description: 'Answers kept for repetitions with the same `Idempotency-Key`',
   }),
   batches_days: days(1, 'Mutation batches, which can be undone until then'),
+  itsm_runs_days: days(1, 'Runs of the synchronisation that have ended, which can be taken back until then'),
 };
 
 export const settingSchemas = {

@@ -177,7 +177,8 @@ const settings = {
   ),
   card_defaults: Defaults('What new cards hold beside the mapped values, by field', Value),
   record_defaults: Defaults('What new records hold beside the mapped values, by column', Single),
-  skip_staging: Type.Boolean({ description: 'Whether plans are applied without anybody’s look' }),
+  auto_apply: Type.Boolean({ description: 'Whether plans are applied without anybody’s look' }),
+  skip_staging: Type.Boolean({ description: 'Another name of `auto_apply`', deprecated: true }),
   auto_apply_max_changes: nullable(
     Type.Integer({ minimum: 0, maximum: 10_000_000 }),
     'A plan with more changes waits for a person all the same; null: however many',

@@ -2,7 +2,6 @@ import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
-import { nextSlot } from '../jobs/schedules.slots.ts';
 import { runList } from '../lists/lists.run.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
@@ -50,6 +49,7 @@ const mappingList: ListSpec = {
     card_filter: 'm.card_filter',
     card_defaults: 'm.card_defaults',
     record_defaults: 'm.record_defaults',
+    auto_apply: 'm.auto_apply',
     skip_staging: 'm.auto_apply',
     auto_apply_max_changes: 'm.auto_apply_max_changes',
     auto_apply_max_ratio: 'm.auto_apply_max_ratio',
@@ -57,6 +57,7 @@ const mappingList: ListSpec = {
     follows_changes: 'm.follows_changes',
     schedule: `case when s.key is not null then json_build_object('cron', s.cron, 'time_zone', s.time_zone,
       'enabled', s.enabled) end`,
+    due_at: 'utc(m.due_at)',
     is_active: 'm.is_active',
     // what the reason is found by; it is put in its place by `tellBroken`
     broken: `json_build_object('id', m.id, 'card_type_key', m.card_type_key, 'sync_direction', m.sync_direction,
@@ -117,12 +118,4 @@ export async function mappingText(sql: Sql, metamodel: Metamodel, id: string): P
   ] as never);
   if (!rows[0]) throw notFound('mapping', id);
   return JSON.stringify(tellBroken(metamodel, [JSON.parse(rows[0].item)])[0]);
-}
-
-/** When a mapping runs next by itself; null: not by a schedule. */
-export function nextRun(
-  schedule: { cron: string; time_zone: string; enabled: boolean } | null,
-): string | null {
-  if (!schedule?.enabled) return null;
-  return nextSlot(schedule.cron, schedule.time_zone, new Date()).toISOString();
 }

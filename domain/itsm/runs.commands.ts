@@ -7,6 +7,7 @@ import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from '../jobs/jobs.lease.ts';
 import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
+import { forgetDue } from './runs.due.ts';
 import { breakOffRun } from './runs.end.ts';
 import { changeRun, loadRun, requireStatus } from './runs.store.ts';
 
@@ -117,7 +118,7 @@ async function requireUnpaused(sql: Knex.Transaction, mappingId: string | null):
 
 /**
  * Ends a run that waits or is under way. What it has applied stays applied; a row that was being written is looked at
- * by the next run.
+ * by the next run. A scheduled run that has waited for its end is given up with it.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state`.
  */
 export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
@@ -140,5 +141,6 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
       run.job_id ?? '',
     ]);
     await breakOffRun(work, run, { status: 'cancelled' });
+    if (run.mapping_id !== null) await forgetDue(sql, run.mapping_id);
   });
 }

@@ -6,8 +6,9 @@ import type { Ctx } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
-import { changeRun, insertRun } from './runs.store.ts';
-import type { RunDirection, RunTrigger } from './runs.types.ts';
+import { forgetDue } from './runs.due.ts';
+import { changeRun, insertRun, logRun } from './runs.store.ts';
+import type { RunDirection, RunStage, RunTrigger } from './runs.types.ts';
 
 /** What a run is to do. */
 export interface RunRequest {
@@ -19,6 +20,8 @@ export interface RunRequest {
   complete?: boolean;
   /** Apply the plan without anybody's look; as the mapping says unless given. */
   autoApply?: boolean;
+  /** Only if a run of its schedule is still due, which had to wait for another. */
+  ifDue?: boolean;
 }
 
 /**
@@ -37,13 +40,15 @@ interface Asked {
   auto_apply: boolean;
   is_active: boolean;
   connection_active: boolean;
+  due: boolean;
   /** No delta would do. */
   needs_complete: boolean;
 }
 
 /**
  * Starts a run of a mapping. One that a person asks for takes the place of a plan that waits for review; one that a
- * schedule or a change asks for leaves it, and whatever is under way, alone.
+ * schedule or a change asks for leaves it, and whatever is under way, alone: that of a schedule is due from then on, and
+ * begins when the other is over.
  * @returns the run's id; null when it was left for later.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` where the mapping or its connection is paused, goes another
  *   way, or has a run under way.
@@ -56,7 +61,10 @@ export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | 
     const mapping = await lockMapping(sql, mappingId);
     const direction = request.direction ?? mapping.sync_direction;
     requireRunnable(mapping, mappingId, direction);
+    if (request.ifDue && !mapping.due) return null;
     if (!(await makeRoom(ctx, work, mappingId, trigger))) return null;
+    // it does what the schedule has asked for as well
+    if (mapping.due && direction === mapping.sync_direction) await forgetDue(sql, mappingId);
     const id = await insertRun(work, {
       connection_id: mapping.connection_id,
       mapping_id: mappingId,
@@ -86,9 +94,9 @@ const newCards = `exists (
 
 async function lockMapping(sql: Sql, id: string): Promise<Asked> {
   const { rows } = await sql.raw(
-    `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active,
+    `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active, m.due_at is not null as due,
        coalesce(b.watermark is null or b.local_position is null
-         or b.complete_read_at is null or b.complete_read_at < m.updated_at
+         or b.complete_read_at is null
          or b.complete_read_at < now() - make_interval(hours => m.complete_every_hours)
          or (m.sync_direction = 'push' and ${newCards}), true) as needs_complete
      from itsm_mappings m join itsm_connections c on c.id = m.connection_id
@@ -119,7 +127,7 @@ async function makeRoom(
   trigger: RunRequest['trigger'],
 ): Promise<boolean> {
   const { rows } = await work.sql.raw(
-    `select r.id, r.status, j.status in ('failed', 'cancelled') as job_ended
+    `select r.id, r.status, r.stage, j.status in ('failed', 'cancelled') as job_ended
      from itsm_runs r left join jobs j on j.id = r.job_id
      where r.mapping_id = ? and r.status in ('queued', 'running', 'review') for update of r`,
     [mappingId],
@@ -132,6 +140,7 @@ async function makeRoom(
     await changeRun(work, other.id, 'itsm_run.cancelled', { status: 'cancelled', completed_at });
     return true;
   }
+  if (trigger === 'schedule') await noteDue(work.sql, mappingId, other);
   if (trigger === 'schedule' || trigger === 'changes') return false;
   if (other.status !== 'review') {
     throw new EstateError('wrong_state', 'A run of the mapping is under way.', {
@@ -144,4 +153,16 @@ async function makeRoom(
   });
   ctx.log.info({ run: other.id }, 'another run has taken the place of the plan');
   return true;
+}
+
+/** Notes that a run of the mapping's schedule waits, and tells so in the log of the run that it waits for. */
+async function noteDue(sql: Sql, mappingId: string, other: { id: string; stage: RunStage }): Promise<void> {
+  const { rows } = await sql.raw(
+    `update itsm_mappings set due_at = date_trunc('milliseconds', clock_timestamp()) where id = ? and due_at is null
+     returning id`,
+    [mappingId],
+  );
+  if (!rows[0]) return;
+  const told = 'The time of a scheduled run has come; it begins when this one is over.';
+  await logRun(sql, other.id, other.stage, 'info', told);
 }

@@ -2,6 +2,7 @@ import type { BlobStore } from '../../platform/blobs.ts';
 import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
 import { PURGED_THROUGH } from '../events/changes.ts';
 import { removeStale } from '../imports/imports.staging.ts';
+import { removeOldRuns } from '../itsm/runs.retention.ts';
 import { removeOldMails, removeOldNotifications } from '../notifications/notifications.retention.ts';
 import type { SettingValues } from '../settings/settings.defaults.ts';
 import { readSetting } from '../settings/settings.read.ts';
@@ -134,19 +135,21 @@ async function removeAbandoned(db: Db, blobs: BlobStore, signal: AbortSignal): P
  */
 export async function cleanUp(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<JobCounts> {
   const counts: JobCounts = {};
-  const repeat = async (name: string, chore: () => Promise<number>) => {
+  const repeat = async (name: string, chore: () => Promise<number>, batch = BATCH) => {
     counts[name] = 0;
     for (;;) {
       signal.throwIfAborted();
       const removed = await chore();
       counts[name] += removed;
-      if (removed < BATCH) return;
+      if (removed < batch) return;
     }
   };
   const retention = await readSetting(db, 'retention');
   for (const [name, chore] of Object.entries(chores)) {
     await repeat(name, () => inTransaction(db, (sql) => chore(sql, retention)));
   }
+  const { itsm_runs_days } = retention;
+  await repeat('itsm_runs', () => inTransaction(db, (sql) => removeOldRuns(sql, itsm_runs_days)), 1);
   await repeat('files', () => removeFiles(db, blobs));
   counts.contents = await removeAbandoned(db, blobs, signal);
   return counts;

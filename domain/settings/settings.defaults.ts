@@ -41,6 +41,7 @@ export const settingDefaults = {
     files_days: 30,
     idempotency_hours: 24,
     batches_days: 15,
+    itsm_runs_days: 90,
   },
   cors_origins: [] as string[],
   /** Where end-of-life facts are read from: version 1 of the endoflife.date API; empty for nowhere. */

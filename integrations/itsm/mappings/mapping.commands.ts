@@ -14,7 +14,14 @@ import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { checkKept, requireDirection, requireReach } from './mapping.check.ts';
 import { type KeptMapping, keepMapping } from './mapping.keep.ts';
-import { columnsOf, forgetAgreements, tellMapping, writeRows, writeSchedule } from './mapping.store.ts';
+import {
+  columnsOf,
+  forgetAgreements,
+  readAllNext,
+  tellMapping,
+  writeRows,
+  writeSchedule,
+} from './mapping.store.ts';
 
 /**
  * Ties a card type to a table of a connection's remote; nothing is called.
@@ -84,7 +91,6 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
     if (patch.schedule !== undefined) await writeSchedule(sql, id, patch.schedule);
     const changes = rowChanges(told, await tellMapping(sql, id));
     if (Object.keys(changes).length > 0) {
-      // a mapping that has changed is read completely: when it runs is no such change
       if (changed.length > 0) await sql('itsm_mappings').where({ id }).update({ updated_at: sql.fn.now() });
       work.emit({
         event_type: 'itsm_mapping.updated',
@@ -105,10 +111,26 @@ const thresholds: readonly (keyof KeptMapping)[] = [
   'quarantine_minutes',
 ];
 
+/** Members that say which records and cards are kept in step: what has not changed may come under them now. */
+const reaching: readonly (keyof KeptMapping)[] = [
+  'card_type_key',
+  'remote_table',
+  'sync_direction',
+  'filter_query',
+  'card_filter',
+];
+
+/** Whether fields are told in another way, or tell records apart in another way: more than who wins conflicts. */
+const tellsOtherwise = (before: KeptMapping, after: KeptMapping): boolean => {
+  const told = ({ fields }: KeptMapping) => fields.map(({ direction: _, ...row }) => row);
+  return !isDeepStrictEqual(told(before), told(after));
+};
+
 async function rewrite(work: Work, ctx: Ctx, before: MappingRow, kept: KeptMapping): Promise<void> {
   const { sql } = work;
   const { id } = before;
-  const anew = changedMembers(keptOf(before), kept).some((member) => !thresholds.includes(member));
+  const changed = changedMembers(keptOf(before), kept);
+  const anew = changed.some((member) => !thresholds.includes(member));
   await alone(
     sql('itsm_mappings')
       .where({ id })
@@ -121,7 +143,13 @@ async function rewrite(work: Work, ctx: Ctx, before: MappingRow, kept: KeptMappi
       }),
   );
   await writeRows(sql, id, kept);
-  if (anew) await forgetAgreements(sql, id, keptOf(before), kept);
+  await forgetAgreements(sql, id, keptOf(before), kept);
+  if (changed.some((member) => reaching.includes(member)) || tellsOtherwise(keptOf(before), kept))
+    await readAllNext(sql, id);
+  // what else there is of relations outside is not known: they are read completely, records are not
+  if (changed.includes('relations')) {
+    await sql('itsm_books').where({ mapping_id: id }).update({ links_watermark: null });
+  }
 }
 
 /**

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { command } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
+import { stoppedColumns } from '../../../domain/itsm/mappings.broken.ts';
 import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
 import { ownersOf } from '../../../domain/itsm/mappings.people.ts';
 import type { DriftEntry, MappingRow } from '../../../domain/itsm/mappings.types.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
 import { done, type Result } from '../remote.failures.ts';
 import { dictionaryOf, driftOf, tableGone } from './mapping.drift.ts';
+import { readAllNext } from './mapping.store.ts';
 
 /** A table is looked at no more often than that. */
 const PAUSE_MS = 3_600_000;
@@ -37,6 +39,9 @@ export async function checkDrift(
   return done(drift);
 }
 
+/** How many fields are left alone. */
+const stops = (drift: readonly DriftEntry[] | null): number => stoppedColumns(drift).size;
+
 async function keepDrift(
   ctx: Ctx,
   seen: MappingRow,
@@ -63,6 +68,7 @@ async function keepDrift(
       ] as never,
     );
     if (!changed) return;
+    if (stops(now.drift) > stops(drift)) await readAllNext(sql, seen.id);
     const worse = drift.some(
       (entry) => entry.stops && !now.drift?.some((old) => isDeepStrictEqual(old, entry)),
     );

@@ -14,7 +14,7 @@ import type {
   TransformType,
 } from '../../../domain/itsm/mappings.types.ts';
 import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
-import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 
 /** What a user sets of a mapping, but for its schedule. */
 export type KeptMapping = Omit<
@@ -54,10 +54,13 @@ export function keepMapping(
   input: Omit<MappingCreate, 'connection_id'> | MappingPatch,
   before: KeptMapping = fresh,
 ): KeptMapping {
-  const { skip_staging, field_mappings, relation_mappings, schedule: _, ...plain } = input;
+  const { auto_apply, skip_staging, field_mappings, relation_mappings, schedule: _, ...plain } = input;
   const sent = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
   const kept: KeptMapping = { ...before, ...sent };
-  if (skip_staging !== undefined) kept.auto_apply = skip_staging;
+  if (auto_apply !== undefined && skip_staging !== undefined && auto_apply !== skip_staging) {
+    throw invalidField('skip_staging', 'contradiction', 'is another name of auto_apply, and says otherwise');
+  }
+  kept.auto_apply = auto_apply ?? skip_staging ?? before.auto_apply;
   kept.filter_query = kept.filter_query?.trim() || null;
   kept.card_filter = kept.card_filter?.trim() || null;
   if (relation_mappings) kept.relations = relation_mappings.map(keepRelation);

@@ -95,10 +95,12 @@ export async function tellMapping(sql: Sql, id: string): Promise<StoredRow> {
   return rows[0];
 }
 
-/**
- * Nothing counts as agreed on any more that is now told in another way, and what is mapped is read completely next
- * time.
- */
+/** Has the next run of the mapping read everything. */
+export async function readAllNext(sql: Sql, id: string): Promise<void> {
+  await sql('itsm_books').where({ mapping_id: id }).update({ complete_read_at: null });
+}
+
+/** Nothing counts as agreed on any more that is now told in another way. */
 export async function forgetAgreements(
   sql: Sql,
   id: string,
@@ -129,5 +131,4 @@ export async function forgetAgreements(
       types.map(({ relation_type_key }) => relation_type_key),
     ] as never);
   }
-  await sql('itsm_books').where({ mapping_id: id }).update({ complete_read_at: null, links_watermark: null });
 }

@@ -2,6 +2,7 @@ import { requirePermission } from '../../../domain/access/policy.ts';
 import { command } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import { stoppedColumns } from '../../../domain/itsm/mappings.broken.ts';
 import { metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
 import { loadMappedTypes, loadMappingRow, loadMappingRows } from '../../../domain/itsm/mappings.load.ts';
 import type { DictionaryColumn, MappingRow } from '../../../domain/itsm/mappings.types.ts';
@@ -13,6 +14,7 @@ import { dictionaryOf } from './mapping.drift.ts';
 import { longTexts } from './mapping.lengths.ts';
 import { referenceProblems } from './mapping.references.ts';
 import { columnProblems, type RemoteProblem, relationProblems } from './mapping.remote.ts';
+import { readAllNext } from './mapping.store.ts';
 
 /** What looking at a mapping's remote has shown. */
 export interface MappingValidation {
@@ -131,6 +133,8 @@ async function keepDictionary(
          drift_checked_at = clock_timestamp(), drift = null where id = ? returning utc(dictionary_at) as dictionary_at`,
       [JSON.stringify(dictionary), id],
     );
+    // fields that were left alone are told again: what they have missed is not among what changes
+    if (stoppedColumns(before.drift).size > 0) await readAllNext(sql, id);
     emit({
       event_type: 'itsm_mapping.validated',
       data: {

@@ -201,6 +201,35 @@ describe('the health of a connection', () => {
   });
 });
 
+describe('a slot of a schedule', () => {
+  it('is made up for once, by the time of the zone, when the service was down', async () => {
+    const { db } = t.services;
+    const mapping = await create({
+      is_active: false,
+      schedule: { cron: '30 2 * * *', time_zone: 'Europe/Berlin' },
+    });
+    const key = `itsm:${mapping.id}`;
+    const since = (moment: string) =>
+      db('job_schedules').where({ key }).update({ last_slot: null, updated_at: moment });
+    const slot = async (now: string) => (await fireIfDue(db, key, new Date(now)))?.toISOString();
+    await since('2026-01-10T12:00:00Z');
+    expect(await slot('2026-01-11T01:29:59Z')).toBeUndefined();
+    // down for three days
+    expect(await slot('2026-01-14T08:00:00Z')).toBe('2026-01-14T01:30:00.000Z');
+    expect(await slot('2026-01-14T08:00:01Z')).toBeUndefined();
+    expect(await slot('2026-01-15T01:30:00Z')).toBe('2026-01-15T01:30:00.000Z');
+    // the clock is put forward at two and back at three
+    await since('2026-03-28T12:00:00Z');
+    expect(await slot('2026-03-29T12:00:00Z')).toBe('2026-03-29T01:30:00.000Z');
+    expect(await slot('2026-03-30T12:00:00Z')).toBe('2026-03-30T00:30:00.000Z');
+    await since('2026-10-24T12:00:00Z');
+    expect(await slot('2026-10-25T12:00:00Z')).toBe('2026-10-25T00:30:00.000Z');
+    expect(await slot('2026-10-25T12:00:01Z')).toBeUndefined();
+    expect(await db('jobs').where({ schedule_key: key })).toHaveLength(5);
+    await admin.patch(`${base}/${mapping.id}`, { schedule: null });
+  });
+});
+
 describe('runs that nobody asks for', () => {
   let workers: Workers;
   let follower: ItsmFollower;
@@ -240,14 +269,31 @@ describe('runs that nobody asks for', () => {
         return job?.message as string | undefined;
       });
     };
-    const open = await run(mapping, { status: 'review' });
-    expect(await fire()).toBe('a run is not over yet');
-    await db('itsm_runs').where({ id: open }).update({ status: 'cancelled' });
     await admin.patch(`${base}/${mapping.id}`, { is_active: false });
     expect(await fire()).toBe('The mapping is paused.');
     await admin.patch(`${base}/${mapping.id}`, { is_active: true });
-    expect(await fire()).toBe('started');
-    await until('the run', async () => (await runsOf(mapping)).find(({ trigger }) => trigger === 'schedule'));
+    const scheduled = async () => (await runsOf(mapping)).filter(({ trigger }) => trigger === 'schedule');
+    const due = async () => (await admin.get(`${base}/${mapping.id}`)).body.due_at;
+    // what a person cancels is not asked for again at once
+    const dropped = await run(mapping, { status: 'review', trigger: 'manual' });
+    expect(await fire()).toBe('waits for the end of the run that is not over');
+    expect(await due()).toEqual(expect.any(String));
+    expect((await admin.post(`${syncBase}/sync/runs/${dropped}/cancel`)).status).toBe(200);
+    expect([await due(), await scheduled()]).toEqual([null, []]);
+    // what is decided on lets the scheduled one begin, however many slots have passed
+    const open = await run(mapping, { status: 'review', trigger: 'manual' });
+    for (let slot = 0; slot < 2; slot += 1)
+      expect(await fire()).toBe('waits for the end of the run that is not over');
+    const { body: log } = await admin.get(`${syncBase}/sync/runs/${open}/log`);
+    expect(log.items).toMatchObject([
+      { message: 'The time of a scheduled run has come; it begins when this one is over.' },
+    ]);
+    expect(await scheduled()).toEqual([]);
+    await command(await t.ctx(), (work) =>
+      changeRun(work, open, 'itsm_run.completed', { status: 'completed' }),
+    );
+    await until('the scheduled run', async () => (await scheduled()).length === 1 || undefined);
+    expect(await due()).toBeNull();
   });
 
   it('follow changes of cards of the type, but not before the first run, nor in a pause', async () => {
@@ -273,6 +319,13 @@ describe('runs that nobody asks for', () => {
     expect(await listFollowers(db)).toMatchObject([{ id: mapping.id, busy: false }]);
     await admin.patch(`${base}/${mapping.id}`, { is_active: false });
     expect(await listFollowers(db)).toEqual([]);
+    // what has changed in the pause goes out after it, as one run
+    await card('While it was paused');
+    await card('And another one');
+    expect(await runsOf(mapping)).toHaveLength(2);
+    await admin.patch(`${base}/${mapping.id}`, { is_active: true });
+    expect((await ended(mapping, 3))[2]).toMatchObject({ trigger: 'changes', status: 'completed' });
+    await admin.patch(`${base}/${mapping.id}`, { is_active: false });
     // what a run itself has written is no news to its mapping
     const position = await newestPosition(db);
     const follower = { id: mapping.id, card_type_key: 'Application', position, busy: false };

@@ -41,7 +41,7 @@ const connect = (kind: string, instance_url: string, more: object) =>
   create('connections', { name: `${kind} ${randomUUID()}`, kind, instance_url, ca: authority, ...more });
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
-const always = { skip_staging: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };
+const always = { auto_apply: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };
 
 const validate = async (mapping: string) => {
   const { body } = await admin.post(`${syncBase}/mappings/${mapping}/validate`);

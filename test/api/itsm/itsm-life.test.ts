@@ -119,6 +119,56 @@ describe('cards that were merged, and merged again', () => {
   });
 });
 
+describe('a mapping that is changed', () => {
+  it('is read completely only where the change may concern what has not changed', async () => {
+    const table = 'cmdb_ci_service';
+    const [type] = [
+      instance.store.insert('cmdb_rel_type', { name: 'Kept by::Keeps' }, 'admin').values.sys_id!,
+    ];
+    const fields = [
+      { card_field: 'name', remote_field: 'name', is_identity: true, direction: 'remote_leads' },
+      { card_field: 'description', remote_field: 'short_description', direction: 'remote_leads' },
+    ];
+    const made = await admin.post(`${base}/mappings`, {
+      connection_id: connectionId,
+      card_type_key: 'DataObject',
+      remote_table: table,
+      auto_apply: true,
+      field_mappings: fields,
+    });
+    expect(made.body).toMatchObject({ auto_apply: true, skip_staging: true });
+    const { id } = made.body;
+    const completeAfter = async (patch: object): Promise<boolean> => {
+      const answer = await admin.patch(`${base}/mappings/${id}`, patch);
+      expect(answer.status, answer.text).toBe(200);
+      const run = await runMapping(t, admin, id);
+      expect(run.status).toBe('completed');
+      return run.complete;
+    };
+    expect(await completeAfter({})).toBe(true);
+    await admin.patch(`${base}/mappings/${id}`, { is_active: false });
+    const pause = {
+      is_active: true,
+      schedule: { cron: '0 3 * * *' },
+      max_deletions: 7,
+      auto_apply_max_changes: 50,
+    };
+    expect(await completeAfter(pause)).toBe(false);
+    const ruled = fields.map((field) => ({ ...field, direction: 'manual' }));
+    expect(await completeAfter({ field_mappings: ruled, card_defaults: { alias: 'from outside' } })).toBe(
+      false,
+    );
+    expect(await completeAfter({ filter_query: 'name!=Nobody' })).toBe(true);
+    expect(await completeAfter({ field_mappings: ruled.slice(0, 1) })).toBe(true);
+    const relation = { relation_type_key: 'relDataObjectSuccessor', remote_type: type };
+    expect(await completeAfter({ relation_mappings: [relation] })).toBe(false);
+    const both = await admin.patch(`${base}/mappings/${id}`, { auto_apply: true, skip_staging: false });
+    expect(both.body.errors).toMatchObject([{ field: 'skip_staging', code: 'contradiction' }]);
+    const old = await admin.patch(`${base}/mappings/${id}`, { skip_staging: false });
+    expect(old.body).toMatchObject({ auto_apply: false, skip_staging: false });
+  });
+});
+
 describe('a run that fails for good', () => {
   it('ends with its job, and says what failed', async () => {
     const mapping = await storeMapping(t, { connectionId, cardType: 'Provider' });

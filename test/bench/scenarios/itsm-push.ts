@@ -74,7 +74,7 @@ async function setUp({ api }: Service, { base }: Remote): Promise<string> {
     card_type_key: 'Application',
     remote_table: 'cmdb_ci_business_app',
     sync_direction: 'push',
-    skip_staging: true,
+    auto_apply: true,
     field_mappings: [
       { card_field: 'name', remote_field: 'name', is_identity: true },
       { card_field: 'description', remote_field: 'short_description' },

@@ -155,7 +155,7 @@ async function setUp({ api }: Service, { base, types }: Remote): Promise<string>
     remote_table: 'cmdb_ci_business_app',
     sync_direction: 'pull',
     sync_mode: 'strict',
-    skip_staging: true,
+    auto_apply: true,
     field_mappings: [
       { card_field: 'name', remote_field: 'name', is_identity: true },
       { card_field: 'description', remote_field: 'short_description' },

@@ -7,6 +7,7 @@ import { command } from '../../../domain/command.ts';
 import { feedEnds } from '../../../domain/events/changes.ts';
 import { storeContent, storeFile } from '../../../domain/files/files.store.ts';
 import { cleanUp } from '../../../domain/jobs/housekeeping.ts';
+import { storeMapping } from '../../integrations/itsm/stored.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
 let t: TestServices;
@@ -168,4 +169,58 @@ it('keeps things as long as the settings say', async () => {
     .where({ position: positions[1] })
     .update({ at: ago(450 * 24) });
   expect(await run()).toMatchObject({ idempotency_keys: 1, jobs: 2, batches: 1, events: 1 });
+});
+
+it('removes old runs of synchronisations, but for those that are still needed', async () => {
+  const { db } = t.services;
+  const plain = { cardType: 'Application', table: 'x', direction: 'pull' } as const;
+  const { connectionId: connection_id, mappingId: mapping_id } = await storeMapping(db, plain);
+  const past = async (name: string, days: number, more: Record<string, unknown> = {}) => {
+    const [{ id }] = await db('itsm_runs')
+      .insert({
+        connection_id,
+        mapping_id,
+        direction: 'pull',
+        trigger: 'manual',
+        status: 'completed',
+        stage: 'done',
+        complete: true,
+        auto_apply: false,
+        error_message: name,
+        completed_at: ago(days * 24),
+        stats: JSON.stringify({ planned: { create: 30_000 } }),
+        ...more,
+      })
+      .returning('id');
+    return id as string;
+  };
+  const applied = async (run_id: string) =>
+    await db('itsm_plan_rows').insert({ run_id, no: 0, action: 'create', row: {}, progress: 'applied' });
+  for (const name of ['old 1', 'old 2', 'old 3']) await applied(await past(name, 200));
+  await applied(await past('can be taken back', 150));
+  const back = await past('was taken back', 140);
+  await applied(back);
+  await past('takes back', 139, { undo_of: back, trigger: 'undo' });
+  await past('has failed', 130, { status: 'failed' });
+  await past('of a mapping that is gone', 130, { mapping_id: null });
+  await past('was completed last', 120);
+  await past('waits for review', 110, { status: 'review', completed_at: null });
+  await past('is young', 80, { status: 'failed' });
+  await db('itsm_pairs').insert({
+    mapping_id,
+    remote_id: 'r',
+    card_id: back,
+    origin: 'pulled',
+    state: 'linked',
+  });
+  expect(await run()).toMatchObject({ itsm_runs: 7 });
+  expect(await db('itsm_runs').orderBy('id').pluck('error_message')).toEqual([
+    'can be taken back',
+    'was completed last',
+    'waits for review',
+    'is young',
+  ]);
+  expect(await db('itsm_plan_rows').count().first()).toEqual({ count: 1 });
+  expect(await db('itsm_pairs').pluck('remote_id')).toEqual(['r']);
+  expect(await run()).toMatchObject({ itsm_runs: 0 });
 });
