@@ -1,5 +1,9 @@
+import type { Ctx } from '../../../domain/context.ts';
+import { loadRun } from '../../../domain/itsm/runs.store.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
+import { stopwatch } from '../../../integrations/itsm/runs/run.stopwatch.ts';
+import { planUndo } from '../../../integrations/itsm/runs/run.undo.plan.ts';
 import type { Sql } from '../../../platform/database.ts';
 
 /** A connection to an address and a mapping of it, as rows. @returns the mapping's id. */
@@ -76,4 +80,11 @@ export async function storePlan(
     });
   }
   return id;
+}
+
+/** Makes the plan of a run that takes another one back, as its job does. */
+export async function turnRound(ctx: Ctx, runId: string, checkpoint = async () => {}): Promise<void> {
+  const run = await loadRun(ctx.db, runId);
+  const job = { ctx, signal: new AbortController().signal, hold: async () => {}, checkpoint };
+  await planUndo(job, run, stopwatch(run));
 }

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadRun } from '../../../domain/itsm/runs.store.ts';
+import { JobInterrupted } from '../../../domain/jobs/jobs.running.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
+import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { storeMapping, storePlan, turnRound } from './stored.ts';
+
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
+
+it('a run is turned round from its end, and goes on where it was', async () => {
+  const { db } = t.services;
+  const ctx = await t.ctx();
+  const plain = { cardType: 'Application', table: 'x', direction: 'pull' } as const;
+  const { connectionId, mappingId } = await storeMapping(db, plain);
+  const mapping = {
+    ...plain,
+    id: mappingId,
+    fields: [],
+    relations: [],
+    defaults: { local: {}, remote: {} },
+    filtered: false,
+    deletion: { mode: 'strict', maxCount: 100, maxRatio: 1, quarantineMs: 0, completeReads: 0 } as const,
+  };
+  const remoteIds = Array.from({ length: 1_001 }, (_, no) => `r${no}`);
+  const rows = remoteIds.map((remoteId, no) => ({
+    ...emptyRow,
+    no,
+    action: 'link' as const,
+    remoteId,
+    reason: '',
+  }));
+  const runId = await storePlan(db, { connectionId, mapping, rows });
+  await db('itsm_plan_rows').where({ run_id: runId }).update({ progress: 'applied' });
+  const backId = await undoRun(ctx, runId);
+  let steps = 0;
+  const killed = async () => {
+    steps += 1;
+    if (steps === 2) throw new JobInterrupted();
+  };
+  await expect(turnRound(ctx, backId, killed)).rejects.toThrow(JobInterrupted);
+  expect(await loadRun(db, backId)).toMatchObject({ checkpoint: { made: 500 }, plan_made_at: null });
+  await turnRound(ctx, backId);
+  const ids = await db('itsm_plan_rows').where({ run_id: backId }).orderBy('no').pluck('remote_id');
+  expect(ids).toEqual(remoteIds.reverse());
+  expect((await loadRun(db, backId)).stats.planned).toEqual({ unlink: 1_001 });
+  // while it is under way, and once it is done, it is not taken back again
+  await expect(undoRun(ctx, runId)).rejects.toMatchObject({ code: 'wrong_state' });
+});
