@@ -11,7 +11,7 @@ export type Death =
   | { by: 'time'; afterMs: number };
 
 /** The table in which a worker finds how it is to die. */
-export const deathTable = 'create table deaths (death jsonb not null)';
+export const deathTable = 'drop table if exists deaths; create table deaths (death jsonb not null)';
 
 /** How many statements a stage takes when nobody is killed. */
 export type Lengths = Partial<Record<Stage, number>>;

@@ -1,25 +1,15 @@
-import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
-import { openDatabase } from '../../../../platform/database.ts';
-import { createRunner } from '../../../../workers/runtime.run.ts';
 import { between, mix, mulberry32, pick, type Random } from '../../../bench/landscape/random.ts';
-import { jobRow } from '../../../support/jobs.ts';
 import type { Kind, Size } from '../landscape.ts';
-import { begin, createWorld, type World } from '../world.ts';
 import { createActs, type Diligence } from './acts.ts';
 import { type Crew, startCrew } from './crew.ts';
-import { createDeaths, type Death, deathTable, type Lengths } from './deaths.ts';
-import { undying } from './mortal.processors.ts';
-import { type Stage, stages, watchStages } from './stages.ts';
-import { createNames, differences, type Names, readState } from './state.ts';
+import { createDeaths, type Death, deathTable } from './deaths.ts';
+import { carry, type Errand, openPlace, type Parts, type Place, start } from './place.ts';
+import { type Stage, stages } from './stages.ts';
+import { differences, readState } from './state.ts';
 
-type Parts = Pick<World, 'services' | 'ctx'>;
-
-/** One run of a mapping, and how many workers die in it, or how. */
-export interface MortalRun {
-  of: Kind['key'];
-  how: 'pull' | 'push' | 'both' | 'undo';
+/** A run, and how many workers die in it, or how. */
+export interface MortalRun extends Errand {
   kills: number | Death[];
-  complete?: boolean;
 }
 
 export interface Kills {
@@ -50,8 +40,8 @@ export async function killRuns(
 ): Promise<Killed> {
   const random = mulberry32(mix(seed, 1));
   const killed: Killed = { runs: 0, kills: 0, stages: new Map() };
-  const calm = await openWorld(undisturbed, size, seed);
-  const rough = await openWorld(disturbed, size, seed);
+  const calm = await openPlace(undisturbed, size, seed);
+  const rough = await openPlace(disturbed, size, seed);
   await disturbed.services.db.raw(deathTable);
   const crew = await startCrew(disturbed.services);
   try {
@@ -90,66 +80,6 @@ export async function killRuns(
 }
 
 const nothing: Diligence = { edits: 0, conflicts: 0, creations: 0, removals: 0, relations: 0 };
-
-interface Place {
-  world: World;
-  names: Names;
-  /** The last run. */
-  runId: string;
-}
-
-async function openWorld(parts: Parts, size: Size, seed: number): Promise<Place> {
-  const world = await createWorld(parts, size, { seed: String(seed) });
-  // what both sides have written differently is left to a person
-  await parts.services
-    .db('itsm_field_mappings')
-    .where({ card_field: 'description' })
-    .update({ direction: 'manual' });
-  return { world, names: createNames(world), runId: '' };
-}
-
-async function start(place: Place, { of, how, complete = false }: MortalRun): Promise<string> {
-  const { world } = place;
-  const { db } = world.services;
-  // the pace is not what is tried here
-  await db.raw(`update itsm_account_limits set state = state || '{"rate": 100}' where state is not null`);
-  place.runId =
-    how === 'undo'
-      ? await undoRun(world.ctx, place.runId)
-      : await begin(world, world.mappings[of], { complete, ...(how === 'both' ? {} : { direction: how }) });
-  return (await db('itsm_runs').where({ id: place.runId }).first('job_id')).job_id;
-}
-
-interface Measured {
-  lengths: Lengths;
-  writes: number;
-  ms: number;
-  rows: number;
-}
-
-/** Carries a run out in this process. */
-async function carry(place: Place, run: MortalRun): Promise<Measured> {
-  const { services, instance } = place.world;
-  const leases = openDatabase({ url: services.config.databaseUrl!, name: 'leases', poolMax: 2 });
-  const runner = createRunner({ services, leases, processors: [undying] });
-  const lengths: Lengths = {};
-  const jobId = await start(place, run);
-  const unwatch = watchStages(services.db, (stage, moment) => {
-    if (moment === 'before') lengths[stage] = (lengths[stage] ?? 0) + 1;
-  });
-  const written = instance.writes.length;
-  const began = performance.now();
-  try {
-    const { attempt } = await jobRow(services, jobId);
-    await runner.run({ id: jobId, attempt });
-  } finally {
-    unwatch();
-    await leases.destroy();
-  }
-  const planned = await services.db('itsm_plan_rows').where({ run_id: place.runId }).select('no');
-  const writes = instance.writes.length - written;
-  return { lengths, writes, ms: performance.now() - began, rows: planned.length };
-}
 
 /** Carries a run out by workers of which one dies after the other. @param more runs come after it. @returns at what it was each time. */
 async function carryOver(

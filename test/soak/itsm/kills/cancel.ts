@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { cancelRun } from '../../../../domain/itsm/runs.commands.ts';
+import { EstateError } from '../../../../platform/errors.ts';
+import { between, mix, mulberry32, pick } from '../../../bench/landscape/random.ts';
+import { kinds, type Size } from '../landscape.ts';
+import { createActs, type Diligence } from './acts.ts';
+import { type Crew, startCrew } from './crew.ts';
+import { deathTable } from './deaths.ts';
+import { carry, openPlace, type Parts, type Place, start } from './place.ts';
+import { differences, readState, type State } from './state.ts';
+
+/** What runs that were cancelled must leave as others do, once others have followed; the book may have another origin. */
+const compared = ['cards', 'relations', 'records', 'remote relations', 'left over'];
+
+export interface Cancelled {
+  /** Runs that were cancelled in time. */
+  cancelled: number;
+  /** Of these, with a worker that was killed as well. */
+  killed: number;
+}
+
+/**
+ * Cancels runs at random moments and kills their workers before or after, and has others follow: both sides come to what
+ * they come to without. @throws Error that tells in what they differ.
+ */
+export async function cancelRuns(
+  { undisturbed, disturbed }: { undisturbed: Parts; disturbed: Parts },
+  { seed, runs, size, diligence }: { seed: number; runs: number; size: Size; diligence: Diligence },
+): Promise<Cancelled> {
+  const random = mulberry32(mix(seed, 4));
+  const calm = await openPlace(undisturbed, size, seed);
+  const rough = await openPlace(disturbed, size, seed);
+  await disturbed.services.db.raw(deathTable);
+  const crew = await startCrew(disturbed.services);
+  const found: Cancelled = { cancelled: 0, killed: 0 };
+  try {
+    await settle(calm);
+    await settle(rough, crew);
+    for (let at = 1; at <= runs; at += 1) {
+      for (const act of await createActs(calm.world, random, diligence)) {
+        await act(calm.world);
+        await act(rough.world);
+      }
+      const { key } = pick(random, kinds);
+      const began = performance.now();
+      await settle(calm);
+      const jobId = await start(rough, { of: key, how: 'both' });
+      await delay(between(random, 0, (performance.now() - began) / 2));
+      const kills = random();
+      if (kills < 0.4) await crew.kill(jobId);
+      if (await cancel(rough)) found.cancelled += 1;
+      if (kills >= 0.4 && kills < 0.8) await crew.kill(jobId);
+      while (await crew.bereaved(jobId)) {
+        found.killed += 1;
+        await crew.goOn(true);
+      }
+      await settle(rough, crew);
+      const wrong = differences(await sidesOf(calm), await sidesOf(rough));
+      if (wrong.length > 0) {
+        throw new Error(`after cancelled run ${at} with seed ${seed}:\n  ${wrong.join('\n  ')}`);
+      }
+    }
+    return found;
+  } finally {
+    await crew.close();
+    await calm.world.close();
+    await rough.world.close();
+  }
+}
+
+/** @returns whether the run was not over. */
+async function cancel({ world, runId }: Place): Promise<boolean> {
+  try {
+    await cancelRun(world.ctx, runId);
+    return true;
+  } catch (error) {
+    if (error instanceof EstateError && error.code === 'wrong_state') return false;
+    throw error;
+  }
+}
+
+/** Enough runs for all that one kind's leave to the other's. */
+async function settle(place: Place, crew?: Crew): Promise<void> {
+  for (let round = 0; round < 2; round += 1) {
+    for (const { key } of kinds) {
+      const errand = { of: key, how: 'both' } as const;
+      if (crew) await crew.bereaved(await start(place, errand));
+      else await carry(place, errand);
+    }
+  }
+}
+
+async function sidesOf(place: Place): Promise<State> {
+  const state = await readState(place.world, place.names, place.runId);
+  return Object.fromEntries(compared.map((name) => [name, state[name]!]));
+}

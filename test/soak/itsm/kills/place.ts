@@ -1,0 +1,81 @@
+import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
+import { openDatabase } from '../../../../platform/database.ts';
+import { createRunner } from '../../../../workers/runtime.run.ts';
+import { jobRow } from '../../../support/jobs.ts';
+import type { Kind, Size } from '../landscape.ts';
+import { begin, createWorld, type World } from '../world.ts';
+import type { Lengths } from './deaths.ts';
+import { undying } from './mortal.processors.ts';
+import { watchStages } from './stages.ts';
+import { createNames, type Names } from './state.ts';
+
+export type Parts = Pick<World, 'services' | 'ctx'>;
+
+/** A run that is asked for: of which mapping, and which way; or what takes the last one back. */
+export interface Errand {
+  of: Kind['key'];
+  how: 'pull' | 'push' | 'both' | 'undo';
+  complete?: boolean;
+}
+
+/** A world, and the run that it had last. */
+export interface Place {
+  world: World;
+  names: Names;
+  /** The last run. */
+  runId: string;
+}
+
+export async function openPlace(parts: Parts, size: Size, seed: number): Promise<Place> {
+  const world = await createWorld(parts, size, { seed: String(seed) });
+  // what both sides have written differently is left to a person
+  await parts.services
+    .db('itsm_field_mappings')
+    .where({ card_field: 'description' })
+    .update({ direction: 'manual' });
+  return { world, names: createNames(world), runId: '' };
+}
+
+export async function start(place: Place, { of, how, complete = false }: Errand): Promise<string> {
+  const { world } = place;
+  const { db } = world.services;
+  // the pace is not what is tried here
+  await db.raw(`update itsm_account_limits set state = state || '{"rate": 100}' where state is not null`);
+  place.runId =
+    how === 'undo'
+      ? await undoRun(world.ctx, place.runId)
+      : await begin(world, world.mappings[of], { complete, ...(how === 'both' ? {} : { direction: how }) });
+  return (await db('itsm_runs').where({ id: place.runId }).first('job_id')).job_id;
+}
+
+/** How long an undisturbed run is. */
+export interface Measured {
+  lengths: Lengths;
+  writes: number;
+  ms: number;
+  rows: number;
+}
+
+/** Carries a run out in this process. */
+export async function carry(place: Place, run: Errand): Promise<Measured> {
+  const { services, instance } = place.world;
+  const leases = openDatabase({ url: services.config.databaseUrl!, name: 'leases', poolMax: 2 });
+  const runner = createRunner({ services, leases, processors: [undying] });
+  const lengths: Lengths = {};
+  const jobId = await start(place, run);
+  const unwatch = watchStages(services.db, (stage, moment) => {
+    if (moment === 'before') lengths[stage] = (lengths[stage] ?? 0) + 1;
+  });
+  const written = instance.writes.length;
+  const began = performance.now();
+  try {
+    const { attempt } = await jobRow(services, jobId);
+    await runner.run({ id: jobId, attempt });
+  } finally {
+    unwatch();
+    await leases.destroy();
+  }
+  const planned = await services.db('itsm_plan_rows').where({ run_id: place.runId }).select('no');
+  const writes = instance.writes.length - written;
+  return { lengths, writes, ms: performance.now() - began, rows: planned.length };
+}
