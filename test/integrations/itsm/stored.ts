@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Ctx } from '../../../domain/context.ts';
 import { loadRun } from '../../../domain/itsm/runs.store.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
@@ -14,7 +15,8 @@ export async function storeMapping(
 ): Promise<{ connectionId: string; mappingId: string }> {
   const [{ id: connectionId }] = await sql('itsm_connections')
     .insert({
-      name: connection.url,
+      // an address may come again after the one that had it has closed
+      name: `${connection.url} ${randomUUID()}`,
       kind: 'servicenow',
       instance_url: connection.url,
       auth_type: 'basic',
