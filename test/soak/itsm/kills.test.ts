@@ -25,7 +25,11 @@ it(`runs whose workers are killed at ${count} moments end as undisturbed ones (s
       diligence: { edits: 12, conflicts: 4, creations: 4, removals: 2, relations: 4 },
       log: (text: string) => void process.stdout.write(`${text}\n`),
     };
-    const killed = await killRuns(both, { ...stakes, runs: createRuns(mulberry32(mix(seed, 3)), count) });
+    const killed = await killRuns(both, {
+      ...stakes,
+      runs: createRuns(mulberry32(mix(seed, 3))),
+      kills: count,
+    });
     const minutes = ((performance.now() - began) / 60_000).toFixed(1);
     process.stdout.write(`${killed.kills} kills in ${killed.runs} runs, in ${minutes} minutes\n`);
     for (const stage of stages) process.stdout.write(`${stage}: ${killed.stages.get(stage) ?? 0} kills\n`);

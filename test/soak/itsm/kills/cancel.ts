@@ -52,7 +52,7 @@ export async function cancelRuns(
       if (kills >= 0.4 && kills < 0.8) await crew.kill(jobId);
       while (await crew.bereaved(jobId)) {
         found.killed += 1;
-        await crew.goOn(true);
+        await crew.goOn({ more: true, forget: false });
       }
       await settle(rough, crew);
       const wrong = differences(await sidesOf(calm), await sidesOf(rough));

@@ -9,12 +9,17 @@ const FIXTURE = 'test/soak/itsm/kills/mortal.processors.ts';
 
 /** Two workers, so that there is always one that goes on with what the other has left. */
 export interface Crew {
+  /** Waits until there are two. */
+  muster(): Promise<void>;
   /** Kills the one that has the job, if one has. */
   kill(jobId: string): Promise<void>;
   /** Waits until the job has ended or the worker that had it has died. @returns whether that died. */
   bereaved(jobId: string): Promise<boolean>;
-  /** Has another worker go on with the job. @param more one comes for the one that died, as that may not be the last. */
-  goOn(more: boolean): Promise<void>;
+  /**
+   * Has the other worker go on with the job. @param more one comes for the one that died, as that is not the last.
+   * @param forget the queue has lost all it had.
+   */
+  goOn(how: { more: boolean; forget: boolean }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,14 +36,18 @@ export async function startCrew(services: Services): Promise<Crew> {
     const arrival = hire().finally(() => coming.delete(arrival));
     coming.add(arrival);
   };
-  join();
-  join();
-  await Promise.all(coming);
+  const muster = async () => {
+    const living = children.filter(({ process }) => process.exitCode === null && process.signalCode === null);
+    for (let count = living.length + coming.size; count < 2; count += 1) join();
+    await Promise.all(coming);
+  };
+  await muster();
   const holder = async (jobId: string): Promise<number | undefined> => {
     const { lease_owner } = await jobRow(services, jobId);
     return lease_owner === null ? undefined : Number(lease_owner.split('/')[0]);
   };
   return {
+    muster,
     async kill(jobId) {
       const pid = await holder(jobId);
       children.find(({ process }) => process.pid === pid)?.kill('SIGKILL');
@@ -55,8 +64,10 @@ export async function startCrew(services: Services): Promise<Crew> {
         },
         120_000,
       ).then(({ died }) => died),
-    async goOn(more) {
+    async goOn({ more, forget }) {
       if (more) join();
+      if (forget && !services.config.redisUrl)
+        await services.db.raw('truncate bullmq.job, bullmq.event cascade');
       // what the dead one has sent last comes to its end at the server first
       await delay(5);
       await letLeasesPass(services);

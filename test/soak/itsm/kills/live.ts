@@ -14,7 +14,9 @@ export interface MortalRun extends Errand {
 
 export interface Kills {
   seed: number;
-  runs: readonly MortalRun[];
+  runs: Iterable<MortalRun>;
+  /** Runs go on until so many workers have died; through all unless given. */
+  kills?: number;
   size: Size;
   diligence: Diligence;
   log?: (text: string) => void;
@@ -29,6 +31,8 @@ export interface Killed {
 
 /** How long an answer to a write is on its way, in milliseconds. */
 const ANSWER_MS = 25;
+/** How often the queue loses all it has with a worker. */
+const FORGOTTEN = 0.2;
 
 /**
  * Has the same runs in two worlds in which people do the same, one of them with workers that die, and compares the worlds
@@ -36,7 +40,7 @@ const ANSWER_MS = 25;
  */
 export async function killRuns(
   { undisturbed, disturbed }: { undisturbed: Parts; disturbed: Parts },
-  { seed, runs, size, diligence, log = () => {} }: Kills,
+  { seed, runs, kills = Number.POSITIVE_INFINITY, size, diligence, log = () => {} }: Kills,
 ): Promise<Killed> {
   const random = mulberry32(mix(seed, 1));
   const killed: Killed = { runs: 0, kills: 0, stages: new Map() };
@@ -45,7 +49,9 @@ export async function killRuns(
   await disturbed.services.db.raw(deathTable);
   const crew = await startCrew(disturbed.services);
   try {
-    for (const [at, run] of runs.entries()) {
+    for (const run of runs) {
+      if (killed.kills >= kills) break;
+      const at = killed.runs;
       if (run.how !== 'undo') {
         for (const act of await createActs(calm.world, random, at === 0 ? nothing : diligence)) {
           await act(calm.world);
@@ -55,9 +61,8 @@ export async function killRuns(
       await calm.names.learn();
       await rough.names.learn();
       const measured = await carry(calm, run);
-      const { kills } = run;
-      const deaths = typeof kills === 'number' ? createDeaths(random, kills, measured) : kills;
-      const died = await carryOver(rough, run, crew, deaths, at < runs.length - 1);
+      const deaths = typeof run.kills === 'number' ? createDeaths(random, run.kills, measured) : run.kills;
+      const died = await carryOver(rough, run, crew, { deaths, random });
       for (const stage of died) killed.stages.set(stage, (killed.stages.get(stage) ?? 0) + 1);
       killed.runs += 1;
       killed.kills += died.length;
@@ -81,13 +86,12 @@ export async function killRuns(
 
 const nothing: Diligence = { edits: 0, conflicts: 0, creations: 0, removals: 0, relations: 0 };
 
-/** Carries a run out by workers of which one dies after the other. @param more runs come after it. @returns at what it was each time. */
+/** Carries a run out by workers of which one dies after the other. @returns at what it was each time. */
 async function carryOver(
   place: Place,
   run: MortalRun,
   crew: Crew,
-  deaths: readonly Death[],
-  more: boolean,
+  { deaths, random }: { deaths: readonly Death[]; random: Random },
 ): Promise<Stage[]> {
   const { services, instance } = place.world;
   const { db } = services;
@@ -112,13 +116,14 @@ async function carryOver(
       if (writes === death.write) void crew.kill(jobId);
     };
   };
+  await crew.muster();
   await appoint();
   jobId = await start(place, run);
   while (await crew.bereaved(jobId)) {
     clearTimeout(timer);
     fallen.push(await stageOf(place));
     await appoint();
-    await crew.goOn(next <= deaths.length || more);
+    await crew.goOn({ more: next <= deaths.length, forget: random() < FORGOTTEN });
   }
   clearTimeout(timer);
   instance.watch = undefined;
@@ -136,21 +141,16 @@ async function stageOf({ world: { services }, runId }: Place): Promise<Stage> {
   return stages.includes(stage) ? stage : 'verify';
 }
 
-/** Runs of both mappings in all directions with about so many kills in all, at most ten in one; the first ones pull. */
-export function createRuns(random: Random, kills: number): MortalRun[] {
-  const runs: MortalRun[] = [];
-  let left = kills;
-  const add = (of: Kind['key'], how: MortalRun['how'], complete = false) => {
-    const most = between(random, 4, 10);
-    runs.push({ of, how, complete, kills: Math.min(left, most) });
-    left -= Math.min(left, most);
+/** Runs of both mappings in all directions without an end, in each of which up to ten workers die; the first ones pull. */
+export function* createRuns(random: Random): Generator<MortalRun> {
+  const run = (of: Kind['key'], how: Errand['how'], complete = false): MortalRun => {
+    return { of, how, complete, kills: between(random, 4, 10) };
   };
-  add('component', 'pull');
-  add('application', 'pull');
-  while (left > 0) {
+  yield run('component', 'pull');
+  yield run('application', 'pull');
+  for (;;) {
     const of = pick(random, ['component', 'application', 'application'] as const);
-    add(of, pick(random, ['pull', 'push', 'both', 'both'] as const), random() < 0.25);
-    if (left > 0 && random() < 0.2) add(of, 'undo');
+    yield run(of, pick(random, ['pull', 'push', 'both', 'both'] as const), random() < 0.25);
+    if (random() < 0.2) yield run(of, 'undo');
   }
-  return runs;
 }
