@@ -80,8 +80,9 @@ export async function readState(world: World, names: Names, runId: string): Prom
       'select mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates from itsm_questions',
     ),
     book: await read(
-      `select mapping_id, again, watermark is null as fresh, local_position is null as deaf from itsm_books`,
+      'select mapping_id, watermark is null as fresh, local_position is null as deaf from itsm_books',
     ),
+    'to be read again': await read('select mapping_id, unnest(again) as remote_id from itsm_books'),
     'rows of the plan': await read(
       `select action, side, remote_id, card_id, approval, progress, made_id,
          row - 'no' || jsonb_build_object('needs', row -> 'needs' <> 'null') as row,
