@@ -7,12 +7,17 @@ export interface Candidates {
   right: Uint32Array;
 }
 
+/** Rows whose neighbours are looked for between two yields. */
+const ROWS_PER_YIELD = 250;
+
 /** How far the search for candidates goes; both bound its time by the number of records. */
 export interface Reach {
   /** Candidates that each record brings in by each space. */
   neighbours: number;
   /** Entries of the index that are read for a record in each space, its rarest terms first. */
   postings: number;
+  /** Neighbours are looked for from either side, or from the left alone. */
+  from?: 'both' | 'left';
 }
 
 /** The rows that hold each term: those of term `t` are `rows[starts[t] .. starts[t + 1])`. */
@@ -41,19 +46,20 @@ function indexOf(vectors: Vectors, terms: number): Index {
 
 /**
  * The nearest rows of `right` to each row of `left`, by the cosine over the rarest terms, given to `found`. A row is not its
- * own neighbour where both are one list.
+ * own neighbour where both are one list. Yields the share of the rows that are done.
  */
-function nearest(
+function* nearest(
   idf: Float64Array,
   left: Vectors,
   right: Vectors,
   reach: Reach,
   found: (a: number, b: number) => void,
-): void {
+): Generator<number, void> {
   const index = indexOf(right, idf.length);
   const sums = new Float64Array(countOf(right));
   const touched: number[] = [];
   for (let row = 0; row < countOf(left); row++) {
+    if (row % ROWS_PER_YIELD === 0) yield row / countOf(left);
     let budget = reach.postings;
     const order = termsByRarity(idf, left, row);
     for (const at of order) {
@@ -99,22 +105,29 @@ function largest(rows: readonly number[], sums: Float64Array, count: number): nu
 
 /**
  * The pairs that are near each other in one of the spaces, seen from either side. A space whose both sides are one list gives
- * each pair once, the smaller row on the left.
+ * each pair once, the smaller row on the left. Yields the share of the search that is done.
  */
-export function candidatesOf(spaces: readonly Space[], reach: Reach): Candidates {
+export function* candidatesOf(spaces: readonly Space[], reach: Reach): Generator<number, Candidates> {
   const lefts = new Numbers();
   const rights = new Numbers();
+  let searches = 0;
   for (const { left, right, idf } of spaces) {
     const same = left === right;
-    nearest(idf, left, right, reach, (a, b) => {
+    const once = same || reach.from === 'left';
+    const all = spaces.length * (once ? 1 : 2);
+    for (const share of nearest(idf, left, right, reach, (a, b) => {
       lefts.push(same && a > b ? b : a);
       rights.push(same && a > b ? a : b);
-    });
-    if (same) continue;
-    nearest(idf, right, left, reach, (b, a) => {
+    }))
+      yield (searches + share) / all;
+    searches += 1;
+    if (once) continue;
+    for (const share of nearest(idf, right, left, reach, (b, a) => {
       lefts.push(a);
       rights.push(b);
-    });
+    }))
+      yield (searches + share) / all;
+    searches += 1;
   }
   return distinct(lefts.items(), rights.items(), Math.max(1, ...spaces.map(({ right }) => countOf(right))));
 }

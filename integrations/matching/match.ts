@@ -76,10 +76,9 @@ function* run(
   yield 0.1;
   const { aspects, spaces } = aspectsOf(corpus, options.fields);
   yield 0.2;
-  const candidates = candidatesOf(spaces, {
-    neighbours: options.neighbours ?? NEIGHBOURS,
-    postings: POSTINGS,
-  });
+  const { neighbours = NEIGHBOURS, from = 'both' } = options;
+  const reach = { neighbours, postings: POSTINGS, from };
+  const candidates = yield* within(0.2, 0.4, candidatesOf(spaces, reach));
   yield 0.4;
   const compared = yield* compare(aspects, candidates, left.length, right?.length ?? null);
   const model = options.model ?? (yield* learnModel(compared, left.length, right?.length ?? null));

@@ -81,6 +81,11 @@ export interface MatchOptions {
   model?: MatchModel;
   /** Candidates that each record brings in at most, by words, pieces of words and codes each (12 unless given). */
   neighbours?: number;
+  /**
+   * `left`: only the nearest of each record of the left list are compared, so that a long list can be compared with another
+   * part by part; `both` unless given.
+   */
+  from?: 'both' | 'left';
 }
 
 export interface MatchResult {

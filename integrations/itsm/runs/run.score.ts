@@ -1,47 +1,93 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { matchListsInSteps } from '../../matching/match.ts';
-import type { MatchField, MatchRecord } from '../../matching/matching.types.ts';
+import type {
+  MatchField,
+  MatchModel,
+  MatchOptions,
+  MatchPair,
+  MatchRecord,
+  MatchResult,
+} from '../../matching/matching.types.ts';
 import type { Mapping } from '../engine/mapping.types.ts';
 import type { Scored, Thing } from '../engine/match.ts';
 
 /** Only what is all but sure is linked; what is more likely than not is put before a person. */
 const thresholds = { match: 0.95, possible: 0.5 };
-/** Above how many things on a side likeness is not looked for: it would take more memory than a run may. */
-const MOST = 25_000;
+/** Of longer texts the beginning is compared. */
+const TEXT = 500;
 
-/** Likeness of records and cards by the mapped fields that are texts, other work of the process between its steps. */
-export function likeness(mapping: Mapping, signal: AbortSignal) {
+/** How much is compared at once; with more on either side the nearest cards of some records are looked for at a time. */
+export interface Parts {
+  whole: number;
+  records: number;
+  cards: number;
+}
+
+/** What takes some 200 MB and seconds. */
+const usualParts: Parts = { whole: 10_000, records: 10_000, cards: 50_000 };
+
+/**
+ * Likeness of records and cards by the mapped fields that are texts, other work of the process between its steps. What takes
+ * parts is learned from the first ones; a card that records of several parts are alike is told of each.
+ */
+export function likeness(mapping: Mapping, signal: AbortSignal, parts: Parts = usualParts) {
   const fields = matchFields(mapping);
   return async (records: Thing[], cards: Thing[]): Promise<Scored[]> => {
-    if (fields.length === 0 || records.length > MOST || cards.length > MOST) return [];
+    if (fields.length === 0) return [];
+    const isWhole = records.length <= parts.whole && cards.length <= parts.whole;
+    const scored: Scored[] = [];
+    let model: MatchModel | undefined;
+    for (const someCards of isWhole ? [cards] : partsOf(cards, parts.cards)) {
+      for (const someRecords of isWhole ? [records] : partsOf(records, parts.records)) {
+        const options: MatchOptions = {
+          fields,
+          thresholds,
+          from: isWhole ? 'both' : 'left',
+          ...(model && { model }),
+        };
+        const result = await compared(someRecords, someCards, options);
+        model ??= result.model;
+        for (const pair of result.pairs) scored.push(scoredOf(pair));
+      }
+    }
+    return scored;
+  };
+
+  async function compared(records: Thing[], cards: Thing[], options: MatchOptions): Promise<MatchResult> {
     const recordOf = ({ id, fields: values }: Thing): MatchRecord => ({
       id,
       values: Object.fromEntries(
         fields.map(({ name }) => {
           const value = values[name];
-          return [name, typeof value === 'string' || typeof value === 'number' ? value : null];
+          if (typeof value === 'string') return [name, value.slice(0, TEXT)];
+          return [name, typeof value === 'number' ? value : null];
         }),
       ),
     });
-    const steps = matchListsInSteps(records.map(recordOf), cards.map(recordOf), { fields, thresholds });
+    const steps = matchListsInSteps(records.map(recordOf), cards.map(recordOf), options);
     let step = steps.next();
     while (!step.done) {
       await breathe();
       signal.throwIfAborted();
       step = steps.next();
     }
-    return step.value.pairs.map(({ left, right, score, class: verdict, evidence }) => ({
-      remoteId: left,
-      cardId: right,
-      score,
-      verdict,
-      why: evidence
-        .filter(({ similarity, bits }) => similarity !== null && bits !== 0)
-        .map(({ aspect, similarity }) => `${aspect} ${Math.round((similarity ?? 0) * 100)} %`)
-        .join(', '),
-    }));
-  };
+    return step.value;
+  }
 }
+
+const partsOf = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+
+const scoredOf = ({ left, right, score, class: verdict, evidence }: MatchPair): Scored => ({
+  remoteId: left,
+  cardId: right,
+  score,
+  verdict,
+  why: evidence
+    .filter(({ similarity, bits }) => similarity !== null && bits !== 0)
+    .map(({ aspect, similarity }) => `${aspect} ${Math.round((similarity ?? 0) * 100)} %`)
+    .join(', '),
+});
 
 /** What likeness is told by: the name above all, and whatever else is text. A reference or a date says too little. */
 function matchFields({ fields }: Mapping): MatchField[] {

@@ -108,12 +108,19 @@ test('rare terms weigh more than frequent ones', () => {
 test('candidates share a term, and are the nearest of those', () => {
   const space = spaceOf(5, rows([[0, 1], [4]]), rows([[0, 1], [0, 2], [3]]));
   const reach = { neighbours: 1, postings: 100 };
-  const { left, right } = candidatesOf([space], reach);
+  const found = (from: 'both' | 'left') => {
+    const search = candidatesOf([space], { ...reach, from });
+    let step = search.next();
+    while (!step.done) step = search.next();
+    const { left, right } = step.value;
+    return [...left].map((row, at) => [row, right[at]]);
+  };
   // the second right row has no nearer one than the first left row, which itself is nearer to the first right row
-  expect([...left].map((row, at) => [row, right[at]])).toEqual([
+  expect(found('both')).toEqual([
     [0, 0],
     [0, 1],
   ]);
+  expect(found('left')).toEqual([[0, 0]]);
 });
 
 describe('rivals', () => {
