@@ -6,7 +6,6 @@ import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
 import { runList } from '../../../domain/lists/lists.run.ts';
 import { textLiteral } from '../../../domain/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../../domain/lists/lists.types.ts';
-import type { SecretBox } from '../../../platform/crypto.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Connector, RightFound } from '../connectors/connector.ts';
 import { failed, type RemoteFailure, type Result } from '../remote.failures.ts';
@@ -15,7 +14,7 @@ import { remoteKinds } from './connections.kinds.ts';
 import { openConnection, type RemoteTools } from './connections.open.ts';
 
 /** What asking a remote within a request needs. */
-export type AskTools = RemoteTools & { secrets: SecretBox };
+export type AskTools = RemoteTools;
 
 /** Whoever waits for an answer of ours waits no longer for one of the remote. */
 const LONGEST_MS = 10_000;

@@ -1,11 +1,12 @@
-import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
+import type { LoadedConnection } from '../../../domain/itsm/connections.load.ts';
+import { refreshTokensOf } from '../../../domain/itsm/connections.refresh.ts';
 import type { Services } from '../../../domain/services.ts';
 import { databaseLimiterStore } from '../limiter/limiter.database.ts';
 import type { OpenedRemote, OpenParts } from './connections.kind.types.ts';
 import { remoteKinds } from './connections.kinds.ts';
 
 /** What calling a remote needs of the process. */
-export type RemoteTools = Pick<Services, 'config' | 'db'>;
+export type RemoteTools = Pick<Services, 'config' | 'db' | 'secrets'>;
 
 /** How the calls are made, where it is not as usual for runs. */
 export type OpenOptions = Pick<OpenParts, 'signal' | 'clock' | 'patience'> &
@@ -13,10 +14,11 @@ export type OpenOptions = Pick<OpenParts, 'signal' | 'clock' | 'patience'> &
 
 /** Opens a stored connection; to be closed by the caller. Its pace is shared by all processes. */
 export function openConnection(
-  { config, db }: RemoteTools,
-  connection: KeptConnection,
+  tools: RemoteTools,
+  connection: LoadedConnection,
   options: OpenOptions = {},
 ): OpenedRemote {
+  const { config, db } = tools;
   const { settings, secrets } = connection;
   const { ca, client_certificate: cert } = settings;
   return remoteKinds[settings.kind].open(connection, {
@@ -26,6 +28,7 @@ export function openConnection(
     },
     outboundAllow: config.outboundAllow,
     limits: databaseLimiterStore(db),
+    refreshTokens: refreshTokensOf(tools, connection.id),
     ...options,
   });
 }

@@ -4,7 +4,7 @@ import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
 import type { RemoteKind, Tested } from './connections.kind.types.ts';
 
 export const serviceNowKind: RemoteKind = {
-  open: (connection, { tls, outboundAllow, limits, signal, clock, patience }) =>
+  open: (connection, { tls, outboundAllow, limits, refreshTokens, signal, clock, patience }) =>
     connectServiceNow({
       config: {
         url: connection.settings.instance_url,
@@ -12,6 +12,7 @@ export const serviceNowKind: RemoteKind = {
         door: doorOf(connection),
         correlationField: connection.settings.correlation_column ?? usualConfig.correlationField,
         tls,
+        refreshTokens,
         ...patience,
       },
       outboundAllow,

@@ -23,8 +23,8 @@ export interface Parts {
   cards: number;
 }
 
-/** What takes some 200 MB and seconds. */
-const usualParts: Parts = { whole: 10_000, records: 10_000, cards: 50_000 };
+/** What takes some 200 MB, and no more than a second or two at a stretch. */
+const usualParts: Parts = { whole: 10_000, records: 10_000, cards: 25_000 };
 
 /**
  * Likeness of records and cards by the mapped fields that are texts, other work of the process between its steps. What takes

@@ -110,10 +110,24 @@ it('synchronises NetBox both ways', async () => {
     remote_table: 'dcim/devices',
     sync_direction: 'bidirectional',
     card_filter: 'name ~ "host"',
-    field_mappings: [name, { card_field: 'description', remote_field: 'serial' }],
+    field_mappings: [
+      name,
+      { card_field: 'description', remote_field: 'serial' },
+      { card_field: 'alias', remote_field: 'custom_fields.owner' },
+    ],
   });
-  await validate(devices);
+  // a column that is not shown any more while a run is about to read empties nothing
   expect((await runMapping(t, admin, devices)).stats).toMatchObject({ created: 5, errors: 0 });
+  const aliases = async () =>
+    (await t.services.db('cards').where({ type: 'ITComponent', alias: 'ops' }).count())[0]!.count;
+  const known = await aliases();
+  const shown = netbox.store.rows('dcim/devices').map((row) => [row, row.custom_fields] as const);
+  for (const [row] of shown) row.custom_fields = {};
+  const hidden = await runMapping(t, admin, devices, 'run', '?complete=true');
+  expect(hidden.stats).toMatchObject({ planned: {}, errors: 0 });
+  expect([Number(known) > 0, await aliases()]).toEqual([true, known]);
+  for (const [row, custom] of shown) row.custom_fields = custom;
+  await validate(devices);
   const [mine, theirs] = await pairs(devices);
   await admin.patch(`/api/v1/cards/${mine!.card_id}`, { description: 'changed here' });
   const number = (id: string) => Number(id.split('/').at(-1));

@@ -108,6 +108,8 @@ it.each([
   ['http', { sources: [source, source] }, 'sources.1.name', 'duplicate'],
   ['http', { sources: [{ ...source, path: 'https://example.com/x' }] }, 'sources.0.path', 'format'],
   ['http', { sources: [{ ...source, path: 'a/../../x' }] }, 'sources.0.path', 'format'],
+  ['http', { sources: [{ ...source, path: '%2e%2e/x' }] }, 'sources.0.path', 'format'],
+  ['http', { sources: [{ ...source, path: 'a/.%2E/%2E%2e/x' }] }, 'sources.0.path', 'format'],
   ['http', { sources: [{ ...source, rows: 'items' }] }, 'sources.0.rows', 'not_offered'],
   ['http', { sources: [{ ...source, paging: { by: 'link' } }] }, 'sources.0.paging', 'not_offered'],
   [

@@ -22,6 +22,8 @@ interface Token {
 export class Oauth {
   accessSeconds = 1_800;
   refreshSeconds = 8_640_000;
+  /** A refresh token counts once, and another comes in its place. */
+  rotates = false;
   readonly #clock: Clock;
   readonly #clients: OauthClient[];
   readonly #check: (user: string, password: string) => boolean;
@@ -47,6 +49,11 @@ export class Oauth {
     if (refresh) this.#refresh.clear();
   }
 
+  /** A refresh token as a person is given one who signs in with a browser. */
+  grant(user: string, client: string): string {
+    return this.#token(this.#refresh, user, client, this.refreshSeconds);
+  }
+
   /** POST /oauth_token.do */
   answer(contentType: string, body: string): Answer {
     if (!contentType.startsWith('application/x-www-form-urlencoded')) return refused('invalid_request');
@@ -64,7 +71,10 @@ export class Oauth {
       const known = this.#refresh.get(text);
       if (!known || known.client !== client.id || known.expires <= this.#clock.now())
         return refused('access_denied');
-      return this.#issue(client, known.user, text);
+      if (!this.rotates) return this.#issue(client, known.user, text);
+      this.#refresh.delete(text);
+      const next = this.#token(this.#refresh, known.user, client.id, this.refreshSeconds);
+      return this.#issue(client, known.user, next);
     }
     const user = form.get('username') ?? '';
     if (!this.#check(user, form.get('password') ?? '')) return refused('access_denied');

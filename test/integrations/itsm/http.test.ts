@@ -105,7 +105,7 @@ async function readAll(
 
 describe('a file', () => {
   test('is fetched once and read by key, with references as ids of the other source', async () => {
-    const { records, withheld } = await readAll('servers', { fields: ['name', 'site', 'nothing'] });
+    const { records, withheld } = await readAll('servers', { fields: ['name', 'site'] });
     expect(records[0]).toEqual({
       table: 'servers',
       id: 'servers:S0',
@@ -302,4 +302,19 @@ test('the description is that of the connection and of the rows', async () => {
     ]),
   );
   expect(rights.map(({ granted }) => granted)).toEqual([true, false, false]);
+});
+
+test('a column that is lost empties nothing: a file ends with its name, of a list it is told', async () => {
+  lists.places.set('/exports/servers.csv', { body: 'id,name\nS1,one\n' });
+  const request = { table: 'servers', fields: ['name', 'site'], limit: 10, cursor: null };
+  for (const read of [
+    remote.readPage(request),
+    remote.readSince({ ...request, since: '2026-01-01T00:00:00.000Z' }),
+    remote.readByIds('servers', ['servers:S1'], ['site']),
+  ]) {
+    const failed = await failure(read as Promise<never>);
+    expect([failed.code, failed.what]).toEqual(['bad_rows', 'servers has no column site any more']);
+  }
+  lists.places.set('/exports/sites.ndjson', { body: '{"code":"a","name":"A"}\n{"code":"b","city":null}\n' });
+  expect(await value(remote.withheldFields('sites', ['name', 'city', 'gone']))).toEqual(['gone']);
 });

@@ -224,6 +224,10 @@ test('links are relations, read whole and by what changed, and their deletion is
 });
 
 describe('the description of the remote', () => {
+  test('tells of attributes that no object has any more', async () => {
+    expect(await value(remote.withheldFields('Server', ['name', 'location_id', 'gone']))).toEqual(['gone']);
+  });
+
   test('lists classes, those of its own by their names, and attributes as objects have them', async () => {
     expect(await value(remote.describeTables('virtual m'))).toEqual([
       { name: 'VirtualMachine', label: 'Virtual machine', parent: 'VirtualDevice' },

@@ -16,6 +16,8 @@ export interface Snapshot {
   lastModified: string | undefined;
   /** In the order of keys. */
   rows: { key: string; row: Row }[];
+  /** The names in the header of a file that has one. */
+  header: readonly string[] | undefined;
 }
 
 export interface PageAsked {
@@ -45,7 +47,7 @@ export function createFiles(fetch: Fetch): Files {
       if (before || since !== undefined) return done(before ?? null);
       return failed('unreadable_answer', `source ${source.name}`, `${source.name} was answered without rows`);
     }
-    const { at, etag, lastModified, rows } = fetched.value;
+    const { at, etag, lastModified, rows, header } = fetched.value;
     const sorted = [...rows].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
     const twice = sorted.find(({ key }, index) => sorted[index + 1]?.key === key);
     if (twice)
@@ -54,7 +56,7 @@ export function createFiles(fetch: Fetch): Files {
         `source ${source.name}`,
         `${source.name} has two rows with the key ${twice.key}`,
       );
-    const fresh = { at, etag, lastModified, rows: sorted };
+    const fresh = { at, etag, lastModified, rows: sorted, header };
     known.set(source.name, fresh);
     return done(fresh);
   };
@@ -68,6 +70,8 @@ export function createFiles(fetch: Fetch): Files {
       if (!got.ok) return got;
       if (got.value === null) return done({ records: [], next: null, withheld: false });
       const { at, rows } = got.value;
+      const lost = lostColumn(source, got.value, fields);
+      if (lost) return lost;
       const isWanted = fits(filter);
       const records: RemoteRecord[] = [];
       let last: string | undefined;
@@ -84,6 +88,17 @@ export function createFiles(fetch: Fetch): Files {
       return done({ records, next: null, withheld: false });
     },
   };
+}
+
+/** Why a file cannot be read for these columns: its header no longer names one, and rows without it would look emptied. */
+export function lostColumn(
+  source: HttpSource,
+  { header }: Pick<Snapshot, 'header'>,
+  fields: readonly string[],
+): Result<never> | undefined {
+  const lost = header && fields.find((name) => !header.includes(name));
+  if (lost === undefined) return undefined;
+  return failed('bad_rows', `source ${source.name}`, `${source.name} has no column ${lost} any more`);
 }
 
 /** What makes a server say that nothing has changed. */

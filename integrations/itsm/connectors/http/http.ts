@@ -9,10 +9,10 @@ import { readAnswer } from './answers.ts';
 import { type HttpAuth, type HttpConfig, usualConfig } from './config.ts';
 import { columnsOf } from './description.ts';
 import { createFetch } from './fetching.ts';
-import { createFiles } from './files.ts';
+import { createFiles, lostColumn } from './files.ts';
 import { type PagedSource, readList } from './lists.ts';
 import { idOf, keyIn, namesIn, recordOf } from './records.ts';
-import type { Row } from './values.ts';
+import { type Row, valueAt } from './values.ts';
 
 /** How much before the watermark a reading of changes begins. */
 const OVERLAP_MS = 60_000;
@@ -136,7 +136,13 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
       const known = new Set(columnsOf(source.value, rows.value).map(({ name }) => name));
       return done(namesIn(filter).filter((name) => !known.has(name)));
     },
-    withheldFields: async () => done([]),
+    async withheldFields(table, fields) {
+      const source = sourceOf(table);
+      if (!source.ok) return source;
+      const rows = await sample(source.value);
+      if (!rows.ok || rows.value.length === 0) return rows.ok ? done([]) : rows;
+      return done(fields.filter((path) => rows.value.every((row) => valueAt(row, path) === undefined)));
+    },
     async newestChange(table) {
       const source = sourceOf(table);
       if (!source.ok) return source;
@@ -170,6 +176,8 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
         const got = await files.snapshot(source);
         if (!got.ok) return got;
         const { at, rows } = got.value!;
+        const lost = lostColumn(source, got.value!, fields);
+        if (lost) return lost;
         const wanted = new Set(ids.map((id) => keyIn(table, id)));
         for (const { key, row } of rows) {
           if (wanted.has(key))

@@ -8,6 +8,8 @@ import { isRow, keyOf, type Row, valueAt } from './values.ts';
 /** Rows with the key that each was found to have. */
 export interface Parsed {
   rows: { key: string; row: Row }[];
+  /** The names in the header of a file that has one. */
+  header: readonly string[] | undefined;
   /** The whole of a JSON answer, for what it says beside its rows. */
   document: unknown;
 }
@@ -17,11 +19,12 @@ export async function parseRows(source: HttpSource, body: Buffer, where: string)
   const bad = (what: string) => failed('bad_rows', where, `${source.name} ${what}`);
   let rows: { row: Row; place: string }[];
   let document: unknown;
+  let header: readonly string[] | undefined;
   switch (source.format) {
     case 'csv': {
       const read = await parseCsv(source, body);
       if (typeof read === 'string') return bad(read);
-      rows = read;
+      ({ rows, header } = read);
       break;
     }
     case 'ndjson': {
@@ -54,7 +57,7 @@ export async function parseRows(source: HttpSource, body: Buffer, where: string)
     if (key === undefined) return bad(`has no key (${source.key}) in ${place}`);
     keyed.push({ key, row });
   }
-  return done({ rows: keyed, document });
+  return done({ rows: keyed, header, document });
 }
 
 function parsed(text: string): unknown {
@@ -69,7 +72,7 @@ function parsed(text: string): unknown {
 async function parseCsv(
   { key, separator }: HttpSource,
   body: Buffer,
-): Promise<{ row: Row; place: string }[] | string> {
+): Promise<{ rows: { row: Row; place: string }[]; header: readonly string[] } | string> {
   const rows: { row: Row; place: string }[] = [];
   let header: string[] | undefined;
   try {
@@ -95,7 +98,7 @@ async function parseCsv(
     if (error instanceof EstateError) return 'is not UTF-8 text';
     throw error;
   }
-  return header ? rows : 'is empty';
+  return header ? { rows, header } : 'is empty';
 }
 
 async function* oneChunk(body: Buffer): AsyncGenerator<Buffer> {

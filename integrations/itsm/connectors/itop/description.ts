@@ -16,6 +16,8 @@ export interface Description {
   describeFields(table: string): Promise<Result<RemoteColumn[]>>;
   describeRelationTypes(): Promise<Result<RemoteRelationType[]>>;
   unknownInFilter(table: string, filter: string): Promise<Result<string[]>>;
+  /** Attributes that no object of the class shows. */
+  withheldFields(table: string, fields: string[]): Promise<Result<string[]>>;
   /** The attributes of a class as answers name them; none while it has no object. */
   columnsOf(table: string): Promise<Result<ReadonlySet<string>>>;
 }
@@ -100,6 +102,18 @@ export function createDescription(transport: Transport): Description {
 
     async describeRelationTypes() {
       return done(standardLinkTypes);
+    },
+
+    async withheldFields(table, fields) {
+      const sample = await sampleOf(table);
+      if (!sample.ok) return sample;
+      const { objects } = sample.value;
+      // attributes are shown to whoever may read the class: one that no object has is none any more
+      return done(
+        objects.length === 0
+          ? []
+          : fields.filter((name) => objects.every(({ fields: cells }) => cells[name] === undefined)),
+      );
     },
 
     async unknownInFilter(table, filter) {

@@ -62,8 +62,7 @@ export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } 
     describeFields: description.describeFields,
     describeRelationTypes: description.describeRelationTypes,
     unknownInFilter: description.unknownInFilter,
-    // attributes are shown to whoever may read the class
-    withheldFields: async () => done([]),
+    withheldFields: description.withheldFields,
     newestChange: reading.newestChange,
     readPage: reading.readPage,
     readSince: reading.readSince,

@@ -56,8 +56,7 @@ export function connectNetBox(parts: NetBoxParts): Connector & { limiter: Limite
     describeTables: description.describeTables,
     describeFields: description.describeFields,
     unknownInFilter: description.unknownInFilter,
-    // permissions are on objects, never on single columns
-    withheldFields: async () => done([]),
+    withheldFields: reading.withheldFields,
     newestChange: reading.newestChange,
     readPage: reading.readPage,
     readSince: reading.readSince,

@@ -5,12 +5,14 @@ import { type Api, columnsOf, type Listed } from './api.ts';
 import type { ChangeLog } from './changes.ts';
 import { filterOf } from './filters.ts';
 import { keyOf } from './ids.ts';
-import { microsOf, momentOf, type Row, recordOf, seenVersion } from './records.ts';
+import { microsOf, momentOf, type Row, recordOf, seenVersion, valueAt } from './records.ts';
 
 /** How much before the watermark a reading of changes begins: the time of an update is set before it is visible. */
 export const OVERLAP_MS = 60_000;
 /** Ids of one look, for the length of an address. */
 const LOOKS = 50;
+/** Objects that are looked at for columns that are no longer shown. */
+const SAMPLE = 50;
 
 /** Where a reading goes on; its text is nobody else's business. */
 interface Cursor {
@@ -29,6 +31,7 @@ export interface Reading {
   readSince(request: DeltaRequest): Promise<Result<Page>>;
   readByIds(table: string, ids: string[], fields: string[]): Promise<Result<Map<string, RemoteLook>>>;
   newestChange(table: string, filter?: string): Promise<Result<string | null>>;
+  withheldFields(table: string, fields: string[]): Promise<Result<string[]>>;
   /** One object as it is now, with its version; null when it is not there. */
   lookAt(table: string, key: number, fields: string[]): Promise<Result<RemoteRecord | null>>;
   /** When it was last changed as NetBox tells it, and its version where it has one; null when it is not there. */
@@ -194,6 +197,18 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
       for (const key of missing)
         looks.set(keys.get(key)!, { kind: deleted.value.has(key) ? 'gone' : 'unknown' });
       return done(looks);
+    },
+
+    async withheldFields(table, fields) {
+      const listed = await list({ table, fields, limit: SAMPLE }, { ordering: 'id' });
+      if (!listed.ok) return listed;
+      const { rows } = listed.value;
+      // permissions are on objects, never on single columns: one that no object shows is no column any more
+      return done(
+        rows.length === 0
+          ? []
+          : fields.filter((path) => rows.every((row) => valueAt(row, path) === undefined)),
+      );
     },
 
     async newestChange(table, filter) {

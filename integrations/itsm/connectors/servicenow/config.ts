@@ -1,3 +1,4 @@
+import type { RefreshTokens } from '../../../../domain/itsm/connections.refresh.ts';
 import type { OutboundTls } from '../../../../platform/outbound.ts';
 import type { TransportConfig } from '../transport.ts';
 
@@ -28,6 +29,8 @@ export interface ServiceNowConfig extends TransportConfig {
   url: string;
   auth: ServiceNowAuth;
   tls?: OutboundTls;
+  /** Where a refresh token is kept that comes in place of a used one; nowhere unless given. */
+  refreshTokens?: RefreshTokens;
   /** The column that keeps who made a record. */
   correlationField: string;
   door: WriteDoor;

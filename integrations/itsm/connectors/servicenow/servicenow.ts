@@ -39,6 +39,7 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
     outbound,
     clock,
     timeoutMs: config.timeoutMs,
+    ...(config.refreshTokens && { kept: config.refreshTokens }),
     ...ending,
   });
   const transport = createTransport({

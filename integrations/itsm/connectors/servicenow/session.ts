@@ -1,3 +1,4 @@
+import type { RefreshTokens } from '../../../../domain/itsm/connections.refresh.ts';
 import type { Outbound } from '../../../../platform/outbound.ts';
 import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
@@ -6,6 +7,9 @@ import type { ServiceNowAuth } from './config.ts';
 
 /** A token is renewed so long before it ends. */
 const EARLY_MS = 30_000;
+/** How often, and after what time each, it is looked whether another process has renewed a token. */
+const LOOKS = 5;
+const LOOK_MS = 300;
 const TOKEN_PATH = '/oauth_token.do';
 
 interface Token {
@@ -21,8 +25,9 @@ export function createSession(
     outbound,
     clock,
     timeoutMs,
+    kept,
     signal,
-  }: { outbound: Outbound; clock: Clock; timeoutMs: number; signal?: AbortSignal },
+  }: { outbound: Outbound; clock: Clock; timeoutMs: number; kept?: RefreshTokens; signal?: AbortSignal },
 ): Session {
   if (auth.kind === 'basic') {
     const header = `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
@@ -77,11 +82,35 @@ export function createSession(
     }
   };
 
+  /** A remote may replace the token with each use, and other processes use it as well. */
+  const renewByStored = async (): Promise<Result<Token>> => {
+    for (;;) {
+      const used = (await kept?.read()) ?? refreshToken ?? '';
+      refreshToken = used;
+      const renewed = await ask({ grant_type: 'refresh_token', refresh_token: used });
+      if (renewed.ok) {
+        if (refreshToken !== used) await kept?.keep(used, refreshToken);
+        return renewed;
+      }
+      if (renewed.failure.code !== 'credentials_refused' || !(await isReplaced(used))) return renewed;
+    }
+  };
+
+  /** Whether another process has used the token, and keeps the one that came for it soon. */
+  const isReplaced = async (used: string): Promise<boolean> => {
+    for (let looks = 0; kept && looks < LOOKS; looks += 1) {
+      if (looks > 0) await clock.sleep(LOOK_MS, signal);
+      const stored = await kept.read();
+      if (stored !== used) return stored !== undefined;
+    }
+    return false;
+  };
+
   const renew = async (): Promise<Result<Token>> => {
+    if (auth.grant === 'refresh_token') return await renewByStored();
     if (refreshToken !== undefined) {
       const renewed = await ask({ grant_type: 'refresh_token', refresh_token: refreshToken });
-      if (renewed.ok || auth.grant === 'refresh_token' || renewed.failure.code !== 'credentials_refused')
-        return renewed;
+      if (renewed.ok || renewed.failure.code !== 'credentials_refused') return renewed;
       // the refresh token has ended; the password still counts
       refreshToken = undefined;
     }

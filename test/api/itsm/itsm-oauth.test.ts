@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { syncBase as base, runMapping, startInstance, storeMapping } from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_business_app';
+const client = { client_id: 'estate-client', client_secret: 'client secret' };
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+let instance: ServiceNowEmulator;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  // whoever brings no certificate of the authority is not let in at all
+  const tls = { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true };
+  instance = await startInstance({ tls });
+  instance.elsewhere.insert(TABLE, { name: 'Payroll' });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await instance.close();
+  await t.close();
+});
+
+async function connect(more: object): Promise<string> {
+  const { status, body, text } = await admin.post(`${base}/connections`, {
+    name: `OAuth ${randomUUID()}`,
+    instance_url: instance.base,
+    auth_type: 'oauth2',
+    ...client,
+    ca: authority,
+    client_certificate: clientCertificate.cert,
+    client_key: clientCertificate.key,
+    ...more,
+  });
+  expect(status, text).toBe(201);
+  return body.id;
+}
+const test = async (id: string) => (await admin.post(`${base}/connections/${id}/test`)).body;
+
+it.each([
+  ['client_credentials', () => ({})],
+  ['password', () => ({ username: 'estate', password: 'secret' })],
+  ['refresh_token', () => ({ refresh_token: instance.oauth.grant('estate', client.client_id) })],
+] as const)(
+  'by %s a connection is set up, tested and run, and its token renewed in mid-run',
+  async (grant_type, more) => {
+    const id = await connect({ grant_type, ...more() });
+    expect(await test(id)).toMatchObject({ success: true, failure: null });
+    const mapping = await storeMapping(t, { connectionId: id, direction: 'bidirectional' });
+    expect(await runMapping(t, admin, mapping)).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+    await admin.post('/api/v1/cards', { type: 'Application', name: `Made for ${grant_type}` });
+    instance.oauth.expireAll();
+    const tokens = instance.count('token');
+    instance.faults.arm({ fault: 'token_expired', kinds: ['list'], nth: 2, times: 1 });
+    instance.faults.arm({ fault: 'token_expired', kinds: ['create'], times: 1 });
+    const run = await runMapping(t, admin, mapping, 'run', '?complete=true');
+    expect(run).toMatchObject({ status: 'completed', stats: { created: 1, errors: 0 } });
+    expect(instance.count('token') - tokens).toBeGreaterThanOrEqual(3);
+    const made = [...instance.store.of(TABLE)].filter(
+      ({ values }) => values.name === `Made for ${grant_type}`,
+    );
+    expect(made).toHaveLength(1);
+  },
+);
+
+it('a refresh token that counts once is replaced, whoever uses it', async () => {
+  instance.oauth.rotates = true;
+  const refresh_token = instance.oauth.grant('estate', client.client_id);
+  const id = await connect({ grant_type: 'refresh_token', refresh_token });
+  const { body: before } = await admin.get(`${base}/connections/${id}`);
+  for (let times = 0; times < 3; times += 1) {
+    instance.oauth.expireAll();
+    expect(await test(id)).toMatchObject({ success: true });
+  }
+  expect((await Promise.all([1, 2, 3].map(() => test(id)))).map(({ failure }) => failure)).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  const { body: after } = await admin.get(`${base}/connections/${id}`);
+  expect(after.updated_at).toBe(before.updated_at);
+  // one that is no longer good has to be set anew
+  instance.oauth.expireAll(true);
+  expect(await test(id)).toMatchObject({ success: false, failure: 'credentials_refused' });
+  const fresh = { refresh_token: instance.oauth.grant('estate', client.client_id) };
+  expect((await admin.patch(`${base}/connections/${id}`, fresh)).status).toBe(200);
+  expect(await test(id)).toMatchObject({ success: true });
+});
+
+it('without the authority or the certificate nobody is reached', async () => {
+  const plain = { grant_type: 'client_credentials' };
+  const stranger = await connect({ ...plain, client_certificate: null, client_key: null });
+  expect(await test(stranger)).toMatchObject({ success: false, failure: 'unreachable' });
+  expect(await test(await connect({ ...plain, ca: null }))).toMatchObject({ failure: 'unreachable' });
+});
