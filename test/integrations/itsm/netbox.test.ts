@@ -249,11 +249,6 @@ describe('writes', () => {
     expect((await failure(remote.update(table, ids()[0]!, { 'site.name': 'x' }))).code).toBe('refused');
   });
 
-  test('tell of columns that no object shows any more', async () => {
-    const columns = ['serial', 'tenant', 'custom_fields.owner', 'custom_fields.gone', 'gone'];
-    expect(await value(remote.withheldFields(table, columns))).toEqual(['custom_fields.gone', 'gone']);
-  });
-
   test('depend on the object as it was looked at', async () => {
     const [id] = ids();
     const look = async () => {
