@@ -31,6 +31,8 @@ export interface Killed {
 
 /** How long an answer to a write is on its way, in milliseconds. */
 const ANSWER_MS = 25;
+/** How long answers stay away when a worker is to die meanwhile: its name has to be asked for first. */
+const LATE_MS = 5_000;
 /** How often the queue loses all it has with a worker. */
 const FORGOTTEN = 0.2;
 
@@ -96,7 +98,6 @@ async function carryOver(
   const { services, instance } = place.world;
   const { db } = services;
   const fallen: Stage[] = [];
-  instance.latency.answer = ANSWER_MS;
   let next = 0;
   let timer: NodeJS.Timeout | undefined;
   let jobId = '';
@@ -104,6 +105,7 @@ async function carryOver(
     const death = deaths[next];
     next += 1;
     instance.watch = undefined;
+    instance.latency.answer = ANSWER_MS;
     await db('deaths').delete();
     if (!death) return;
     await db('deaths').insert({ death: JSON.stringify(death) });
@@ -113,7 +115,9 @@ async function carryOver(
     instance.watch = ({ kind }) => {
       if (!['create', 'update', 'delete'].includes(kind)) return;
       writes += 1;
-      if (writes === death.write) void crew.kill(jobId);
+      if (writes !== death.write) return;
+      instance.latency.answer = LATE_MS;
+      void crew.kill(jobId);
     };
   };
   await crew.muster();
