@@ -1,12 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { authority } from '../../emulators/certificates.ts';
 import { importFile, untilDone } from '../harness/api.ts';
-import { repositoryRoot } from '../harness/processes.ts';
+import { mapApplications, startRemote } from '../harness/itsm.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
 import { type Service, startService } from '../harness/service.ts';
@@ -24,31 +21,6 @@ interface Told {
   calls: { at: number; refused: boolean }[];
 }
 
-interface Remote {
-  base: string;
-  /** The requests since it was last asked. */
-  ask(message: { limit?: number }): Promise<Told>;
-  stop(): void;
-}
-
-async function startRemote(): Promise<Remote> {
-  const child = fork(
-    path.join(repositoryRoot, 'test/bench/scenarios/itsm-push.remote.ts'),
-    [LIMIT, WRITE_MS].map(String),
-    { execPath: process.execPath },
-  );
-  const [{ base }] = (await once(child, 'message')) as [{ base: string }];
-  return {
-    base,
-    async ask(message) {
-      const answer = once(child, 'message');
-      child.send(message);
-      return ((await answer) as [Told])[0];
-    },
-    stop: () => child.disconnect(),
-  };
-}
-
 async function importCards({ api }: Service, from: number, count: number): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-push-'));
   try {
@@ -61,41 +33,19 @@ async function importCards({ api }: Service, from: number, count: number): Promi
   }
 }
 
-async function setUp({ api }: Service, { base }: Remote): Promise<string> {
-  const connection = await api.post<{ id: string }>('/itsm-sync/connections', {
-    name: 'Remote',
-    instance_url: base,
-    username: 'estate',
-    password: 'secret',
-    ca: authority,
-  });
-  const mapping = await api.post<{ id: string }>('/itsm-sync/mappings', {
-    connection_id: connection.id,
-    card_type_key: 'Application',
-    remote_table: 'cmdb_ci_business_app',
-    sync_direction: 'push',
-    auto_apply: true,
-    field_mappings: [
-      { card_field: 'name', remote_field: 'name', is_identity: true },
-      { card_field: 'description', remote_field: 'short_description' },
-    ],
-  });
-  return mapping.id;
-}
-
 interface Started {
   id: string;
   job_id: string;
 }
 
 async function run({ log }: Context): Promise<Row[]> {
-  const remote = await startRemote();
+  const remote = await startRemote<object, { limit?: number }, Told>('itsm-push.remote.ts', LIMIT, WRITE_MS);
   const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
   const { api } = service;
   const push = (mappingId: string) => api.post<Started>(`/itsm-sync/sync/push/${mappingId}`, {});
   try {
     await importCards(service, 0, CHANGES);
-    const mappingId = await setUp(service, remote);
+    const mappingId = await mapApplications(api, remote.hello.base, { sync_direction: 'push' });
     log(`pushing ${CHANGES} cards at a limit of ${LIMIT} requests a second`);
     await remote.ask({});
     const start = performance.now();

@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,43 +8,23 @@ import { failureText } from '../../../integrations/itsm/remote.failures.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { authority } from '../../emulators/certificates.ts';
 import { type Api, importFile, untilDone } from '../harness/api.ts';
-import { repositoryRoot } from '../harness/processes.ts';
+import { mapApplications, type RemoteProcess, startRemote } from '../harness/itsm.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
-import { type Service, startService } from '../harness/service.ts';
+import { startService } from '../harness/service.ts';
 
 const RECORDS_PER_RELATION = 1.2;
 const PAGE_MS = 50;
 const PAGE = 1_000;
 
-interface Remote {
-  base: string;
-  types: string[];
-  ask(message: { edits?: number; deletes?: number }): Promise<Record<string, number>>;
-  stop(): void;
-}
-
-async function startRemote(records: number, relations: number): Promise<Remote> {
-  const child: ChildProcess = fork(
-    path.join(repositoryRoot, 'test/bench/scenarios/itsm-sync.remote.ts'),
-    [records, relations, PAGE_MS].map(String),
-    { execPath: process.execPath },
-  );
-  const [{ base, types }] = (await once(child, 'message')) as [{ base: string; types: string[] }];
-  return {
-    base,
-    types,
-    async ask(message) {
-      const answer = once(child, 'message');
-      child.send(message);
-      return ((await answer) as [{ calls: Record<string, number> }])[0].calls;
-    },
-    stop: () => child.disconnect(),
-  };
-}
+type Remote = RemoteProcess<
+  { types: string[] },
+  { edits?: number; deletes?: number },
+  { calls: Record<string, number> }
+>;
 
 /** Seconds for reading all pages and throwing them away. */
-async function readAway({ base, types }: Remote): Promise<number> {
+async function readAway({ hello: { base, types } }: Remote): Promise<number> {
   const remote = connectServiceNow({
     config: {
       url: base,
@@ -141,30 +119,6 @@ async function runOnce(api: Api, mappingId: string): Promise<Run> {
   return await api.get<Run>(`/itsm-sync/sync/runs/${id}`);
 }
 
-async function setUp({ api }: Service, { base, types }: Remote): Promise<string> {
-  const connection = await api.post<{ id: string }>('/itsm-sync/connections', {
-    name: 'Remote',
-    instance_url: base,
-    username: 'estate',
-    password: 'secret',
-    ca: authority,
-  });
-  const mapping = await api.post<{ id: string }>('/itsm-sync/mappings', {
-    connection_id: connection.id,
-    card_type_key: 'Application',
-    remote_table: 'cmdb_ci_business_app',
-    sync_direction: 'pull',
-    sync_mode: 'strict',
-    auto_apply: true,
-    field_mappings: [
-      { card_field: 'name', remote_field: 'name', is_identity: true },
-      { card_field: 'description', remote_field: 'short_description' },
-    ],
-    relation_mappings: types.map((remote_type) => ({ relation_type_key: 'relAppSuccessor', remote_type })),
-  });
-  return mapping.id;
-}
-
 /** What a pull writes; what it keeps of its own way is left out. */
 const written = ['cards', 'relations', 'itsm_pairs', 'itsm_links', 'itsm_remote_links'];
 
@@ -202,12 +156,19 @@ async function run({ args, log }: Context): Promise<Row[]> {
   const relations = Math.round(records * RECORDS_PER_RELATION);
   log(`importing ${records} cards and ${relations} relations`);
   const imported = await importSame(records, relations);
-  const remote = await startRemote(records, relations);
+  const remote: Remote = await startRemote('itsm-sync.remote.ts', records, relations, PAGE_MS);
   const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
   try {
     log('reading them away');
     const read = await readAway(remote);
-    const mappingId = await setUp(service, remote);
+    const mappingId = await mapApplications(service.api, remote.hello.base, {
+      sync_direction: 'pull',
+      sync_mode: 'strict',
+      relation_mappings: remote.hello.types.map((remote_type) => ({
+        relation_type_key: 'relAppSuccessor',
+        remote_type,
+      })),
+    });
     const before = await residentMb(service.pid);
     await remote.ask({});
     log('pulling them');
@@ -223,7 +184,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
     const is = await standing(service.databaseUrl);
     const touched =
       written.filter((_, n) => was.states[n] !== is.states[n]).length + is.written - was.written;
-    const calls = await remote.ask({ edits: 100, deletes: 10 });
+    const { calls } = await remote.ask({ edits: 100, deletes: 10 });
     const third = await runOnce(service.api, mappingId);
     const end = await standing(service.databaseUrl);
     const floor = read + imported;
