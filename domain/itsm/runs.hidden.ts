@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 
-/** Which of these columns a run has read as empty: where both sides last agreed on a value, or in a record without a card. */
+/** Which of these columns a run has read as empty: where both sides last agreed on a value, or in a record without a card or about to be removed. */
 export async function emptiedColumns(
   sql: Sql,
   runId: string,
@@ -14,7 +14,8 @@ export async function emptiedColumns(
        left join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
        where r.run_id = ? and r.record is not null
          and coalesce(r.record -> 'fields' -> f.col ->> 'value', '') = ''
-         and (p.remote_id is null or p.state = 'linked' and coalesce(p.base -> f.path ->> 'remote', '') <> '')
+         and (p.remote_id is null or p.state = 'quarantined'
+           or p.state = 'linked' and coalesce(p.base -> f.path ->> 'remote', '') <> '')
      )
      order by f.col`,
     [fields.map(({ path }) => path), fields.map(({ column }) => column), mappingId, runId] as never,

@@ -9,7 +9,8 @@ export const itsmRunJob = defineJob({
   kind: 'itsm_run',
   queue: 'bulk',
   payload: Type.Object({ run_id: Type.String({ format: 'uuid' }) }, { additionalProperties: false }),
-  attempts: 8,
+  // waits of 2 to 512 seconds, each twice as long as the one before, and one of 600
+  attempts: 11,
   longestWaitSeconds: 600,
   resumable: true,
 });

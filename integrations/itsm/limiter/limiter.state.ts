@@ -128,7 +128,10 @@ export function learn(
   }
 }
 
-function afterOutage(state: LimiterState, now: number, bounds: LimiterBounds): LimiterState {
+function afterOutage(before: LimiterState, now: number, bounds: LimiterBounds): LimiterState {
+  // an outage that ended so long ago says nothing of this one
+  const isPast = before.openUntil > 0 && now - before.openUntil > bounds.longestOpenMs;
+  const state = isPast ? { ...before, outages: 0, openings: 0, openUntil: 0 } : before;
   const outages = state.outages + 1;
   if (outages < bounds.outages || state.openUntil > now) return { ...state, outages };
   const openMs = Math.min(bounds.longestOpenMs, bounds.openMs * 2 ** state.openings);

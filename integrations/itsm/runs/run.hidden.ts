@@ -6,7 +6,7 @@ import type { RunWork } from './run.types.ts';
 /**
  * Leaves columns out of the run that are kept from the account: they come back empty, and nothing of that is a change.
  * Only columns are asked about that have come back empty where they were not, or in records without a card: made without
- * its value, a card would be taken for one whose value somebody has cleared.
+ * its value, a card would be taken for one whose value somebody has cleared. And in records that are to be removed.
  */
 export async function leaveOutHidden(work: RunWork): Promise<void> {
   const { db, connector, loaded, mappingId, runId } = work;

@@ -124,6 +124,15 @@ describe('a limiter', () => {
     expect((await limiter.state()).outages).toBe(0);
   });
 
+  test('takes one outage long after the others for the first', async () => {
+    const { clock, limiter } = make();
+    for (let at = 0; at < usualBounds.outages; at += 1) await limiter.learn({ kind: 'outage' });
+    clock.advance(usualBounds.openMs + usualBounds.longestOpenMs + 1_000);
+    await limiter.learn({ kind: 'outage' });
+    expect(await limiter.turn(1_000)).toEqual({ kind: 'go' });
+    expect(await limiter.state()).toMatchObject({ outages: 1, openings: 0 });
+  });
+
   test('asks for smaller pages where the remote is slow, and for bigger ones again after a while', async () => {
     const { limiter } = make();
     for (let at = 0; at < 9; at += 1) await limiter.learn({ kind: 'too_slow' });

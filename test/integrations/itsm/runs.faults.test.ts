@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { archiveCard } from '../../../domain/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/cards/cards.patch.ts';
 import { advice, type FailureCode } from '../../../integrations/itsm/remote.failures.ts';
 import { faults } from '../../emulators/servicenow/faults.ts';
@@ -32,7 +33,7 @@ it(`both sides agree after every fault of the remote, and some two at once (seed
   const size = { applications: 30, components: 20, relations: 30 };
   const { fired } = await endure(
     { services: t.services, ctx: await t.ctx() },
-    { seed, ordeals: 30, size, page: 10, reach: 10, lifetime: 30, stretch: 5 },
+    { seed, ordeals: 30, size, page: 10, reach: 10, lifetime: 30, stretch: 10 },
   );
   expect([...fired.keys()].sort()).toEqual([...faults].sort());
 }, 240_000);
@@ -106,6 +107,22 @@ describe('a remote', () => {
     clock.advance(300_000);
     await run();
     expect(await cardNamed(name!)).toMatchObject({ description: 'changed in hiding' });
+  });
+
+  it('that hides a column has nothing removed that was changed in it', async () => {
+    const { sys_id: id, name } = row(7).values;
+    await archiveCard(world.ctx, (await cardNamed(name!)).id, {});
+    await run();
+    world.instance.elsewhere.update(id!, { short_description: 'changed in hiding' });
+    account().hidesField = (_table, field) => field === 'short_description';
+    await run();
+    expect(world.instance.store.rows.has(id!)).toBe(true);
+    world.instance.heal();
+    await run();
+    expect(world.instance.store.rows.has(id!)).toBe(true);
+    expect(await t.services.db('itsm_questions').where({ remote_id: id })).toMatchObject([{ path: null }]);
+    // somebody has looked, and removes it
+    world.instance.elsewhere.remove(id!);
   });
 
   it.each(rows)(

@@ -83,10 +83,9 @@ function judgeField(story: Story, path: Path, befallen: ReadonlySet<Fault>, faul
     const loser = written.get(value)?.side === other(winner);
     const to = [here, ...ancestors(written, here)].find((one) => {
       const by = written.get(one);
-      const unaware = !isBefore(one, value) && !isBefore(value, one);
-      // an update whose answer was lost cannot be told from one that was not done when its value was replaced since; and
-      // what was made with a lost answer is found again without a word of what it was made with
-      return lostBefore ? by?.side === winner || by?.atFirst : by?.side === winner && unaware;
+      // a write whose answer was lost cannot be told from one that was not done when its value was replaced since
+      if (lostBefore && by && isBefore(one, value)) return true;
+      return by?.side === winner && !isBefore(one, value) && !isBefore(value, one);
     });
     if (!loser || to === undefined)
       faults.push(`${path} of '${name}' lost ${value} and is ${here}; ${told(story, path)}`);

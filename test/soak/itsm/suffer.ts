@@ -5,7 +5,7 @@ import { type Fault, isState } from '../../emulators/servicenow/faults.ts';
 import type { Driver } from './drive.ts';
 import { kinds } from './landscape.ts';
 import type { People } from './people.ts';
-import { judgeFailures } from './told.ts';
+import { failsWith, judgeFailures } from './told.ts';
 import { tellChanges, type World } from './world.ts';
 
 /** A run that the remote makes hard. */
@@ -47,6 +47,13 @@ export function createOrdeal(faults: readonly Fault[], random: Random, reach: nu
 export const tell = ({ scripts, complete, pace }: Ordeal): string =>
   `${scripts.map(({ fault, nth, times }) => `${fault} at ${nth} x ${times}`).join(', ')}; ${complete ? 'complete' : 'changes'}, somebody acts every ${pace} calls`;
 
+/** Calls that go wrong of which a run gets over all. */
+const MILD = 2;
+
+/** Whether runs have to come to their end in spite of it. */
+const isMild = ({ scripts }: Ordeal): boolean =>
+  scripts.reduce((sum, { fault, times = 1 }) => sum + (failsWith[fault].length > 0 ? times : 0), 0) <= MILD;
+
 /** Rounds after which everything must have come to rest once the remote is well again. */
 const PATIENCE = 8;
 /** Acts of people before the runs of an ordeal, and at most during them. */
@@ -76,6 +83,8 @@ export async function suffer(world: World, driver: Driver, people: People, ordea
     const ended = await driver.run(world, mappings[key], { complete: ordeal.complete });
     outcome.runs += 1;
     if (ended.run.status === 'failed') outcome.failed += 1;
+    if (ended.run.status === 'failed' && isMild(ordeal))
+      outcome.faults.push(`${key}: the run did not get over it: ${ended.run.error_message}`);
     outcome.faults.push(...judgeFailures(ended, faultsOf(ordeal)).map((fault) => `${key}: ${fault}`));
   }
   instance.watch = undefined;
