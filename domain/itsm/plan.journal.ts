@@ -32,6 +32,25 @@ export async function walkStandingRows(
   return rows;
 }
 
+/** Runs of a mapping that have ended without knowing of some write whether it has arrived, oldest first. */
+export async function unsettledRuns(sql: Sql, mappingId: string): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select r.id from itsm_runs r where r.mapping_id = ? and r.status in ('failed', 'cancelled', 'superseded')
+       and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') order by r.id`,
+    [mappingId],
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
+/** Rows of a run whose writes were sent, and of which nothing was heard. */
+export async function readBegunRows(sql: Sql, runId: string): Promise<StandingRow[]> {
+  const { rows } = await sql.raw(
+    `select ${planColumns}, progress, approval from itsm_plan_rows where run_id = ? and progress = 'begun' order by no`,
+    [runId],
+  );
+  return rows;
+}
+
 /** Notes rows whose writes are about to be sent. */
 export async function noteBegun(sql: Sql, runId: string, nos: readonly number[]): Promise<void> {
   if (nos.length === 0) return;

@@ -50,6 +50,22 @@ export async function applyRemote(applying: Applying, rows: readonly Standing[])
   return null;
 }
 
+/**
+ * Finds out what has become of writes of a plan that nobody goes on with: what has arrived is agreed on. Nothing is sent;
+ * what has not arrived is left to the next plan.
+ */
+export async function settleBegun(applying: Applying, rows: readonly Standing[]): Promise<void> {
+  for (const part of inParts(rows, applying.options.remoteBatch ?? BATCH)) {
+    const sent = part.map(({ row }): Sending => {
+      const write = remoteWrite(applying.mapping, row);
+      return { row, write, mark: correlationOf(applying.planId, row), sent: true };
+    });
+    const open = await lookUp(applying, sent);
+    const endings = open.map(({ row }) => ending(row, 'stale', 'It had not arrived when its run had ended.'));
+    await settle(applying, open, endings);
+  }
+}
+
 /** Stores how rows ended. @returns those that have not. */
 async function settle(
   { port, ended }: Applying,

@@ -5,13 +5,16 @@ import { lockBook } from '../../../domain/itsm/book.read.ts';
 import {
   noteBegun,
   noteEnded,
+  readBegunRows,
   readPlanHead,
+  type StandingRow,
   takesFromRecords,
   walkStandingRows,
 } from '../../../domain/itsm/plan.journal.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Connector } from '../connectors/connector.ts';
+import { settleBegun } from '../engine/apply.remote.ts';
 import type { ApplyOptions } from '../engine/apply.state.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
 import type { Ending, EnginePort, Standing } from '../engine/apply.types.ts';
@@ -95,6 +98,29 @@ export async function applyRun(
   return applied;
 }
 
+/**
+ * Finds out what has become of the writes that an earlier run has sent without hearing of them again: a later plan would
+ * take what has arrived for somebody's change.
+ * @returns how many there were. @throws RemoteFailed when the remote cannot be asked.
+ */
+export async function settleRun(tools: ApplyTools, runId: string): Promise<number> {
+  const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
+  const head = await readPlanHead(ctx.db, runId);
+  const rows = await readBegunRows(ctx.db, runId);
+  if (!head || rows.length === 0) return 0;
+  const { mapping } = head.mapping as KeptMapping;
+  const cards = await openCards(ctx, mapping, null);
+  const port = databasePort({ ...tools, ctx }, { runId, mapping, cards }, CHUNK);
+  await settleBegun({ mapping, planId: runId, port, options: {}, ended: new Map() }, rows.map(standingOf));
+  return rows.length;
+}
+
+const standingOf = (row: StandingRow): Standing => ({
+  row: planRowOf(row),
+  progress: row.progress,
+  approval: row.approval,
+});
+
 /** Records that have changed since they were read for the plan; null where that cannot be told. */
 async function movedSince(
   connector: Connector,
@@ -171,10 +197,7 @@ function databasePort(
         coming.catch(() => {});
       }
       if (rows.length > 0) {
-        yield rows.map((one): Standing => {
-          const { progress, approval } = one;
-          return { row: planRowOf(one), progress, approval };
-        });
+        yield rows.map(standingOf);
       }
       if (!more) return;
     }

@@ -16,6 +16,7 @@ import { leaveOutHidden } from './run.hidden.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { likeness } from './run.score.ts';
+import { settleEarlier } from './run.settle.ts';
 import { type Stopwatch, stopwatch } from './run.stopwatch.ts';
 import { type RunConditions, type RunWork, usualConditions } from './run.types.ts';
 import { planUndo } from './run.undo.plan.ts';
@@ -37,6 +38,7 @@ export async function carryRun(
     if (run.plan_made_at === null && run.trigger === 'undo') await planUndo(job, run, watch);
     else if (run.plan_made_at === null) {
       const looked = await heedDrift(job, run, connector);
+      await settleEarlier(job, run, connector);
       const waits = await makePlanOf(job, looked, connector, { conditions, watch });
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
     }

@@ -125,6 +125,24 @@ describe('a remote', () => {
     world.instance.elsewhere.remove(id!);
   });
 
+  it('that has done a write of which a failed run never heard has it known by the next one', async () => {
+    const { instance } = world;
+    const { name, sys_id: id } = row(8).values;
+    await edit(name!, { description: 'first' });
+    instance.faults.arm({ fault: 'reset_after_write' });
+    instance.watch = ({ kind }) => {
+      if (kind === 'update') instance.faults.arm({ fault: 'unauthorised', kinds: ['list'], times: 100 });
+    };
+    expect((await run()).run).toMatchObject({ status: 'failed', error_code: 'credentials_refused' });
+    instance.watch = undefined;
+    instance.heal();
+    await edit(name!, { description: 'second' });
+    await run();
+    // the remote leads, but what it holds was written by the run that failed
+    expect(instance.store.rows.get(id!)!.values.short_description).toBe('second');
+    await agree();
+  });
+
   it.each(rows)(
     'that $called makes a run fail that tells what, where and what to do',
     async ({ fault, told, codes }) => {

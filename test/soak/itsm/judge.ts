@@ -83,8 +83,8 @@ function judgeField(story: Story, path: Path, befallen: ReadonlySet<Fault>, faul
     const loser = written.get(value)?.side === other(winner);
     const to = [here, ...ancestors(written, here)].find((one) => {
       const by = written.get(one);
-      // a write whose answer was lost cannot be told from one that was not done when its value was replaced since
-      if (lostBefore && by && isBefore(one, value)) return true;
+      // a write whose answer was lost cannot be told from one that was not done when its value was replaced there since
+      if (lostBefore && by && written.get(value)?.side === 'remote' && isBefore(one, value)) return true;
       return by?.side === winner && !isBefore(one, value) && !isBefore(value, one);
     });
     if (!loser || to === undefined)
