@@ -3,11 +3,13 @@ import type { Fault } from '../../emulators/servicenow/faults.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver } from './drive.ts';
 import type { Size } from './landscape.ts';
-import { nameOf, ordeals } from './ordeals.ts';
+import { combinations, missedOrdeal, nameOf, ordeals } from './ordeals.ts';
 import { createPeople, type People } from './people.ts';
 import { faultsOf, type Ordeal, recover, suffer, tell } from './suffer.ts';
 import { createWorld, type World } from './world.ts';
 
+/** The last ordeals are of faults that have not come together by then, since one kept calls from the other. */
+const LAST = 20;
 /** Wrong things that are told of one ordeal. */
 const TOLD = 12;
 
@@ -54,7 +56,10 @@ export async function endure(
   };
   try {
     let people: People | undefined;
-    for (const [at, ordeal] of ordeals(seed, count, reach).entries()) {
+    for (const [at, planned] of ordeals(seed, count, reach).entries()) {
+      const isLate = at >= Math.max(combinations.length, count - LAST);
+      const missed = isLate && missedOrdeal(total.together, mulberry32(mix(seed, at, 3)), reach);
+      const ordeal = missed || planned;
       if (!world || !people || at % lifetime === 0) {
         await world?.close();
         note(world);

@@ -1,4 +1,4 @@
-import { mix, mulberry32 } from '../../bench/landscape/random.ts';
+import { mix, mulberry32, pick, type Random } from '../../bench/landscape/random.ts';
 import { type Fault, faults } from '../../emulators/servicenow/faults.ts';
 import { createOrdeal, type Ordeal } from './suffer.ts';
 
@@ -10,6 +10,16 @@ export const nameOf = (some: readonly Fault[]): string => [...some].sort().join(
 
 /** Every fault alone, and every two of them. */
 export const combinations: string[] = [...alone, ...pairs].map(nameOf);
+
+/** An ordeal of faults that have not come together so far; undefined where all have. */
+export function missedOrdeal(
+  together: ReadonlyMap<string, number>,
+  random: Random,
+  reach: number,
+): Ordeal | undefined {
+  const missed = [...alone, ...pairs].filter((some) => !together.has(nameOf(some)));
+  return missed.length === 0 ? undefined : createOrdeal(pick(random, missed), random, reach);
+}
 
 /** Every fault alone, then every two of them, in an order of the seed's; begun anew when all have been. */
 export function ordeals(seed: number, count: number, reach: number): Ordeal[] {
