@@ -30,6 +30,9 @@ export interface BlobStore {
 /** Bytes that are read at once: for a long file the file system is asked a quarter as often as by default. */
 const READ = 256 * 1024;
 
+/** Bytes that may wait to be written: what comes while the file system is at work goes to it together. */
+const WRITE = 512 * 1024;
+
 /** Reads as `node:fs` does, and tells of what is read. */
 const sweeping = {
   ...fs,
@@ -66,7 +69,7 @@ export function createDiskBlobStore(folder: string): BlobStore {
         },
       });
       try {
-        await pipeline(content, meter, createWriteStream(partial, { mode: 0o640 }));
+        await pipeline(content, meter, createWriteStream(partial, { mode: 0o640, highWaterMark: WRITE }));
         const file = await open(partial, 'r+');
         await file.sync();
         await file.close();

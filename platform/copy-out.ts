@@ -27,8 +27,8 @@ const VALUE_HEAD = 6;
 /** What goes after the last row. */
 const BINARY_END = 2;
 
-/** Chunks that are kept to be used again: 8 MiB, which is what one reading over several connections has waiting. */
-const KEPT = 128;
+/** Chunks that are kept to be used again: 5 MiB, which is what one reading over several connections has waiting. */
+const KEPT = 80;
 const kept: Buffer[] = [];
 
 /** A chunk for the lines of a connection. */
@@ -52,7 +52,8 @@ interface Waiting {
  * all else here. What the reader gets dies young.
  */
 function copied({ chunk, used, rows }: Waiting): CopiedLines {
-  const bytes = Buffer.allocUnsafeSlow(used);
+  // all of one size, so that the next one fits where the last one was
+  const bytes = Buffer.allocUnsafeSlow(Math.max(used, CHUNK)).subarray(0, used);
   chunk.copy(bytes, 0, 0, used);
   keepChunk(chunk);
   // and as many that the connection has read

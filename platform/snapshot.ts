@@ -55,8 +55,8 @@ export interface Snapshot {
 }
 
 /** Ids of a range. The one to three milliseconds of planning are little beside the time that so many rows take. */
-const RANGE = 2_500;
-/** Chunks of a range that wait while the ranges before it are read: so much memory it may take. */
+const RANGE = 5_000;
+/** Chunks of a range that wait while the one before it is read, half of it: the other half is made while these are read. */
 const WAITING = 32;
 /** Connections of one snapshot: more would be more than a file's writer can take. */
 const LANES = Math.min(4, os.availableParallelism());

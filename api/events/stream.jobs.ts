@@ -3,27 +3,31 @@ import { readJobNews } from '../../domain/jobs/jobs.news.ts';
 import type { Services } from '../../domain/services.ts';
 import type { Streams } from './stream.open.ts';
 
-/** News of one job within this time are told once, in milliseconds. */
-const GATHER_MS = 200;
+/** News of a job are told at once, and those that come within this time after it once at its end, in milliseconds. */
+const GATHER_MS = 100;
 
 /** Tells owners of jobs how these get on, as `job.updated` frames without an id. @returns what ends it. */
 export function tellJobNews(services: Services, streams: Streams): () => void {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const tell = async () => {
-    timer = undefined;
     const ids = [...pending];
     pending.clear();
     for (const { owner_id, ...news } of await readJobNews(services.db, ids)) {
       if (owner_id !== null) streams.tell('job.updated', news, (userId) => userId === owner_id);
     }
   };
+  const begin = () => {
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (pending.size > 0) begin();
+    }, GATHER_MS);
+    tell().catch((error: unknown) => services.log.warn({ err: error }, 'news of jobs could not be told'));
+  };
   const off = services.signals.on(JOB_NEWS_CHANNEL, (id) => {
     if (id === '' || !streams.anyOpen()) return;
     pending.add(id);
-    timer ??= setTimeout(() => {
-      tell().catch((error: unknown) => services.log.warn({ err: error }, 'news of jobs could not be told'));
-    }, GATHER_MS);
+    if (!timer) begin();
   });
   return () => {
     off();

@@ -1,4 +1,4 @@
-import { type Api, untilDone } from './api.ts';
+import type { Api, Job } from './api.ts';
 import { sampleMemory } from './memory.ts';
 import { median } from './stats.ts';
 
@@ -17,13 +17,33 @@ export async function drain(answer: Response): Promise<Downloaded> {
   return seen;
 }
 
-/** An export job of all cards, from the request to the last byte of the downloaded file. */
+/** Reads the stream of events until it tells that a job has ended; throws when it has not succeeded. */
+async function untilTold(stream: Response, jobId: string): Promise<void> {
+  const text = (stream.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream());
+  let rest = '';
+  for await (const part of text) {
+    const lines = (rest + part).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) {
+      if (!line.startsWith('data: ')) continue;
+      const { job_id, status } = JSON.parse(line.slice(6)) as { job_id: string; status: Job['status'] };
+      if (job_id !== jobId || status === 'queued' || status === 'running') continue;
+      if (status === 'succeeded') return;
+      throw new Error(`Job ${jobId} ${status}`);
+    }
+  }
+  throw new Error('The stream of events has ended.');
+}
+
+/** An export job of all cards, from the request to the last byte of the downloaded file; its end is told, not asked for. */
 export async function exportByJob(
   api: Api,
   format: 'csv' | 'xlsx' | 'ndjson' | 'parquet',
 ): Promise<Downloaded> {
+  const leaving = new AbortController();
+  const stream = await api.fetch('/events/stream?events=job.updated', { signal: leaving.signal });
   const { job_id } = await api.post<{ job_id: string }>('/exports', { format, kind: 'cards' });
-  await untilDone(api, job_id);
+  await untilTold(stream, job_id).finally(() => leaving.abort());
   return await drain(await api.fetch(`/jobs/${job_id}/result`));
 }
 
