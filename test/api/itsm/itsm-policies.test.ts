@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { syncBase as base, connectTo, runMapping, settled, startInstance } from '../../support/itsm.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let connection: string;
+let workers: Workers;
+let recipes: Record<string, unknown>[];
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  instance = await startInstance();
+  connection = await connectTo(admin, instance);
+  const page = await readFile('docs/integrations/itsm-mappings.md', 'utf8');
+  const blocks = page.slice(page.indexOf('## Recipes')).matchAll(/```json\n(.*?)```/gs);
+  recipes = [...blocks].map(([, block]) => JSON.parse(block!));
+});
+beforeEach(async () => {
+  // each recipe has the inventory to itself
+  await t.services.db('itsm_mappings').update({ is_active: false });
+  await t.services.db('cards').whereIn('type', ['Application', 'ITComponent']).update({ status: 'ARCHIVED' });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await instance.close();
+  await t.close();
+});
+
+/** Sets up the recipe, but for when it runs by itself. @returns the mapping's id. */
+async function setUp(what: { mode: string; direction: string }): Promise<string> {
+  const recipe = recipes.find(
+    ({ sync_mode, sync_direction }) => sync_mode === what.mode && sync_direction === what.direction,
+  );
+  expect(recipe).toBeDefined();
+  const body = { ...recipe, connection_id: connection, schedule: null, follows_changes: false };
+  const made = await admin.post(`${base}/mappings`, body);
+  expect(made.status, made.text).toBe(201);
+  const checked = await admin.post(`${base}/mappings/${made.body.id}/validate`);
+  expect(checked.body).toMatchObject({ valid: true });
+  return made.body.id;
+}
+/** Lets what is in quarantine have been there for so many hours more. */
+const pass = async (hours: number) => {
+  const { db } = t.services;
+  await db('itsm_pairs')
+    .whereNotNull('since')
+    .update({ since: db.raw('since - make_interval(hours => ?)', [hours]) });
+};
+const insert = (table: string, values: Record<string, string>): string =>
+  instance.elsewhere.insert(table, values).values.sys_id!;
+const named = async (type: string, status = 'ACTIVE'): Promise<string[]> =>
+  await t.services.db('cards').where({ type, status }).orderBy('name').pluck('name');
+const make = async (values: object): Promise<string> => {
+  const answer = await admin.post('/api/v1/cards', values);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+};
+
+describe('what the recipes of the guide remove', () => {
+  it('additive: nothing, neither what is gone nor what no longer fits the filter', async () => {
+    const table = 'cmdb_ci_business_app';
+    const [gone, unfit, edited] = ['Gone', 'No longer fits', 'Edited'].map((name) =>
+      insert(table, { name, operational_status: '1', install_date: '2020-01-31' }),
+    );
+    const mapping = await setUp({ mode: 'additive', direction: 'pull' });
+    const first = await runMapping(t, admin, mapping, 'pull', '?auto_apply=true');
+    expect(first).toMatchObject({ status: 'completed', stats: { created: 3, errors: 0 } });
+    instance.elsewhere.remove(gone!);
+    instance.elsewhere.update(unfit!, { operational_status: '2', short_description: 'not for us' });
+    instance.elsewhere.update(edited!, { short_description: 'new' });
+    for (const query of ['?auto_apply=true', '?auto_apply=true&complete=true']) {
+      const run = await runMapping(t, admin, mapping, 'pull', query);
+      expect(run).toMatchObject({ status: 'completed', stats: { deleted: 0 } });
+      await pass(48);
+    }
+    expect(await named('Application')).toEqual(['Edited', 'Gone', 'No longer fits']);
+    const described = await t.services.db('cards').where({ type: 'Application', status: 'ACTIVE' });
+    expect(described.map(({ description }) => description).filter(Boolean)).toEqual(['new']);
+  });
+
+  it('conservative: what it has made, after quarantine, and not more than the limits let through', async () => {
+    const table = 'cmdb_ci_server';
+    const hosts = Array.from({ length: 40 }, (_, at) =>
+      insert(table, { name: `Host ${at}`, serial_number: `S-${at}` }),
+    );
+    await make({ type: 'ITComponent', name: 'Host 0', external_id: 'S-0' });
+    const mapping = await setUp({ mode: 'conservative', direction: 'pull' });
+    const pull = (query = '') => runMapping(t, admin, mapping, 'pull', query);
+    // more than a tenth of all pairs waits for a person
+    const first = await pull();
+    expect(first).toMatchObject({
+      status: 'review',
+      stopped: null,
+      stats: { planned: { create: 39, link: 1 } },
+    });
+    await admin.post(`${base}/sync/runs/${first.id}/apply`, {});
+    expect(await settled(t, admin, first.id)).toMatchObject({ status: 'completed' });
+    const [linked, made, back, ...others] = hosts;
+    instance.elsewhere.remove(linked!);
+    instance.elsewhere.remove(made!);
+    expect(await pull()).toMatchObject({
+      status: 'completed',
+      stats: { planned: { quarantine: 1 }, deleted: 0 },
+    });
+    await pass(12);
+    expect(await pull()).toMatchObject({ status: 'completed', stats: { deleted: 0 } });
+    await pass(24);
+    expect(await pull()).toMatchObject({ status: 'completed', stats: { deleted: 1, errors: 0 } });
+    const left = await named('ITComponent');
+    expect([left.length, left.includes('Host 0'), left.includes('Host 1')]).toEqual([39, true, false]);
+    // a card that was archived comes back with its record only if somebody says so; the breaker stops what is too much
+    for (const id of [back!, ...others.slice(0, 4)]) instance.elsewhere.remove(id);
+    const stopped = await pull();
+    expect(stopped).toMatchObject({ status: 'review', stats: { planned: { quarantine: 5 } } });
+    expect(stopped.stopped).toContain('5 removals');
+    const refused = await admin.post(`${base}/sync/runs/${stopped.id}/apply`, {});
+    expect(refused.body).toMatchObject({ code: 'wrong_state', stopped: stopped.stopped });
+    await admin.post(`${base}/sync/runs/${stopped.id}/cancel`);
+    expect(await named('ITComponent')).toHaveLength(39);
+  });
+});
