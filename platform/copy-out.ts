@@ -10,6 +10,8 @@ export interface CopiedLines {
 /** Lines that have begun to come, to be read once. */
 export interface Copying {
   lines(): AsyncGenerator<CopiedLines>;
+  /** All lines as one. */
+  whole(): Promise<Buffer>;
   /** Throws away what was not read, and what is still on its way: it must be read before the connection is free. */
   discard(): Promise<void>;
   /** When the server has sent all, or nothing more will come: the connection is free again. Never fails. */
@@ -171,10 +173,23 @@ class CopyOut implements Submittable, Copying {
   }
 
   async *lines(): AsyncGenerator<CopiedLines> {
+    for await (const waiting of this.#chunks()) yield copied(waiting);
+  }
+
+  async whole(): Promise<Buffer> {
+    const all: Waiting[] = [];
+    for await (const waiting of this.#chunks()) all.push(waiting);
+    const whole = Buffer.concat(all.map(({ chunk, used }) => chunk.subarray(0, used)));
+    for (const { chunk } of all) keepChunk(chunk);
+    sweep(whole.length);
+    return whole;
+  }
+
+  async *#chunks(): AsyncGenerator<Waiting> {
     try {
       for (;;) {
         const next = this.#ready.shift();
-        if (next) yield copied(next);
+        if (next) yield next;
         else if (this.#error) throw this.#error;
         else if (this.#ended) return;
         else {

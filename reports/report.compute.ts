@@ -3,6 +3,7 @@ import { feedEnds } from '../domain/events/changes.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { Sql } from '../platform/database.ts';
 import { atMoment } from './past/past.ts';
+import { ReportBody } from './report.body.ts';
 import { activeCards } from './report.cards.ts';
 import { readLines } from './report.lines.ts';
 import { pastScope } from './report.past.ts';
@@ -38,6 +39,11 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
 }
 
 function withPosition(text: ReportText, position: number): Buffer {
+  if (text instanceof ReportBody) {
+    text.takeBack(1);
+    text.text(`,"position":"${position}"}`);
+    return text.whole();
+  }
   const pieces = typeof text === 'string' ? [text] : [...text];
   const last = pieces.pop() as string;
   pieces.push(`${last.slice(0, -1)},"position":"${position}"}`);

@@ -20,11 +20,3 @@ export function relatedPairs(ctx: Ctx, type: string, other: string): Fragment {
     bindings: [between(type, other), between(other, type)],
   };
 }
-
-/** The same, each pair once. */
-export function distinctPairs(ctx: Ctx, type: string, other: string): Fragment {
-  const pairs = relatedPairs(ctx, type, other);
-  // no two relations of one type have the same ends
-  if (pairs.bindings.flat().length < 2) return pairs;
-  return { ...pairs, sql: `select distinct e.card_id, e.other_id from (${pairs.sql}) e` };
-}

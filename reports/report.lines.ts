@@ -17,14 +17,9 @@ export async function readLines(sql: Sql, query: Fragment): Promise<Buffer> {
   const { client } = sql;
   const connection: PoolClient = await client.acquireConnection();
   try {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const lines of copyOut(connection, 'json', withLiterals(query.sql, query.bindings)).lines()) {
-      chunks.push(lines.bytes);
-      bytes += lines.bytes.length;
-    }
+    const whole = await copyOut(connection, 'json', withLiterals(query.sql, query.bindings)).whole();
     // but for the comma and the line feed of the last
-    return Buffer.concat(chunks, Math.max(0, bytes - 2));
+    return whole.subarray(0, Math.max(0, whole.length - 2));
   } finally {
     // the transaction keeps it
     await client.releaseConnection(connection);
@@ -40,9 +35,6 @@ export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGe
   }
 }
 
-/** Where the id stands in a line that begins with it. */
-const ID = { from: '{"id":"'.length, length: 36 };
-
 /** Where each line of {@link readLines} begins and ends, without the comma between it and the next. */
 export function* eachLine(lines: Buffer): Generator<[from: number, to: number]> {
   for (let from = 0; from < lines.length; ) {
@@ -51,16 +43,6 @@ export function* eachLine(lines: Buffer): Generator<[from: number, to: number]> 
     yield [from, to];
     from = to + 2;
   }
-}
-
-/** The items of lines that begin with their id, by id. */
-export function itemsById(lines: Buffer): Map<string, Buffer> {
-  const items = new Map<string, Buffer>();
-  for (const [from, to] of eachLine(lines)) {
-    const id = from + ID.from;
-    items.set(lines.toString('latin1', id, id + ID.length), lines.subarray(from, to));
-  }
-  return items;
 }
 
 /** Does `work` while the database makes what is `read` next, and gives both. */

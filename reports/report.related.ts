@@ -75,31 +75,6 @@ export function joined(texts: string[]): string {
 }
 
 /**
- * The ids of what cards of a type are related to, `(card_id, by_type, org_ids)` as JSON texts: `by_type` an object of
- * arrays by type, `org_ids` the array of organizations. A card that is related to nothing is not among them.
- * @param visible from the report's input.
- */
-export function linkedIds(ctx: Ctx, type: string, visible: Fragment): Fragment {
-  // each type on its own, so that the database's workers share them; then side by side
-  const kinds = [...waysFrom(ctx, type)].map(([other, ways], n) => ({
-    other,
-    n,
-    ids: idsOfType(other, ways, visible),
-  }));
-  const names = kinds.map(({ other, n }) => `when ${n} then ${literal(`${JSON.stringify(other)}:["`)}`);
-  const orgs = kinds.find(({ other }) => other === 'Organization');
-  const each = kinds.map(({ ids, n }) => `select ${n} as n, x.card_id, x.ids from (${ids.sql}) x`);
-  const none = 'select 0 as n, null::uuid as card_id, null::text as ids where false';
-  return {
-    sql: `select k.card_id, '{' || string_agg(k.name || k.ids || '"]', ',' order by k.n) || '}' as by_type,
-        ${orgs ? `coalesce('["' || any_value(k.ids) filter (where k.n = ${orgs.n}) || '"]', '[]')` : `'[]'`} as org_ids
-      from (select u.n, u.card_id, u.ids, ${names.length > 0 ? `case u.n ${names.join(' ')} end` : 'null'} as name
-            from (${each.join(' union all ') || none}) u) k group by k.card_id`,
-    bindings: kinds.flatMap(({ ids }) => ids.bindings),
-  };
-}
-
-/**
  * Everything that cards of a type are related to by relations of visible types, in either direction, as the common
  * table `related (card_id, relation_id, relation_type, attributes, other_id, other_name, other_type)`.
  * @param visible from the report's input.
@@ -153,7 +128,8 @@ export function relatedCards(ctx: Ctx, type: string, cards: Fragment, visible: F
  * the ids of the related ones and picks them out.
  */
 export function cardsOfTypes(types: string[], visible: Fragment): Fragment {
-  const line = jsonLine({ id: { id: 'c.id' }, name: { text: 'c.name' }, type: { text: 'c.type' } });
+  // no key needs escaping
+  const line = jsonLine({ id: { id: 'c.id' }, name: { text: 'c.name' }, type: { id: 'c.type' } });
   return {
     sql: `select ${line} from cards c where c.type = any(?::text[]) and ${visible.sql} order by c.type, c.name, c.id`,
     bindings: [types, ...visible.bindings],

@@ -10,12 +10,13 @@ import type { ChartContext } from './charts/charts.labels.ts';
 import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './extraction/extraction.types.ts';
 import type { ReadTable } from './past/past.reads.ts';
+import type { ReportBody } from './report.body.ts';
 
 /**
  * The text of a JSON object; a long one in pieces, of which the first begins and the last ends it. Pieces from `lines`
- * spare the text the way through JavaScript.
+ * spare the text the way through JavaScript. One of very many pieces is written where it is sent from.
  */
-export type ReportText = JsonText | (string | Buffer)[];
+export type ReportText = JsonText | (string | Buffer)[] | ReportBody;
 
 /** What a report computes from: one snapshot, of now or of a moment in the past. */
 export interface ReportInput<P> {

@@ -1,90 +1,115 @@
+import { ReportBody } from '../report.body.ts';
+import { Decimals } from '../report.decimals.ts';
+import type { IdNumbers } from '../report.ids.ts';
 import { eachLine } from '../report.lines.ts';
+import type { Lists } from '../report.links.ts';
+import { ID_FROM, type NumberedLines } from '../report.numbered.ts';
+import { bytesOfRelated, type Related, writeRelated } from './capability-heatmap.related.ts';
 
-/** The length of an id as text. */
-const ID = 36;
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7d];
-const comma = Buffer.from(',');
+const BAR = 0x7c;
 
-/** The member of an application's JSON that holds what it is related to; behind its name there are types and ids alone. */
-export const RELATED = '"related_by_type":';
-const related = Buffer.from(`${RELATED}{`);
-
-/** What the applications are related to: the ids, and their types. */
-export function relatedOf(apps: Iterable<Buffer>): { ids: Set<string>; types: Set<string> } {
-  const ids = new Set<string>();
-  const types = new Set<string>();
-  for (const app of apps) {
-    // "type":["id","id"],"type":["id"]}
-    let at = app.lastIndexOf(related) + related.length;
-    while (app[at] !== BRACE) {
-      const type = app[at] === COMMA ? at + 1 : at;
-      at = type;
-      while (app[at] !== BRACKET) at += 1;
-      types.add(app.toString('latin1', type + 1, at - 2));
-      do {
-        at += 2;
-        ids.add(app.toString('latin1', at, at + ID));
-        at += ID + 1;
-      } while (app[at] === COMMA);
-      at += 1;
-    }
+/** The costs that stand behind the lines' text, after a bar, by the lines' numbers; they are taken off. */
+export function takeCosts({ bytes, to, numbers }: NumberedLines): Decimals {
+  const texts: string[] = [];
+  for (let n = 0; n < numbers.count; n += 1) {
+    const bar = bytes.lastIndexOf(BAR, to[n]! - 1);
+    texts.push(bytes.toString('latin1', bar + 1, to[n]!));
+    to[n] = bar;
   }
-  return { ids, types };
+  return new Decimals(texts);
 }
 
-/** The last member of a capability's JSON. Its line has the ids of the applications there, one after the other. */
-export const APPS = ',"apps":[';
-const appsMember = Buffer.from(APPS);
+export interface Parts {
+  /** Each without the brace that ends it, as the applications are. */
+  capabilities: NumberedLines;
+  apps: NumberedLines;
+  /** The applications of each capability. */
+  supporting: Lists;
+  /** Those of the applications, for who may see them. */
+  costs: Decimals | undefined;
+  related: Related;
+}
 
-/** The capabilities on a line each. An application stands under many, so its text is made and sent once, and put in here. */
-export function capabilitiesWith(apps: ReadonlyMap<string, Buffer>, capabilities: Buffer): Buffer[] {
-  const pieces: Buffer[] = [];
-  const end = Buffer.from(']}');
-  const endOfLine = Buffer.from(']},\n');
-  for (const [from, to] of eachLine(capabilities)) {
-    const ids = capabilities.lastIndexOf(appsMember, to) + appsMember.length;
-    if (pieces.length > 0) pieces.push(endOfLine);
-    pieces.push(capabilities.subarray(from, ids));
-    for (let at = ids; at + ID < to; at += ID) {
-      if (at > ids) pieces.push(comma);
-      pieces.push(apps.get(capabilities.toString('latin1', at, at + ID))!);
+const comma = Buffer.from(',');
+const end = Buffer.from(']}');
+
+/**
+ * Writes the capabilities, on a line each. An application stands under many, so its text is made and sent once.
+ * @param isRelated is told which cards the applications are related to. @param more bytes that will follow.
+ */
+export function writeCapabilities(parts: Parts, isRelated: Uint8Array, more: number): ReportBody {
+  const { capabilities, apps, supporting, costs, related } = parts;
+  const body = new ReportBody(bytesOf(parts) + more);
+  // where each has been written
+  const [from, to] = [new Int32Array(apps.numbers.count), new Int32Array(apps.numbers.count)];
+  body.text('{"items":[\n');
+  for (let n = 0; n < capabilities.numbers.count; n += 1) {
+    const [first, last] = [supporting.starts[n]!, supporting.starts[n + 1]!];
+    if (n > 0) body.text(',\n');
+    body.copy(capabilities.bytes, capabilities.from[n], capabilities.to[n]);
+    const cost = costs ? `,"total_cost":${costs.sum(supporting.items, first, last)}` : '';
+    body.text(`,"app_count":${last - first}${cost},"risk_count":0,"apps":[`);
+    for (let m = first; m < last; m += 1) {
+      const app = supporting.items[m]!;
+      if (m > first) body.copy(comma);
+      if (to[app] === 0) {
+        from[app] = body.length;
+        body.copy(apps.bytes, apps.from[app], apps.to[app]);
+        writeRelated(body, related, app, isRelated);
+        to[app] = body.length;
+      } else {
+        body.again(from[app]!, to[app]!);
+      }
     }
+    body.copy(end);
   }
-  if (pieces.length > 0) pieces.push(end);
-  return pieces;
+  body.text('\n]');
+  return body;
+}
+
+/** What a capability says of its applications, but for their texts. */
+const FIGURES = 150;
+
+function bytesOf({ capabilities, apps, supporting, related }: Parts): number {
+  let bytes = capabilities.bytes.length + capabilities.numbers.count * FIGURES;
+  for (let n = 0; n < supporting.items.length; n += 1) {
+    const app = supporting.items[n]!;
+    bytes += apps.to[app]! - apps.from[app]! + bytesOfRelated(related, app) + 1;
+  }
+  return bytes;
 }
 
 const TYPE = '"type":"';
-/** Where the id stands in a line that begins with it. */
-const ID_FROM = '{"id":"'.length;
 
 /**
- * Picks cards out by their ids, as an object of arrays by type. Cards that follow each other stay together.
- * @param cards on lines in the order of types, each card beginning with its id and ending with its type.
+ * Writes the cards that are related, as an object of arrays by type.
+ * @param lines in the order of types, each card beginning with its id and ending with its type.
  */
-export function pickedByType(cards: Buffer, ids: ReadonlySet<string>): (string | Buffer)[] {
-  const pieces: (string | Buffer)[] = [];
+export function writePicked(body: ReportBody, lines: Buffer, cards: IdNumbers, isRelated: Uint8Array): void {
   let tail = '';
-  let [first, last] = [0, 0];
+  body.text('{');
+  // those that follow each other are copied together
+  let first = 0;
+  let last = 0;
   const pass = () => {
-    if (last > first) pieces.push(cards.subarray(first, last));
+    if (last > first) body.copy(lines, first, last);
   };
-  for (const [from, to] of eachLine(cards)) {
-    const id = from + ID_FROM;
-    if (!ids.has(cards.toString('latin1', id, id + ID))) continue;
-    const ends = cards.toString('latin1', to - tail.length, to);
-    if (tail === '' || ends !== tail) {
+  for (const [from, to] of eachLine(lines)) {
+    const card = cards.findText(lines, from + ID_FROM);
+    if (card < 0 || isRelated[card] === 0) continue;
+    if (tail === '' || lines.toString('latin1', to - tail.length, to) !== tail) {
       pass();
-      tail = cards.toString('latin1', cards.lastIndexOf(TYPE, to), to);
-      pieces.push(`${pieces.length > 0 ? '],' : ''}${tail.slice(TYPE.length - 1, -1)}:[`);
+      body.text(tail === '' ? '' : '],');
+      tail = lines.toString('latin1', lines.lastIndexOf(TYPE, to), to);
+      body.text(`${tail.slice(TYPE.length - 1, -1)}:[`);
       first = from;
     } else if (from > last + 2) {
       pass();
-      pieces.push(comma);
+      body.text(',');
       first = from;
     }
     last = to;
   }
   pass();
-  return ['{', ...pieces, pieces.length > 0 ? ']}' : '}'];
+  body.text(tail === '' ? '}' : ']}');
 }

@@ -1,20 +1,25 @@
 import Type from 'typebox';
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { reportAttributes } from '../report.cards.ts';
-import { distinctPairs, relatedPairs } from '../report.ends.ts';
+import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';
-import { itemsById, meanwhile } from '../report.lines.ts';
+import { meanwhile } from '../report.lines.ts';
+import { listsOf, numberedCards, pairsOfWays, readEnds } from '../report.links.ts';
+import { numberedLines } from '../report.numbered.ts';
 import { typeOf } from '../report.params.ts';
-import { cardsOfTypes, linkedIds, readText, tagGroupsOf, tagIds } from '../report.related.ts';
+import { cardsOfTypes, readText, tagGroupsOf, waysFrom } from '../report.related.ts';
 import { jsonText, type Lifecycle, numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
 import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
-import { APPS, capabilitiesWith, pickedByType, RELATED, relatedOf } from './capability-heatmap.parts.ts';
+import { takeCosts, writeCapabilities, writePicked } from './capability-heatmap.parts.ts';
+import { relatedOf } from './capability-heatmap.related.ts';
 
 const CAPABILITY = 'BusinessCapability';
 const APP = 'Application';
+
+/** Bytes that are expected behind the capabilities: of a related card, and of what is said of the metamodel. */
+const ROOM = { card: 120, rest: 64 * 1024 };
 
 interface Params {
   metric: 'app_count' | 'total_cost' | 'risk_count';
@@ -38,22 +43,12 @@ const costsOf = (ctx: Ctx): string =>
     .map((key) => numberIn('c.attributes', key))
     .join(' + ') || '0';
 
-/** The applications of the report that are linked to a visible capability, over the alias `c`. */
-function appsOf({ ctx, cards, visible }: ReportInput<Params>): Fragment {
-  const pairs = relatedPairs(ctx, CAPABILITY, APP);
-  return {
-    sql: `c.type = ? and ${cards.sql} and (c.id in (
-      select e.other_id from (${pairs.sql}) e
-      where (e.card_id in (select c.id from cards c where c.type = ? and ${visible.sql})) is true)) is true`,
-    bindings: [APP, ...cards.bindings, ...pairs.bindings, CAPABILITY, ...visible.bindings],
-  };
-}
-
-/** The applications as they stand under each of their capabilities. */
-function readApps(input: ReportInput<Params>): Promise<Buffer> {
-  const { ctx, lines, visible } = input;
-  const apps = appsOf(input);
-  const linked = linkedIds(ctx, APP, visible);
+/**
+ * The applications of the report, and maybe others, as they stand under each of their capabilities but for what they are
+ * related to, with their costs behind a bar.
+ */
+function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
+  const pairs = relatedPairs(ctx, APP, CAPABILITY);
   const entry = jsonText(
     {
       id: { id: 'c.id' },
@@ -62,40 +57,29 @@ function readApps(input: ReportInput<Params>): Promise<Buffer> {
       attributes: { json: reportAttributes(ctx, [APP]) },
       lifecycle: { json: 'c.lifecycle' },
     },
-    '',
+    may(ctx.caller, 'costs.view') ? `|' || (${costsOf(ctx)}) || ',` : ',',
   );
   return lines({
-    sql: `select i.entry || ',"org_ids":' || coalesce(l.org_ids, '[]') || ',${RELATED}' || coalesce(l.by_type, '{}')
-        || ',"tag_ids":[' || coalesce(t.tag_ids, '') || ']},'
-      from (select c.id, ${entry} as entry from cards c where ${apps.sql} offset 0) i
-      left join (${linked.sql}) l on l.card_id = i.id left join (${tagIds}) t on t.card_id = i.id`,
-    bindings: [...apps.bindings, ...linked.bindings],
+    sql: `select ${entry} from cards c where c.type = ? and ${cards.sql}
+      and (c.id in (select e.card_id from (${pairs.sql}) e)) is true`,
+    bindings: [APP, ...cards.bindings, ...pairs.bindings],
   });
 }
 
-/** The capabilities by name, each with the ids of its applications. */
-function readCapabilities({ ctx, lines, cards, visible }: ReportInput<Params>): Promise<Buffer> {
-  const pairs = distinctPairs(ctx, CAPABILITY, APP);
-  const head = jsonText(
+/** The capabilities by name, but for what is known from their applications. */
+function readCapabilities({ ctx, lines, visible }: ReportInput<Params>): Promise<Buffer> {
+  const line = jsonText(
     {
       id: { id: 'c.id' },
       name: { text: 'c.name' },
       parent_id: { json: `'"' || c.parent_id || '"'` },
-      app_count: { json: 'coalesce(f.count, 0)' },
-      ...(may(ctx.caller, 'costs.view') ? { total_cost: { json: 'coalesce(f.cost, 0)' } } : {}),
-      risk_count: { json: '0' },
       attributes: { json: reportAttributes(ctx, [CAPABILITY]) },
     },
-    APPS,
+    ',',
   );
   return lines({
-    sql: `select ${head} || coalesce(f.apps, '') || '},' from cards c left join (
-       select p.card_id, count(*) as count, sum(a.cost) as cost, string_agg(p.other_id::text, '' order by p.other_id) as apps
-       from (${pairs.sql}) p
-       join (select c.id, ${costsOf(ctx)} as cost from cards c where c.type = ? and ${cards.sql} offset 0) a on a.id = p.other_id
-       group by p.card_id) f on f.card_id = c.id
-     where c.type = ? and ${visible.sql} order by c.name_key, c.id`,
-    bindings: [...pairs.bindings, APP, ...cards.bindings, CAPABILITY, ...visible.bindings],
+    sql: `select ${line} from cards c where c.type = ? and ${visible.sql} order by c.name_key, c.id`,
+    bindings: [CAPABILITY, ...visible.bindings],
   });
 }
 
@@ -124,24 +108,41 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
   dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$)/.test(topic),
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
   async compute(input) {
-    const { sql, ctx, params } = input;
+    const { sql, ctx, params, lines, visible } = input;
     await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
-    const read = await readApps(input);
-    // what was read is taken apart while the database makes the next
-    const [capabilities, { apps, related }] = await meanwhile(readCapabilities(input), () => {
-      const apps = itemsById(read);
-      return { apps, related: relatedOf(apps.values()) };
-    });
-    const [cards, items] = await meanwhile(input.lines(cardsOfTypes([...related.types], input.visible)), () =>
-      capabilitiesWith(apps, capabilities),
+    const ways = waysFrom(ctx, APP);
+    const ends = await readEnds(lines, ways, visible);
+    // what was read is gone through while the database makes the next
+    const [readOfCapabilities, cards] = await meanwhile(readCapabilities(input), () => numberedCards(ends));
+    const [readOfApps, capabilities] = await meanwhile(readApps(input), () =>
+      numberedLines(readOfCapabilities),
     );
-    const rest = [
-      `"metric":${JSON.stringify(params.metric)}`,
-      `"fields_schema":${JSON.stringify(typeOf(ctx, 'type', APP).fields_schema)}`,
-      `"tag_groups":${await readText(sql, tagGroupsOf(APP))}`,
-      '"filterable_types":',
-    ];
-    return ['{"items":[\n', ...items, `\n],${rest.join()}`, ...pickedByType(cards, related.ids), '}'];
+    const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
+    const isRelated = new Uint8Array(cards.numbers.count);
+    const [readOfCards, body] = await meanwhile(lines(cardsOfTypes(named, visible)), () => {
+      const apps = numberedLines(readOfApps);
+      return writeCapabilities(
+        {
+          capabilities,
+          apps,
+          supporting: listsOf(
+            capabilities.numbers,
+            apps.numbers,
+            pairsOfWays(ends, ways.get(CAPABILITY) ?? [], true),
+          ),
+          costs: may(ctx.caller, 'costs.view') ? takeCosts(apps) : undefined,
+          related: relatedOf(apps, cards, ends, ways),
+        },
+        isRelated,
+        cards.numbers.count * ROOM.card + ROOM.rest,
+      );
+    });
+    body.text(`,"metric":${JSON.stringify(params.metric)}`);
+    body.text(`,"fields_schema":${JSON.stringify(typeOf(ctx, 'type', APP).fields_schema)}`);
+    body.text(`,"tag_groups":${await readText(sql, tagGroupsOf(APP))},"filterable_types":`);
+    writePicked(body, readOfCards, cards.numbers, isRelated);
+    body.text('}');
+    return body;
   },
   tables: ({ items }) => [
     {

@@ -1,0 +1,27 @@
+/** Adds decimals up exactly, as the database does, where the binary numbers of JavaScript would not. */
+export class Decimals {
+  readonly #scale: number;
+  readonly #units: bigint[];
+
+  /** @param texts numbers as the database writes them: digits, with a sign and a point where needed. */
+  constructor(texts: readonly string[]) {
+    this.#scale = texts.reduce((most, text) => Math.max(most, scaleOf(text)), 0);
+    this.#units = texts.map((text) =>
+      BigInt(text.replace('.', '') + '0'.repeat(this.#scale - scaleOf(text))),
+    );
+  }
+
+  /** The sum of those with the numbers from one place to another, as the text of a JSON number. */
+  sum(numbers: Int32Array, from: number, to: number): string {
+    let sum = 0n;
+    for (let n = from; n < to; n += 1) sum += this.#units[numbers[n]!]!;
+    if (this.#scale === 0) return String(sum);
+    const text = String(sum < 0n ? -sum : sum).padStart(this.#scale + 1, '0');
+    return `${sum < 0n ? '-' : ''}${text.slice(0, -this.#scale)}.${text.slice(-this.#scale)}`;
+  }
+}
+
+function scaleOf(text: string): number {
+  const point = text.indexOf('.');
+  return point < 0 ? 0 : text.length - point - 1;
+}

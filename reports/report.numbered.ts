@@ -1,0 +1,27 @@
+import { ID, IdNumbers } from './report.ids.ts';
+import { eachLine } from './report.lines.ts';
+
+/** Where the text of the id stands in a line that begins with it. */
+export const ID_FROM = '{"id":"'.length;
+
+/** Lines that begin with their id: where each begins and ends, and their numbers by id, in the order of the lines. */
+export interface NumberedLines {
+  bytes: Buffer;
+  from: Int32Array;
+  to: Int32Array;
+  numbers: IdNumbers;
+}
+
+export function numberedLines(bytes: Buffer): NumberedLines {
+  const most = Math.ceil(bytes.length / (ID_FROM + ID.text));
+  const [from, to] = [new Int32Array(most), new Int32Array(most)];
+  let count = 0;
+  for (const [start, end] of eachLine(bytes)) {
+    from[count] = start;
+    to[count] = end;
+    count += 1;
+  }
+  const numbers = new IdNumbers(count);
+  for (let n = 0; n < count; n += 1) numbers.addText(bytes, from[n]! + ID_FROM);
+  return { bytes, from, to, numbers };
+}
