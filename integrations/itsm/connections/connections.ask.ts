@@ -3,11 +3,13 @@ import type { Ctx } from '../../../domain/context.ts';
 import { keepTest } from '../../../domain/itsm/connections.commands.ts';
 import { type LoadedConnection, loadConnection } from '../../../domain/itsm/connections.load.ts';
 import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import { loadMappingRows } from '../../../domain/itsm/mappings.load.ts';
+import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
 import { runList } from '../../../domain/lists/lists.run.ts';
 import { textLiteral } from '../../../domain/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../../domain/lists/lists.types.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import type { Connector, RightFound } from '../connectors/connector.ts';
+import type { Connector, Right, RightFound } from '../connectors/connector.ts';
 import { failed, type RemoteFailure, type Result } from '../remote.failures.ts';
 import type { Tested } from './connections.kind.types.ts';
 import { remoteKinds } from './connections.kinds.ts';
@@ -42,7 +44,8 @@ export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Pro
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const kind = remoteKinds[connection.settings.kind];
-  const tested = typeof kind.tested === 'function' ? kind.tested(connection) : kind.tested;
+  const usual = typeof kind.tested === 'function' ? kind.tested(connection) : kind.tested;
+  const tested = withMapped(usual, await loadMappingRows(ctx.db, id));
   const found = await ask(tools, connection, (remote) =>
     remote.testRights(tested.map(({ table, rights }) => ({ table, rights }))),
   );
@@ -52,6 +55,28 @@ export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Pro
     test_message: test.message,
   });
   return test;
+}
+
+/** Tables of mappings that are tested besides the usual ones: an answer is waited for. */
+const MOST_MAPPED = 10;
+
+/** The usual tables, and those of the connection's mappings with what these do there. */
+function withMapped(usual: readonly Tested[], mappings: readonly MappingRow[]): Tested[] {
+  const tested = new Map(usual.map((one) => [one.table, one]));
+  for (const { remote_table: table, sync_direction, sync_mode } of mappings) {
+    if (!tested.has(table) && tested.size >= usual.length + MOST_MAPPED) continue;
+    const writes = sync_direction !== 'pull';
+    const { rights, needed } = tested.get(table) ?? { rights: [], needed: [] };
+    const more: Right[] = ['read'];
+    if (writes) more.push('create', 'update');
+    if (writes && sync_mode !== 'additive') more.push('delete');
+    tested.set(table, {
+      table,
+      rights: [...new Set([...rights, ...more])],
+      needed: [...new Set([...needed, 'read' as const])],
+    });
+  }
+  return [...tested.values()];
 }
 
 function judged(found: RightFound[], tested: readonly Tested[]): ConnectionTest {

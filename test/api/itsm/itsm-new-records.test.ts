@@ -122,6 +122,10 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
       (one: { table: string; right: string }) => one.table === table && one.right === 'create',
     );
     expect(right).toMatchObject({ granted: true, needed: false });
+    // and the mapped table is tested for what the mapping does there
+    const mapped = body.rights.filter((one: { table: string }) => one.table === TABLE);
+    expect(mapped.map((one: { right: string }) => one.right)).toEqual(['read', 'create', 'update', 'delete']);
+    expect(mapped[0]).toMatchObject({ granted: true, needed: true });
   });
 });
 
