@@ -7,17 +7,24 @@ export interface Candidates {
   right: Uint32Array;
 }
 
-/** Rows whose neighbours are looked for between two yields. */
-const ROWS_PER_YIELD = 250;
-
 /** How far the search for candidates goes; both bound its time by the number of records. */
 export interface Reach {
   /** Candidates that each record brings in by each space. */
   neighbours: number;
-  /** Entries of the index that are read for a record in each space, its rarest terms first. */
+  /** Rows that may hold the terms by which a record searches in each space, its rarest first. */
   postings: number;
-  /** Neighbours are looked for from either side, or from the left alone. */
-  from?: 'both' | 'left';
+}
+
+/** What is not there in a list of neighbours. */
+export const NOBODY = 0xffff_ffff;
+
+/**
+ * The nearest rows of some rows, in one space; plain data. Those of the row at place `r` are `rows[r * k .. (r + 1) * k)`, the
+ * nearest first, NOBODY where there are fewer than `k`. Who would be nearer than `floors[r]` would be among them.
+ */
+export interface Neighbours {
+  rows: Uint32Array;
+  floors: Float64Array;
 }
 
 /** The rows that hold each term: those of term `t` are `rows[starts[t] .. starts[t + 1])`. */
@@ -27,57 +34,117 @@ interface Index {
   weights: Float32Array;
 }
 
-function indexOf(vectors: Vectors, terms: number): Index {
+/** The rows that hold each term, or search by it where it is asked for those. */
+function indexOf(vectors: Vectors, terms: number, searched?: (row: number, at: number) => boolean): Index {
   const starts = new Uint32Array(terms + 1);
-  for (const term of vectors.terms) starts[term + 1]!++;
+  const each = (found: (row: number, at: number) => void) => {
+    for (let row = 0; row < countOf(vectors); row++)
+      for (let at = vectors.starts[row]!; at < vectors.starts[row + 1]!; at++)
+        if (!searched || searched(row, at)) found(row, at);
+  };
+  each((_, at) => starts[vectors.terms[at]! + 1]!++);
   for (let term = 0; term < terms; term++) starts[term + 1]! += starts[term]!;
   const next = starts.slice(0, terms);
-  const rows = new Uint32Array(vectors.terms.length);
-  const weights = new Float32Array(vectors.terms.length);
-  for (let row = 0; row < countOf(vectors); row++) {
-    for (let at = vectors.starts[row]!; at < vectors.starts[row + 1]!; at++) {
-      const place = next[vectors.terms[at]!]!++;
-      rows[place] = row;
-      weights[place] = vectors.weights[at]!;
-    }
-  }
+  const rows = new Uint32Array(starts[terms]!);
+  const weights = new Float32Array(starts[terms]!);
+  each((row, at) => {
+    const place = next[vectors.terms[at]!]!++;
+    rows[place] = row;
+    weights[place] = vectors.weights[at]!;
+  });
   return { starts, rows, weights };
 }
 
 /**
- * The nearest rows of `right` to each row of `left`, by the cosine over the rarest terms, given to `found`. A row is not its
- * own neighbour where both are one list. Yields the share of the rows that are done.
+ * The search for the nearest rows of one list to those of another, by the cosine over the terms by which a row searches: its
+ * rarest, as long as no more than `postings` rows held them when they were counted. So which rows two records bring in
+ * depends on them and the model, and a third changes it only by being nearer. A row is not its own neighbour.
  */
-function* nearest(
-  idf: Float64Array,
-  left: Vectors,
-  right: Vectors,
-  reach: Reach,
-  found: (a: number, b: number) => void,
-): Generator<number, void> {
-  const index = indexOf(right, idf.length);
-  const sums = new Float64Array(countOf(right));
-  const touched: number[] = [];
-  for (let row = 0; row < countOf(left); row++) {
-    if (row % ROWS_PER_YIELD === 0) yield row / countOf(left);
-    let budget = reach.postings;
-    const order = termsByRarity(idf, left, row);
-    for (const at of order) {
-      const term = left.terms[at]!;
-      const from = index.starts[term]!;
-      const to = index.starts[term + 1]!;
-      if (to - from > budget) continue;
-      budget -= to - from;
-      for (let entry = from; entry < to; entry++) {
-        const other = index.rows[entry]!;
-        if (sums[other] === 0) touched.push(other);
-        sums[other]! += left.weights[at]! * index.weights[entry]!;
-      }
+export class Search {
+  readonly #idf: Float64Array;
+  readonly #counts: Uint32Array;
+  readonly #from: Vectors;
+  readonly #to: Vectors;
+  readonly #reach: Reach;
+  readonly #index: Index;
+  readonly #sums: Float64Array;
+  #searched: Index | undefined;
+
+  constructor({ idf, counts }: Space, from: Vectors, to: Vectors, reach: Reach) {
+    this.#idf = idf;
+    this.#counts = counts;
+    this.#from = from;
+    this.#to = to;
+    this.#reach = reach;
+    this.#index = indexOf(to, idf.length);
+    this.#sums = new Float64Array(Math.max(countOf(to), countOf(from)));
+  }
+
+  /** The neighbours of the rows from one up to another, or of those given. */
+  nearest(rows: ArrayLike<number>): Neighbours {
+    const k = this.#reach.neighbours;
+    const found = {
+      rows: new Uint32Array(rows.length * k).fill(NOBODY),
+      floors: new Float64Array(rows.length),
+    };
+    const touched: number[] = [];
+    for (let place = 0; place < rows.length; place++) {
+      const row = rows[place]!;
+      for (const at of this.#searchedBy(row)) this.#add(this.#index, this.#from, at, touched);
+      if (this.#from === this.#to) this.#sums[row] = 0;
+      const near = largest(touched, this.#sums, k);
+      found.rows.set(near, place * k);
+      if (near.length === k) found.floors[place] = this.#sums[near[k - 1]!]!;
+      this.#forget(touched);
     }
-    if (left === right) sums[row] = 0;
-    for (const other of largest(touched, sums, reach.neighbours)) found(row, other);
-    for (const other of touched) sums[other] = 0;
+    return found;
+  }
+
+  /** The rows of which one is, or may be, among the neighbours, when `floors` are those of all rows. */
+  sought(row: number, floors: Float64Array): number[] {
+    this.#searched ??= this.#searchedIndex();
+    const touched: number[] = [];
+    for (const at of termsByRarity(this.#idf, this.#to, row))
+      this.#add(this.#searched, this.#to, at, touched);
+    const found = touched.filter(
+      (other) => other !== row && this.#sums[other]! > 0 && this.#sums[other]! >= floors[other]!,
+    );
+    this.#forget(touched);
+    return found;
+  }
+
+  #add(index: Index, vectors: Vectors, at: number, touched: number[]): void {
+    const term = vectors.terms[at]!;
+    const weight = vectors.weights[at]!;
+    for (let entry = index.starts[term]!; entry < index.starts[term + 1]!; entry++) {
+      const other = index.rows[entry]!;
+      if (this.#sums[other] === 0) touched.push(other);
+      this.#sums[other]! += weight * index.weights[entry]!;
+    }
+  }
+
+  #forget(touched: number[]): void {
+    for (const other of touched) this.#sums[other] = 0;
     touched.length = 0;
+  }
+
+  /** Places of the terms by which a row searches, the rarest first: every sum adds up in this order, from either side. */
+  #searchedBy(row: number): number[] {
+    let budget = this.#reach.postings;
+    return termsByRarity(this.#idf, this.#from, row).filter((at) => {
+      const count = this.#counts[this.#from.terms[at]!]!;
+      if (count > budget) return false;
+      budget -= count;
+      return true;
+    });
+  }
+
+  #searchedIndex(): Index {
+    let [last, places] = [-1, new Set<number>()];
+    return indexOf(this.#from, this.#idf.length, (row, at) => {
+      if (row !== last) [last, places] = [row, new Set(this.#searchedBy(row))];
+      return places.has(at);
+    });
   }
 }
 
@@ -103,41 +170,35 @@ function largest(rows: readonly number[], sums: Float64Array, count: number): nu
   return best;
 }
 
-/**
- * The pairs that are near each other in one of the spaces, seen from either side. A space whose both sides are one list gives
- * each pair once, the smaller row on the left. Yields the share of the search that is done.
- */
-export function* candidatesOf(spaces: readonly Space[], reach: Reach): Generator<number, Candidates> {
-  const lefts = new Numbers();
-  const rights = new Numbers();
-  let searches = 0;
-  for (const { left, right, idf } of spaces) {
-    const same = left === right;
-    const once = same || reach.from === 'left';
-    const all = spaces.length * (once ? 1 : 2);
-    for (const share of nearest(idf, left, right, reach, (a, b) => {
-      lefts.push(same && a > b ? b : a);
-      rights.push(same && a > b ? a : b);
-    }))
-      yield (searches + share) / all;
-    searches += 1;
-    if (once) continue;
-    for (const share of nearest(idf, right, left, reach, (b, a) => {
-      lefts.push(a);
-      rights.push(b);
-    }))
-      yield (searches + share) / all;
-    searches += 1;
-  }
-  return distinct(lefts.items(), rights.items(), Math.max(1, ...spaces.map(({ right }) => countOf(right))));
-}
+/** Pairs of rows with their neighbours, put together from either side. */
+export class Pairs {
+  readonly #lefts = new Numbers();
+  readonly #rights = new Numbers();
+  #most = 0;
 
-/** Pairs in rising order, each once. Rows are fewer than 2^26, so that a pair is a number that is exact. */
-function distinct(lefts: Uint32Array, rights: Uint32Array, count: number): Candidates {
-  const keys = Float64Array.from(lefts, (left, at) => left * count + rights[at]!).sort();
-  const once = keys.filter((key, at) => at === 0 || key !== keys[at - 1]);
-  return {
-    left: Uint32Array.from(once, (key) => Math.floor(key / count)),
-    right: Uint32Array.from(once, (key) => key % count),
-  };
+  /** Takes the neighbours of the rows from `first` on; `turned` where they are those of right rows. */
+  add({ rows, floors }: Neighbours, first: number, order: 'given' | 'turned' | 'rising'): void {
+    const k = rows.length / Math.max(1, floors.length);
+    for (let at = 0; at < rows.length; at++) {
+      const b = rows[at]!;
+      if (b === NOBODY) continue;
+      const a = first + Math.floor(at / k);
+      const turn = order === 'turned' || (order === 'rising' && a > b);
+      this.#lefts.push(turn ? b : a);
+      this.#rights.push(turn ? a : b);
+      this.#most = Math.max(this.#most, turn ? a : b);
+    }
+  }
+
+  /** Each pair once, rising. Rows are fewer than 2^26, so that a pair is a number that is exact. */
+  distinct(): Candidates {
+    const count = this.#most + 1;
+    const rights = this.#rights.items();
+    const keys = Float64Array.from(this.#lefts.items(), (left, at) => left * count + rights[at]!).sort();
+    const once = keys.filter((key, at) => at === 0 || key !== keys[at - 1]);
+    return {
+      left: Uint32Array.from(once, (key) => Math.floor(key / count)),
+      right: Uint32Array.from(once, (key) => key % count),
+    };
+  }
 }

@@ -1,6 +1,9 @@
 import { Lexicon } from './lexicon.ts';
-import type { FieldKind, MatchField, MatchRecord } from './matching.types.ts';
+import type { Dictionary, FieldKind, MatchField, MatchRecord } from './matching.types.ts';
+import { acronymsIn, addressWords, plainNameWords, withAcronyms, withoutLeading } from './names.ts';
 import { type Numbers, type Rows, rowsOf } from './numbers.ts';
+import { itemsOf, textOf } from './records.ts';
+import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, wordsOf } from './tokens.ts';
 
 /** The words of both lists in one field. */
@@ -18,37 +21,49 @@ export interface Corpus {
   /** The words of each field that is made of words, in their order. */
   fields: ReadonlyMap<string, FieldRows>;
   /** The codes of all these fields together. */
-  codes: FieldRows & { terms: number };
+  codes: FieldRows & { terms: string[] };
+  /** The ids of each field that is a set. */
+  sets: ReadonlyMap<string, FieldRows & { terms: string[] }>;
   /** By word: the pieces that it is made of. */
-  pieces: Rows & { terms: number };
+  pieces: Rows & { terms: string[] };
+  dictionary: Dictionary;
 }
 
-const WORDY: ReadonlySet<FieldKind> = new Set(['name', 'text', 'code']);
+const WORDY: ReadonlySet<FieldKind> = new Set(['name', 'list', 'address', 'text', 'code']);
 /** Neighbouring letters in a piece of a word. */
 const PIECE = 4;
 /** Pieces of a record's words that are kept, the first ones. */
 const MOST_PIECES = 256;
-
-/** A value as text; a missing one is empty. */
-export const textOf = (record: MatchRecord, field: string): string => `${record.values[field] ?? ''}`;
+/** Records whose vendor must begin with a word for names to be taken to begin with it. */
+const LEAST_LEADING = 2;
 
 /** Whether a field is made of words, and takes part in what is said of all words. */
 export const isWordy = ({ kind }: MatchField): boolean => WORDY.has(kind);
+/** Whether a field holds names of the thing itself. */
+export const isName = ({ kind }: MatchField): boolean => kind === 'name' || kind === 'list';
 
-/** Takes the records apart, each text once. */
+type Words = (record: MatchRecord) => readonly string[];
+type Lists = readonly (readonly MatchRecord[])[];
+
+/** Takes the records apart, each text once; with the dictionary of a model, or one that is made of the records. */
 export function corpusOf(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
   fields: readonly MatchField[],
+  known?: Dictionary,
 ): Corpus {
   const wordy = fields.filter(isWordy);
+  const dictionary = known ?? dictionaryOf(right ? [left, right] : [left], fields);
   const lexicon = new Lexicon();
-  const rowsIn = (records: readonly MatchRecord[], field: string) =>
+  const rowsIn = (records: readonly MatchRecord[], words: Words) =>
     rowsOf(records.length, (row, items) => {
-      for (const word of wordsOf(textOf(records[row]!, field))) items.push(lexicon.numberOf(word));
+      for (const word of words(records[row]!)) items.push(lexicon.numberOf(word));
     });
   const fieldRows = new Map(
-    wordy.map(({ name }) => [name, { left: rowsIn(left, name), right: right && rowsIn(right, name) }]),
+    wordy.map((field) => {
+      const words = wordsFor(field, dictionary);
+      return [field.name, { left: rowsIn(left, words), right: right && rowsIn(right, words) }];
+    }),
   );
   const words = lexicon.settle([...fieldRows.values()].flatMap(bothSides));
   return {
@@ -56,26 +71,72 @@ export function corpusOf(
     right,
     words,
     fields: fieldRows,
-    codes: codeRows(left, right, wordy),
+    codes: termRows(left, right, (record) => wordy.flatMap(({ name }) => codesOf(textOf(record, name)))),
+    sets: new Map(
+      fields
+        .filter(({ kind }) => kind === 'set')
+        .map(({ name }) => [name, termRows(left, right, (record) => itemsOf(record, name))]),
+    ),
     pieces: pieceRows(words),
+    dictionary,
   };
+}
+
+/** The words of a record in a field, as its kind has them. */
+export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
+  const { name, kind, without } = field;
+  if (kind === 'address') return (record) => addressWords(textOf(record, name));
+  if (!isName(field)) return (record) => wordsOf(textOf(record, name));
+  const acronyms = new Set(dictionary.acronyms);
+  if (kind === 'list')
+    return (record) => itemsOf(record, name).flatMap((item) => withAcronyms(plainNameWords(item), acronyms));
+  const leading = new Set(dictionary.leading[name]);
+  return (record) => {
+    const words = withAcronyms(plainNameWords(textOf(record, name)), acronyms);
+    if (!without) return words;
+    const own = plainNameWords(textOf(record, without));
+    return withoutLeading(words, (word) => leading.has(word) || own.includes(word));
+  };
+}
+
+function dictionaryOf(lists: Lists, fields: readonly MatchField[]): Dictionary {
+  const names = fields.filter((field) => isName(field) && field.weight !== 0);
+  const records = () => lists.values().flatMap((list) => list.values());
+  const dictionary: Dictionary = {
+    acronyms: acronymsIn(records().flatMap((record) => names.flatMap(({ name }) => itemsOf(record, name)))),
+    leading: {},
+    series: [],
+  };
+  for (const { name, without } of names) {
+    if (!without) continue;
+    const counts = new Map<string, number>();
+    for (const record of records())
+      for (const word of plainNameWords(textOf(record, without)).slice(0, 1))
+        counts.set(word, (counts.get(word) ?? 0) + 1);
+    dictionary.leading[name] = [...counts.keys()].filter((word) => counts.get(word)! >= LEAST_LEADING).sort();
+  }
+  const first = names.find(({ kind }) => kind === 'name');
+  if (first) {
+    const words = wordsFor(first, dictionary);
+    dictionary.series = seriesIn(records().map(words));
+  }
+  return dictionary;
 }
 
 const bothSides = ({ left, right }: FieldRows): Rows[] => (right ? [left, right] : [left]);
 
-function codeRows(
+function termRows(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
-  wordy: readonly MatchField[],
+  termsOf: (record: MatchRecord) => string[],
 ): Corpus['codes'] {
   const lexicon = new Lexicon();
   const rowsIn = (records: readonly MatchRecord[]) =>
     rowsOf(records.length, (row, items) => {
-      for (const { name } of wordy)
-        for (const code of codesOf(textOf(records[row]!, name))) items.push(lexicon.numberOf(code));
+      for (const term of termsOf(records[row]!)) items.push(lexicon.numberOf(term));
     });
   const rows = { left: rowsIn(left), right: right && rowsIn(right) };
-  return { ...rows, terms: lexicon.settle(bothSides(rows)).length };
+  return { ...rows, terms: lexicon.settle(bothSides(rows)) };
 }
 
 function pieceRows(words: readonly string[]): Corpus['pieces'] {
@@ -83,7 +144,7 @@ function pieceRows(words: readonly string[]): Corpus['pieces'] {
   const rows = rowsOf(words.length, (word, items) => {
     for (const piece of piecesOf(words[word]!, PIECE)) items.push(lexicon.numberOf(piece));
   });
-  return { ...rows, terms: lexicon.settle([rows]).length };
+  return { ...rows, terms: lexicon.settle([rows]) };
 }
 
 /** The rows of several fields put one behind the other. */

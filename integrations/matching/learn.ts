@@ -1,11 +1,25 @@
 import { bitsAt, bitsOf } from './bits.ts';
-import type { MatchModel } from './matching.types.ts';
 import { type PairGraph, withRivals } from './rivals.ts';
 
 /** What is compared of the candidates: a similarity of each aspect for each pair, NaN where it is missing. */
 export interface Compared {
   graph: PairGraph;
-  aspects: { name: string; weight: number; similarities: Float32Array }[];
+  aspects: ComparedAspect[];
+}
+
+export interface ComparedAspect {
+  name: string;
+  weight: number;
+  /** Bits by bin where they are given and not learned. */
+  rule?: readonly number[];
+  similarities: Float32Array;
+}
+
+/** What is learned of pairs. */
+export interface Learned {
+  aspects: { aspect: string; bits: number[] }[];
+  priorBits: number;
+  exclusive: boolean;
 }
 
 /** How matches are taken to lie among the candidates. */
@@ -35,18 +49,11 @@ const MOST_LOG_ODDS = 40;
  * other's nearest, it counts how similar matches and others are, weighs the pairs by that, and so on until nothing changes.
  * Yields the share of its steps that are done.
  */
-export function* learn(
-  compared: Compared,
-  shape: Shape,
-): Generator<number, Omit<MatchModel, 'transitivity'>> {
+export function* learn(compared: Compared, shape: Shape): Generator<number, Learned> {
   const { graph, aspects } = compared;
   const shares = aspects.map((aspect) => aspect.weight * independence(aspect, aspects));
   let probabilities = nearestPairs(compared);
-  let model: Omit<MatchModel, 'transitivity'> = {
-    aspects: [],
-    priorBits: 0,
-    exclusive: shape.exclusive,
-  };
+  let model: Learned = { aspects: [], priorBits: 0, exclusive: shape.exclusive };
   for (let step = 0; step < MOST_STEPS; step++) {
     yield step / MOST_STEPS;
     const bits = aspects.map(({ similarities }) => bitsOf(similarities, probabilities));
@@ -71,8 +78,35 @@ export function* learn(
   return model;
 }
 
+/** Bits of a rule from which on it says that two are different, whatever else is learned. */
+const DECIDED = -4;
+
+/** The pairs that no rule decides, and of these the aspects that are to be learned. */
+export function undecided({ graph, aspects }: Compared): Compared {
+  const rules = aspects.filter(({ rule }) => rule);
+  const kept = [...graph.left.keys()].filter((at) =>
+    rules.every(({ rule, similarities }) => bitsAt(rule!, similarities[at]!) > DECIDED),
+  );
+  const learned = aspects.filter(({ rule }) => !rule);
+  if (kept.length === graph.left.length) return { graph, aspects: learned };
+  return {
+    graph: {
+      nodes: graph.nodes,
+      left: Uint32Array.from(kept, (at) => graph.left[at]!),
+      right: Uint32Array.from(kept, (at) => graph.right[at]!),
+    },
+    aspects: learned.map((aspect) => ({
+      ...aspect,
+      similarities: Float32Array.from(kept, (at) => aspect.similarities[at]!),
+    })),
+  };
+}
+
 /** The odds of each pair by itself. */
-export function oddsOf({ graph, aspects }: Compared, model: Omit<MatchModel, 'transitivity'>): Float64Array {
+export function oddsOf(
+  { graph, aspects }: Compared,
+  model: Pick<Learned, 'aspects' | 'priorBits'>,
+): Float64Array {
   const bits = Float64Array.from(graph.left, () => model.priorBits);
   for (const { aspect, bits: learned } of model.aspects) {
     const similarities = aspects.find(({ name }) => name === aspect)?.similarities;

@@ -1,3 +1,4 @@
+import type { MatchValue } from './matching.types.ts';
 import { fold, squeeze } from './normalise.ts';
 
 /** Most that two codes that differ can be alike. */
@@ -55,9 +56,9 @@ export function versionSimilarity(a: readonly string[], b: readonly string[]): n
  * A number from a value: texts may hold a currency or unit around it and commas or blanks between thousands. NaN if there is
  * none.
  */
-export function numberOf(value: string | number | null | undefined): number {
+export function numberOf(value: MatchValue): number {
   if (typeof value === 'number') return value;
-  const found = /-?\d[\d ,']*(?:\.\d+)?/.exec((value ?? '').slice(0, LONGEST_VALUE));
+  const found = /-?\d[\d ,']*(?:\.\d+)?/.exec(`${value ?? ''}`.slice(0, LONGEST_VALUE));
   return found ? Number(found[0].replace(/[ ,']/g, '')) : Number.NaN;
 }
 
@@ -67,3 +68,21 @@ export function numberSimilarity(a: number, b: number): number {
   const [small, large] = Math.abs(a) < Math.abs(b) ? [a, b] : [b, a];
   return Math.max(0, (2 * small) / large - 1);
 }
+
+/** What two lists of different texts have in common, of what both hold on average (Dice's coefficient). */
+export function sharedOf(a: readonly string[], b: readonly string[]): number {
+  const common = a.filter((item) => b.includes(item)).length;
+  return (2 * common) / (a.length + b.length);
+}
+
+/** Days in which two dates lose half of their likeness. */
+const HALF_ALIKE = 90;
+
+/** The day of an ISO date, counted from 1970; NaN if there is none. */
+export function dayOf(text: string): number {
+  const found = /^\s*(\d{4}-\d{2}-\d{2})/.exec(text.slice(0, LONGEST_VALUE));
+  return found ? Date.parse(`${found[1]}T00:00:00Z`) / 86_400_000 : Number.NaN;
+}
+
+/** How alike two days are: 1 for the same, a half 90 days apart, a quarter 180. */
+export const dateSimilarity = (a: number, b: number): number => 2 ** (-Math.abs(a - b) / HALF_ALIKE);

@@ -16,8 +16,10 @@ const MEASURE = /^(\p{N}+)(\p{L}+)$/u;
  * The words and numbers of a text in their order: a number and its unit are one (`120gb`), scripts without spaces come in
  * pairs of letters.
  */
-export function wordsOf(text: string): string[] {
-  const folded = fold(text);
+export const wordsOf = (text: string): string[] => wordsIn(fold(text));
+
+/** As wordsOf, of a folded text. */
+export function wordsIn(folded: string): string[] {
   const words: string[] = [];
   const found = folded.replace(/(?<=\p{N})[.,](?=\p{N})/gu, '·').match(/[\p{L}\p{M}\p{N}·]+/gu) ?? [];
   for (let at = 0; at < found.length && words.length < MOST_TOKENS; at++) {

@@ -1,3 +1,4 @@
+import type { TermCounts } from './matching.types.ts';
 import { countOf, type Rows } from './numbers.ts';
 
 /**
@@ -12,22 +13,65 @@ export interface Vectors {
 
 /** Two lists in one space of terms, whose rare terms weigh more than its frequent ones. */
 export interface Space {
-  /** By term: the natural logarithm of (rows + 1) / (rows with it), both lists taken together. */
+  name: string;
+  /** In the order of their characters. */
+  terms: readonly string[];
+  /** By term: the rows with it, of both lists taken together, when the model was learned. */
+  counts: Uint32Array;
+  /** Rows when the model was learned. */
+  rows: number;
+  /** By term: the natural logarithm of (rows + 1) / (rows with it). */
   idf: Float64Array;
   left: Vectors;
   /** The same object as `left` where one list is compared with itself. */
   right: Vectors;
 }
 
-/** Weighs terms, numbered from 0 to `terms`, by TF-IDF with the damped frequency 1 + ln(count). */
-export function spaceOf(terms: number, left: Rows, right: Rows | null): Space {
-  const counts = new Uint32Array(terms);
-  countRows(left, counts);
-  if (right) countRows(right, counts);
-  const rows = countOf(left) + (right ? countOf(right) : 0);
+/**
+ * Weighs terms by TF-IDF with the damped frequency 1 + ln(count). Where it is `known` how often they occurred before, they
+ * weigh what they did then, and new ones as if they occurred once.
+ */
+export function spaceOf(
+  name: string,
+  terms: readonly string[],
+  left: Rows,
+  right: Rows | null,
+  known?: TermCounts,
+): Space {
+  const counts = known ? knownCounts(terms, known) : new Uint32Array(terms.length);
+  if (!known) {
+    countRows(left, counts);
+    if (right) countRows(right, counts);
+  }
+  const rows = known?.rows ?? countOf(left) + (right ? countOf(right) : 0);
   const idf = Float64Array.from(counts, (count) => Math.log((rows + 1) / Math.max(1, count)));
   const leftVectors = vectorsOf(left, idf);
-  return { idf, left: leftVectors, right: right ? vectorsOf(right, idf) : leftVectors };
+  return {
+    name,
+    terms,
+    counts,
+    rows,
+    idf,
+    left: leftVectors,
+    right: right ? vectorsOf(right, idf) : leftVectors,
+  };
+}
+
+/** How often the terms of a space occur, for a model; once is what is taken of terms that are not known. */
+export function countsOf({ rows, terms, counts }: Space): TermCounts {
+  const kept = [...terms.keys()].filter((term) => counts[term]! > 1);
+  return { rows, terms: kept.map((term) => terms[term]!), counts: kept.map((term) => counts[term]!) };
+}
+
+/** Both are in the order of their characters. */
+function knownCounts(terms: readonly string[], known: TermCounts): Uint32Array {
+  const counts = new Uint32Array(terms.length);
+  let at = 0;
+  for (const [place, term] of terms.entries()) {
+    while (at < known.terms.length && known.terms[at]! < term) at++;
+    counts[place] = known.terms[at] === term ? known.counts[at]! : 1;
+  }
+  return counts;
 }
 
 /** Adds 1 to each term for every row that holds it. */

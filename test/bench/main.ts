@@ -10,6 +10,7 @@ import type { Context, LandscapeLoad, Scenario } from './harness/scenario.ts';
 import { type Service, startService } from './harness/service.ts';
 import { prepareWorkspace } from './harness/workspace.ts';
 import { type LandscapeFiles, writeLandscape } from './landscape/csv.ts';
+import { benchMatching } from './matching/bench.ts';
 import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
@@ -142,4 +143,7 @@ async function bench(args: BenchArgs): Promise<boolean> {
 // leaving in order lets the processes that were started end too
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-process.exitCode = (await bench(parseBenchArgs(process.argv.slice(2)))) ? 0 : 1;
+const [first, ...others] = process.argv.slice(2);
+// matching needs no service
+if (first === 'matching') benchMatching(others);
+else process.exitCode = (await bench(parseBenchArgs(process.argv.slice(2)))) ? 0 : 1;

@@ -24,7 +24,7 @@ const KINDS: Record<string, MatchField['kind']> = {
   authors: 'name',
   venue: 'name',
   manufacturer: 'name',
-  address: 'name',
+  address: 'address',
   description: 'text',
   price: 'number',
   year: 'number',

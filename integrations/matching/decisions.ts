@@ -1,0 +1,63 @@
+import { bitsAt } from './bits.ts';
+import type { MatchModel } from './matching.types.ts';
+
+/** A decided pair with its similarities by aspect, NaN where nothing is said. */
+export interface DecidedPair {
+  same: boolean;
+  similarities: Readonly<Record<string, number>>;
+}
+
+/** Decisions against it that the belief in an aspect is worth: each takes at most this part of its bits. */
+const BELIEF = 10;
+const STEPS = 100;
+/** A step that changes no factor by more than this is the last one. */
+const SETTLED = 1e-6;
+
+/**
+ * The model with its bits stretched or shrunk by aspect, and its prior moved, so that decided pairs become likelier to come out
+ * as decided: logistic regression that starts from what was learned and holds on to it as to ten decisions, so that few
+ * change little and many change what has to change. Bits never turn their sign, and pairs without any decision like theirs
+ * keep their order.
+ */
+export function withDecisions(model: MatchModel, decided: readonly DecidedPair[]): MatchModel {
+  if (decided.length === 0) return model;
+  const rows = decided.map(({ similarities }) => [
+    1,
+    ...model.aspects.map(({ aspect, bits }) => Math.LN2 * bitsAt(bits, similarities[aspect] ?? Number.NaN)),
+  ]);
+  const start = model.priorBits * Math.LN2;
+  const factors = [0, ...model.aspects.map(() => 1)];
+  const believed = [...factors];
+  const beliefs = factors.map(
+    (_, index) => BELIEF * (1 + rows.reduce((sum, row) => sum + Math.abs(row[index]!), 0) / rows.length),
+  );
+  const odds = rows.map((row) => start + row.reduce((sum, value, index) => sum + value * factors[index]!, 0));
+  for (let step = 0; step < STEPS; step++) {
+    let most = 0;
+    for (const [index, belief] of beliefs.entries()) {
+      let slope = belief * (believed[index]! - factors[index]!);
+      let curve = belief;
+      for (const [at, row] of rows.entries()) {
+        const probability = 1 / (1 + Math.exp(-odds[at]!));
+        slope += row[index]! * ((decided[at]!.same ? 1 : 0) - probability);
+        // at most a quarter: so a step never goes too far
+        curve += row[index]! ** 2 / 4;
+      }
+      const next = index === 0 ? factors[0]! + slope / curve : Math.max(0, factors[index]! + slope / curve);
+      const change = next - factors[index]!;
+      factors[index] = next;
+      for (const [at, row] of rows.entries()) odds[at]! += change * row[index]!;
+      most = Math.max(most, Math.abs(change));
+    }
+    if (most < SETTLED) break;
+  }
+  return {
+    ...model,
+    priorBits: model.priorBits + factors[0]! / Math.LN2,
+    aspects: model.aspects.map((aspect, index) => ({
+      ...aspect,
+      bits: aspect.bits.map((bit) => bit * factors[index + 1]!),
+    })),
+    learned: { ...model.learned, decisions: model.learned.decisions + decided.length },
+  };
+}

@@ -1,0 +1,42 @@
+import { type Corpus, wordsFor } from './corpus.ts';
+import type { MatchField, MatchRecord } from './matching.types.ts';
+import { itemsOf } from './records.ts';
+import type { Space } from './vectors.ts';
+
+/** Names of a list that are compared each with each, the first ones. */
+const MOST_NAMES = 12;
+
+/** The likeness of the two items of both lists that are the most alike: the cosine of their words, rare ones counting more. */
+export function listSimilarity(corpus: Corpus, field: MatchField, { terms, idf }: Space) {
+  const weights = new Map(terms.map((term, at) => [term, idf[at]!]));
+  const words = wordsFor(field, corpus.dictionary);
+  const made = (records: readonly MatchRecord[]) =>
+    records.map((record) =>
+      itemsOf(record, field.name)
+        .slice(0, MOST_NAMES)
+        .map((item) => vectorOf(words({ id: '', values: { [field.name]: item } }), weights))
+        .filter(({ size }) => size > 0),
+    );
+  const lefts = made(corpus.left);
+  const rights = corpus.right ? made(corpus.right) : lefts;
+  return (a: number, b: number): number => {
+    if (lefts[a]!.length === 0 || rights[b]!.length === 0) return Number.NaN;
+    let best = 0;
+    for (const one of lefts[a]!) for (const other of rights[b]!) best = Math.max(best, cosine(one, other));
+    return best;
+  };
+}
+
+function vectorOf(words: readonly string[], weights: ReadonlyMap<string, number>): Map<string, number> {
+  // in the order of the words' characters, so that sums come out the same whichever is first
+  const vector = new Map([...new Set(words)].sort().map((word) => [word, weights.get(word) ?? 0]));
+  const length = Math.sqrt([...vector.values()].reduce((sum, weight) => sum + weight * weight, 0)) || 1;
+  for (const [word, weight] of vector) vector.set(word, weight / length);
+  return vector;
+}
+
+function cosine(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  let sum = 0;
+  for (const [word, weight] of a) sum += weight * (b.get(word) ?? 0);
+  return sum > 0.999_999 ? 1 : sum;
+}

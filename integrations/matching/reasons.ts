@@ -1,0 +1,87 @@
+import {
+  ALL_CODES,
+  ALL_WORDS,
+  type MatchModel,
+  type MatchPair,
+  type MatchRecord,
+  NUMBERS,
+} from './matching.types.ts';
+import { itemsOf, textOf } from './records.ts';
+import { type Variant, variantOf } from './variants.ts';
+
+/** Letters of a value that are shown. */
+const LONGEST_SHOWN = 60;
+/** What says less than this many bits is not worth a word. */
+const LEAST_BITS = 0.1;
+
+/** Why a pair is what it is, in plain words, what says the most first: to be shown to people. */
+export function reasonsOf(
+  pair: MatchPair,
+  left: MatchRecord,
+  right: MatchRecord,
+  model: MatchModel,
+): string[] {
+  const told = pair.evidence
+    .filter(({ similarity, bits }) => similarity !== null && Math.abs(bits) >= LEAST_BITS)
+    .toSorted((a, b) => Math.abs(b.bits) - Math.abs(a.bits))
+    .map(({ aspect, similarity, bits }) => `${said(aspect, similarity!, left, right, model)}${times(bits)}`);
+  const rivals =
+    pair.alone - pair.score >= 0.05
+      ? [
+          `Other records are as likely: alone it would be ${percent(pair.alone)}, beside them ${percent(pair.score)}.`,
+        ]
+      : [];
+  return [...told, ...rivals];
+}
+
+function said(
+  aspect: string,
+  similarity: number,
+  left: MatchRecord,
+  right: MatchRecord,
+  model: MatchModel,
+): string {
+  const alike = similarity === 1 ? 'the same' : `${percent(similarity)} alike`;
+  if (aspect === ALL_WORDS) return `All words together are ${alike}`;
+  if (aspect === ALL_CODES) return `Model and part numbers are ${alike}`;
+  if (aspect.startsWith('*')) return variants(aspect.slice(1), similarity, left, right, model);
+  if (aspect.endsWith(NUMBERS)) return `The numbers in ${aspect.slice(0, -NUMBERS.length)} are ${alike}`;
+  return `${aspect}: ${shown(left, aspect)} and ${shown(right, aspect)} are ${alike}`;
+}
+
+function variants(
+  what: string,
+  similarity: number,
+  left: MatchRecord,
+  right: MatchRecord,
+  { fields }: MatchModel,
+): string {
+  if (what === 'series') return 'The names differ in words that tell things apart elsewhere in the list';
+  const name =
+    (fields.find(({ kind }) => kind === 'name') ?? fields.find(({ kind }) => kind === 'list'))?.name ?? '';
+  const [a, b] = [left, right].map((record) => {
+    const values = variantOf(itemsOf(record, name)[0] ?? '')[what as keyof Variant];
+    return values.map((value) => value.replace('~', '')).join(', ') || 'not said';
+  });
+  return similarity === 1 ? `The ${what} is the same: ${a}` : `The ${what} differs: ${a}, ${b}`;
+}
+
+function shown(record: MatchRecord, field: string): string {
+  // control and direction marks would change what else is shown
+  const text = textOf(record, field)
+    .slice(0, 4 * LONGEST_SHOWN)
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim();
+  const letters = [...text];
+  return `“${letters.length > LONGEST_SHOWN ? `${letters.slice(0, LONGEST_SHOWN).join('')}…` : text}”`;
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** How much likelier or less likely something makes a pair. */
+function times(bits: number): string {
+  const factor = 2 ** Math.abs(bits);
+  const shownFactor =
+    factor >= 1_000 ? 'over a thousand' : factor >= 10 ? factor.toFixed(0) : factor.toFixed(1);
+  return `: ${shownFactor} times ${bits > 0 ? 'likelier' : 'less likely'}.`;
+}

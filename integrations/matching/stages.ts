@@ -1,0 +1,196 @@
+import { type Aspects, aspectsOf } from './aspects.ts';
+import { type Candidates, type Neighbours, Pairs, type Reach, Search } from './candidates.ts';
+import { type Corpus, corpusOf } from './corpus.ts';
+import type { Compared } from './learn.ts';
+import type { MatchField, MatchModel, MatchRecord, TermCounts } from './matching.types.ts';
+import { byId } from './records.ts';
+import { graphOf } from './rivals.ts';
+import { countsOf } from './vectors.ts';
+
+/** Where a comparison is: the share of its work that is done, 0..1. */
+export type Progress = number;
+
+const NEIGHBOURS = 12;
+const POSTINGS = 4_000;
+/** Rows searched for, and pairs compared, between two yields. */
+const ROWS_PER_YIELD = 1_000;
+const PAIRS_PER_YIELD = 20_000;
+
+/** Records made ready to be compared. Made of the same records and model again, it is the same. */
+export interface Comparison {
+  /** In the order of their ids. */
+  left: readonly MatchRecord[];
+  /** null where `left` is compared with itself. */
+  right: readonly MatchRecord[] | null;
+  fields: readonly MatchField[];
+  corpus: Corpus;
+  aspects: Aspects;
+  reach: Reach;
+}
+
+/**
+ * Stage 1: takes the records apart and weighs their terms, as a model does where there is one.
+ *
+ * @throws RangeError when an id comes twice in a list, or the model is of other fields
+ */
+export function comparisonOf(
+  left: readonly MatchRecord[],
+  right: readonly MatchRecord[] | null,
+  fields: readonly MatchField[],
+  model?: MatchModel,
+  neighbours = NEIGHBOURS,
+): Comparison {
+  if (model && !sameFields(model.fields, fields))
+    throw new RangeError('The model was learned for other fields.');
+  const lists = [byId(left), right && byId(right)] as const;
+  const corpus = corpusOf(...lists, fields, model?.dictionary);
+  return {
+    left: lists[0],
+    right: lists[1],
+    fields,
+    corpus,
+    aspects: aspectsOf(corpus, fields, model),
+    reach: { neighbours, postings: POSTINGS },
+  };
+}
+
+const sameFields = (a: readonly MatchField[], b: readonly MatchField[]): boolean => {
+  const text = (fields: readonly MatchField[]) =>
+    JSON.stringify(fields.map(({ name, kind, weight = 1, without = null }) => [name, kind, weight, without]));
+  return text(a) === text(b);
+};
+
+/** What the terms of a comparison are worth, for a model. */
+export const termsOf = ({ aspects }: Comparison): Record<string, TermCounts> =>
+  Object.fromEntries(aspects.spaces.map((space) => [space.name, countsOf(space)]));
+
+/** The neighbours of some rows of a list, a set of them for each space. */
+export type FindNeighbours = (rows: ArrayLike<number>) => Neighbours[];
+
+/** Rows from one up to another. */
+export const rowsFrom = (from: number, to: number): Uint32Array =>
+  Uint32Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+
+/** The searches in each space, from the left rows or from the right ones. */
+export const searchesOf = ({ aspects, reach }: Comparison, from: 'left' | 'right' = 'left'): Search[] =>
+  aspects.near.map((space) =>
+    from === 'left'
+      ? new Search(space, space.left, space.right, reach)
+      : new Search(space, space.right, space.left, reach),
+  );
+
+/** Stage 2, which may be done in parts: the neighbours of some rows, a set of them for each space. */
+export const neighboursOf = (searches: readonly Search[], rows: ArrayLike<number>): Neighbours[] =>
+  searches.map((search) => search.nearest(rows));
+
+/** The neighbours of rows that follow each other, found in parts, as one. */
+export function joinNeighbours(parts: readonly Neighbours[][]): Neighbours[] {
+  return (parts[0] ?? []).map((_, space) => ({
+    rows: joinArrays(
+      Uint32Array,
+      parts.map((part) => part[space]!.rows),
+    ),
+    floors: joinArrays(
+      Float64Array,
+      parts.map((part) => part[space]!.floors),
+    ),
+  }));
+}
+
+function joinArrays<T extends Uint32Array | Float64Array | Float32Array>(
+  make: new (length: number) => T,
+  parts: readonly T[],
+): T {
+  const all = new make(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part as never, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** The pairs of one list that are neighbours, seen from either. */
+export function pairsIn(neighbours: readonly Neighbours[]): Candidates {
+  const pairs = new Pairs();
+  for (const near of neighbours) pairs.add(near, 0, 'rising');
+  return pairs.distinct();
+}
+
+/** Stage 3, which may be done in parts: how alike the pairs from one up to another are, in each aspect; NaN where nothing is said. */
+export function similaritiesOf(
+  { aspects: { aspects } }: Comparison,
+  { left, right }: Candidates,
+  from = 0,
+  to = left.length,
+): Float32Array[] {
+  const found = aspects.map(() => new Float32Array(to - from));
+  for (const [index, { similarity }] of aspects.entries())
+    for (let at = from; at < to; at++) found[index]![at - from] = similarity(left[at]!, right[at]!);
+  return found;
+}
+
+/** Similarities of pairs that follow each other, found in parts, as one. */
+export const joinSimilarities = (parts: readonly Float32Array[][], aspects: number): Float32Array[] =>
+  Array.from({ length: aspects }, (_, index) =>
+    joinArrays(
+      Float32Array,
+      parts.map((part) => part[index]!),
+    ),
+  );
+
+/** What is learned from: the pairs with their similarities. */
+export function comparedOf(
+  { left, right, aspects: { aspects } }: Comparison,
+  candidates: Candidates,
+  similarities: readonly Float32Array[],
+): Compared {
+  return {
+    graph: graphOf(candidates, left.length, right?.length ?? null),
+    aspects: aspects.map(({ name, weight, rule }, index) => ({
+      name,
+      weight,
+      ...(rule ? { rule } : {}),
+      similarities: similarities[index]!,
+    })),
+  };
+}
+
+/** Stage 2 of one list from its beginning to its end. */
+export function* allNeighbours(comparison: Comparison): Generator<Progress, Neighbours[]> {
+  return joinNeighbours(yield* inParts(searchesOf(comparison), comparison.left.length));
+}
+
+function* inParts(searches: readonly Search[], count: number): Generator<Progress, Neighbours[][]> {
+  const parts: Neighbours[][] = [neighboursOf(searches, [])];
+  for (let from = 0; from < count; from += ROWS_PER_YIELD) {
+    parts.push(neighboursOf(searches, rowsFrom(from, Math.min(count, from + ROWS_PER_YIELD))));
+    yield from / count;
+  }
+  return parts;
+}
+
+/** Stage 2 of two lists, seen from both. */
+export function* pairsBetween(comparison: Comparison): Generator<Progress, Candidates> {
+  const pairs = new Pairs();
+  for (const side of ['left', 'right'] as const) {
+    const count = (side === 'left' ? comparison.left : comparison.right!).length;
+    for (const near of joinNeighbours(yield* inParts(searchesOf(comparison, side), count)))
+      pairs.add(near, 0, side === 'left' ? 'given' : 'turned');
+  }
+  return pairs.distinct();
+}
+
+/** Stage 3 from its beginning to its end. */
+export function* allSimilarities(
+  comparison: Comparison,
+  candidates: Candidates,
+): Generator<Progress, Float32Array[]> {
+  const count = candidates.left.length;
+  const parts: Float32Array[][] = [];
+  for (let from = 0; from < count; from += PAIRS_PER_YIELD) {
+    parts.push(similaritiesOf(comparison, candidates, from, Math.min(count, from + PAIRS_PER_YIELD)));
+    yield from / count;
+  }
+  return joinSimilarities(parts, comparison.aspects.aspects.length);
+}
