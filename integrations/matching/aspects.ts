@@ -1,3 +1,4 @@
+import { BINS } from './bits.ts';
 import { type Corpus, inPieces, isName, isWordy, joined, wordsFor } from './corpus.ts';
 import { listSimilarity } from './lists.ts';
 import {
@@ -30,8 +31,10 @@ import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
 export interface Aspect {
   name: string;
   weight: number;
-  /** Bits by bin where they are a rule and not learned. */
+  /** Where it is a rule and not learned, by bin: parts of the bits that outweigh all that words can say. */
   rule?: readonly number[];
+  /** Whether it compares what names one thing alone, such as serial numbers: no rule outweighs that. */
+  isCode?: boolean;
   /** 0..1, or NaN where one of the rows has no value. */
   similarity(left: number, right: number): number;
 }
@@ -45,14 +48,14 @@ export interface Aspects {
   spaces: Space[];
 }
 
-/** Bits of a contradiction, of what one name alone says, and of agreement. */
+/** Of a contradiction, of what one name alone says, and of agreement: shares of what outweighs all words. */
 const ruled = (contradiction: number, oneSided: number): number[] =>
-  Array.from({ length: 10 }, (_, bin) => (bin < 3 ? contradiction : bin < 7 ? oneSided : 0));
+  Array.from({ length: BINS }, (_, bin) => (bin < 3 ? 0 - contradiction : bin < 7 ? 0 - oneSided : 0));
 const RULES = {
-  environment: ruled(-12, -6),
-  version: ruled(-10, -1),
-  region: ruled(-10, -2),
-  series: ruled(-4, 0),
+  environment: ruled(1, 0.9),
+  version: ruled(1, 0.05),
+  region: ruled(1, 0.1),
+  series: ruled(0.5, 0),
 };
 
 /**
@@ -80,7 +83,7 @@ export function aspectsOf(
   const codes = space('codes', corpus.codes.terms, corpus.codes.left, corpus.codes.right);
   const together: Aspect[] = [
     { name: ALL_WORDS, weight, similarity: alike([all.words, all.pieces]) },
-    { name: ALL_CODES, weight, similarity: alike([codes]) },
+    { name: ALL_CODES, weight, isCode: true, similarity: alike([codes]) },
   ];
   return {
     aspects: [
@@ -175,7 +178,14 @@ function fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Aspe
       return aspect(alike([space(`ids ${name}`, terms, left, right)]));
     }
     case 'code':
-      return aspect(compared((record) => codeOf(text(record)), codeSimilarity));
+      return [
+        {
+          name,
+          weight,
+          isCode: true,
+          similarity: compared((record) => codeOf(text(record)), codeSimilarity),
+        },
+      ];
     case 'version':
       return aspect(compared((record) => versionOf(text(record)), versionSimilarity));
     case 'choice':

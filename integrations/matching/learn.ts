@@ -1,4 +1,4 @@
-import { bitsAt, bitsOf } from './bits.ts';
+import { BINS, bitsAt, bitsOf } from './bits.ts';
 import { type PairGraph, withRivals } from './rivals.ts';
 
 /** What is compared of the candidates: a similarity of each aspect for each pair, NaN where it is missing. */
@@ -10,8 +10,10 @@ export interface Compared {
 export interface ComparedAspect {
   name: string;
   weight: number;
-  /** Bits by bin where they are given and not learned. */
+  /** Where it is a rule and not learned, by bin: parts of the bits that outweigh all that words can say. */
   rule?: readonly number[];
+  /** Whether it compares what names one thing alone, such as serial numbers. */
+  isCode?: boolean;
   similarities: Float32Array;
 }
 
@@ -78,8 +80,8 @@ export function* learn(compared: Compared, shape: Shape): Generator<number, Lear
   return model;
 }
 
-/** Bits of a rule from which on it says that two are different, whatever else is learned. */
-const DECIDED = -4;
+/** Part of a rule's bits from which on it is taken to say that two are different. */
+const DECIDED = -0.5;
 
 /** The pairs that no rule decides, and of these the aspects that are to be learned. */
 export function undecided({ graph, aspects }: Compared): Compared {
@@ -100,6 +102,26 @@ export function undecided({ graph, aspects }: Compared): Compared {
       similarities: Float32Array.from(kept, (at) => aspect.similarities[at]!),
     })),
   };
+}
+
+/** The least bits that a rule takes where names contradict each other, and those by which it outweighs all words. */
+const LEAST_RULE = 10;
+const OUTWEIGHED = 4;
+
+/** What was learned with the bits of the rules, which grow with what words, texts and all else but codes can say for a match. */
+export function withRules(
+  learned: Learned,
+  aspects: readonly Omit<ComparedAspect, 'similarities'>[],
+): Learned {
+  const codes = new Set(aspects.filter(({ isCode }) => isCode).map(({ name }) => name));
+  const most = learned.aspects
+    .filter(({ aspect }) => !codes.has(aspect))
+    .reduce((sum, { bits }) => sum + Math.max(0, bits[BINS - 1]!), learned.priorBits);
+  const strength = Math.max(LEAST_RULE, most + OUTWEIGHED);
+  const ruled = aspects.flatMap(({ name, rule }) =>
+    rule ? [{ aspect: name, bits: rule.map((part) => part * strength) }] : [],
+  );
+  return { ...learned, aspects: [...learned.aspects, ...ruled] };
 }
 
 /** The odds of each pair by itself. */

@@ -2,7 +2,7 @@ import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
 import { withDecisions } from './decisions.ts';
 import { type Drift, driftOf, newWordsIn, seenIn } from './drift.ts';
-import { type Compared, learn, oddsOf, probabilitiesOf, type Shape, undecided } from './learn.ts';
+import { type Compared, learn, oddsOf, probabilitiesOf, type Shape, undecided, withRules } from './learn.ts';
 import {
   type Decision,
   type MatchField,
@@ -144,15 +144,13 @@ export function* learnModel(
   decisions: readonly Decision[] = [],
 ): Generator<Progress, MatchModel> {
   const open = undecided(compared);
-  const { learned, transitivity } = yield* learnShape(open, comparison);
-  const ruled = compared.aspects.flatMap(({ name, rule }) =>
-    rule ? [{ aspect: name, bits: [...rule] }] : [],
-  );
+  const { learned: shape, transitivity } = yield* learnShape(open, comparison);
+  const learned = withRules(shape, compared.aspects);
   const similaritiesBy = new Map(compared.aspects.map(({ name, similarities }) => [name, similarities]));
   const model: MatchModel = {
     format: MODEL_FORMAT,
     fields: comparison.fields.map(fieldOf),
-    aspects: [...learned.aspects, ...ruled].map((aspect) => ({
+    aspects: learned.aspects.map((aspect) => ({
       ...aspect,
       seen: seenIn(similaritiesBy.get(aspect.aspect)!),
     })),

@@ -147,9 +147,10 @@ export function comparedOf(
 ): Compared {
   return {
     graph: graphOf(candidates, left.length, right?.length ?? null),
-    aspects: aspects.map(({ name, weight, rule }, index) => ({
+    aspects: aspects.map(({ name, weight, rule, isCode = false }, index) => ({
       name,
       weight,
+      isCode,
       ...(rule ? { rule } : {}),
       similarities: similarities[index]!,
     })),
