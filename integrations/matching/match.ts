@@ -52,7 +52,7 @@ export function* matchListsInSteps(
   yield 0;
   const comparison = comparisonOf(left, right, options.fields, options.model, options.neighbours);
   yield 0.2;
-  const candidates = yield* within(0.2, 0.5, pairsBetween(comparison));
+  const candidates = yield* within(0.2, 0.5, pairsBetween(comparison, options.from));
   const similarities = yield* within(0.5, 0.7, allSimilarities(comparison, candidates));
   const compared = comparedOf(comparison, candidates, similarities);
   const model =

@@ -13,7 +13,7 @@ export type Progress = number;
 const NEIGHBOURS = 12;
 const POSTINGS = 4_000;
 /** Rows searched for, and pairs compared, between two yields. */
-const ROWS_PER_YIELD = 1_000;
+const ROWS_PER_YIELD = 250;
 const PAIRS_PER_YIELD = 20_000;
 
 /** Records made ready to be compared. Made of the same records and model again, it is the same. */
@@ -29,7 +29,8 @@ export interface Comparison {
 }
 
 /**
- * Stage 1: takes the records apart and weighs their terms, as a model does where there is one.
+ * Stage 1: takes the records apart and weighs their terms: those of one list as a model does where there is one, those of
+ * two by how often they are there, as with a model that was learned of parts of them.
  *
  * @throws RangeError when an id comes twice in a list, or the model is of other fields
  */
@@ -49,7 +50,7 @@ export function comparisonOf(
     right: lists[1],
     fields,
     corpus,
-    aspects: aspectsOf(corpus, fields, model),
+    aspects: aspectsOf(corpus, fields, right ? undefined : model),
     reach: { neighbours, postings: POSTINGS },
   };
 }
@@ -171,10 +172,13 @@ function* inParts(searches: readonly Search[], count: number): Generator<Progres
   return parts;
 }
 
-/** Stage 2 of two lists, seen from both. */
-export function* pairsBetween(comparison: Comparison): Generator<Progress, Candidates> {
+/** Stage 2 of two lists, seen from both or from the left one alone. */
+export function* pairsBetween(
+  comparison: Comparison,
+  from: 'both' | 'left' = 'both',
+): Generator<Progress, Candidates> {
   const pairs = new Pairs();
-  for (const side of ['left', 'right'] as const) {
+  for (const side of from === 'left' ? (['left'] as const) : (['left', 'right'] as const)) {
     const count = (side === 'left' ? comparison.left : comparison.right!).length;
     for (const near of joinNeighbours(yield* inParts(searchesOf(comparison, side), count)))
       pairs.add(near, 0, side === 'left' ? 'given' : 'turned');
