@@ -85,6 +85,8 @@ export interface Written {
   record: RemoteRecord;
   /** The answer had been lost, and the record was found as it should be. */
   recovered: boolean;
+  /** Of a create: whether the remote took a record that it had before for the new one; missing where `adopted` is to be asked. */
+  adopted?: boolean;
 }
 
 export type Right = 'read' | 'create' | 'update' | 'delete';
@@ -136,6 +138,8 @@ export interface Connector {
   create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
   /** The record made under a correlation id, if it was. */
   findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
+  /** Whether the record in which a create ended had been there before. Missing where the remote always makes one. */
+  adopted?(table: string, id: string): Promise<Result<boolean>>;
   /**
    * @param version the record as it was looked at: where the remote can, it is written only while it still is that, and
    * is `changed_meanwhile` otherwise.

@@ -85,13 +85,18 @@ const ending = (row: PlanRow, progress: 'stale' | 'refused', message: string): E
   changes: [],
 });
 
-/** @param record as the write has left it; null where that is not known, and what was sent counts as agreed. */
+/**
+ * @param record as the write has left it; null where that is not known, and what was sent counts as agreed.
+ * @param adopted it had been there before, so that it is not ours to remove when its card goes.
+ */
 function applied(
   mapping: Mapping,
-  row: PlanRow,
+  sent: PlanRow,
   id: string | undefined,
   record: RemoteRecord | null,
+  adopted = false,
 ): Ending {
+  const row: PlanRow = adopted ? { ...sent, origin: 'linked' } : sent;
   const remoteId = row.remoteId ?? id ?? null;
   const made = row.remoteId === null && id !== undefined ? { madeId: id } : {};
   return {
@@ -111,7 +116,9 @@ async function lookUp(applying: Applying, open: readonly Sending[]): Promise<Sen
   const { failed } = await each(sent, options.atOnce ?? AT_ONCE, async (one) => {
     const trace = await port.trace(one.write, one.mark);
     // what the record holds by now may be somebody's later change; only what was sent is known to be agreed
-    if (trace.kind === 'arrived') endings.push(applied(mapping, one.row, trace.record?.id, null));
+    if (trace.kind === 'arrived') {
+      endings.push(applied(mapping, one.row, trace.record?.id, null, trace.adopted));
+    }
     if (trace.kind === 'unmarked') unmarked.push(one);
   });
   if (failed) throw failed.error;
@@ -159,7 +166,8 @@ async function send(applying: Applying, open: readonly Sending[]): Promise<Sendi
     const state = row.remoteId === null ? undefined : states.get(row.remoteId);
     const answer = await port.writeRemote(write, mark, state?.kind === 'there' ? state.record : null);
     if (answer.kind === 'done') {
-      endings.push(applied(mapping, row, answer.record?.id, answer.found ? null : answer.record));
+      const record = answer.found ? null : answer.record;
+      endings.push(applied(mapping, row, answer.record?.id, record, answer.adopted));
     } else if (answer.kind !== 'lost') endings.push(ending(row, answer.kind, answer.message));
   });
   const left = await settle(applying, open, endings);

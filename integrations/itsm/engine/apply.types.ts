@@ -39,8 +39,11 @@ export type RemoteWrite =
 
 /** What the remote says to a write; `lost` when no answer came, so that it may have been done or not. */
 export type RemoteAnswer =
-  /** `found`: its answer was lost, and the record was looked up; somebody may have changed it since. */
-  | { kind: 'done'; record: RemoteRecord | null; found?: boolean }
+  /**
+   * `found`: its answer was lost, and the record was looked up; somebody may have changed it since.
+   * `adopted`: the remote took a record that it had before for the one to be made.
+   */
+  | { kind: 'done'; record: RemoteRecord | null; found?: boolean; adopted?: boolean }
   | { kind: 'refused'; message: string }
   /** The record was no longer as it was seen, and nothing was written. */
   | { kind: 'stale'; message: string }
@@ -51,7 +54,7 @@ export type RemoteAnswer =
  * only the present state can tell.
  */
 export type Trace =
-  | { kind: 'arrived'; record: RemoteRecord | null }
+  | { kind: 'arrived'; record: RemoteRecord | null; adopted?: boolean }
   | { kind: 'absent' }
   | { kind: 'unmarked' };
 

@@ -110,9 +110,13 @@ function takenBack(row: PlanRow, remoteId: string | null, book: Book): Omit<Inve
   };
 }
 
-/** Removes what was made, as long as it is as it was made. */
+/** Removes what was made, as long as it is as it was made. A record that the remote had before is only let go. */
 function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse, 'reason'> {
   const side = row.side ?? 'local';
+  const pair = remoteId === null ? undefined : book.pairs.get(remoteId);
+  if (side === 'remote' && remoteId !== null && pair?.origin === 'linked') {
+    return { action: 'unlink', expects: { pair: 'linked' }, drops: [remoteId] };
+  }
   const held = heldNow(row, remoteId, book, side);
   return {
     action: 'delete',

@@ -32,7 +32,9 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
           : await connector.update(what.table, what.id, values, seen?.version, seen?.fields);
       if (!answer.ok) return failed(answer.failure);
       const { record, recovered } = answer.value;
-      return { kind: 'done', record: await shown(record, values), found: recovered };
+      const adopted =
+        what.kind === 'create' && (answer.value.adopted ?? (await wasThere(what.table, record.id)));
+      return { kind: 'done', record: await shown(record, values), found: recovered, adopted };
     }
     if (what.kind === 'delete') {
       const answer = await connector.delete(what.table, what.id, seen?.version, seen?.fields);
@@ -52,6 +54,9 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
     const answer = await connector.deleteRelation(found);
     return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
   };
+
+  const wasThere = async (table: string, id: string): Promise<boolean> =>
+    connector.adopted ? await asked(connector.adopted(table, id)) : false;
 
   /** The record as it was written: a column that is kept from the account comes back empty, whatever it holds. */
   const shown = async (record: RemoteRecord, values: RemoteValues): Promise<RemoteRecord> => {
@@ -85,7 +90,8 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
     async trace(what, mark): Promise<Trace> {
       if (what.kind === 'create') {
         const record = await asked(connector.findCreated(what.table, mark));
-        return record ? { kind: 'arrived', record } : { kind: 'absent' };
+        if (!record) return { kind: 'absent' };
+        return { kind: 'arrived', record, adopted: await wasThere(what.table, record.id) };
       }
       const ends = what.kind === 'relate' ? endsOf(what.link) : undefined;
       const found = ends && (await relationId(ends));

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { syncBase as base, connectTo, runMapping, startInstance, storeMapping } from '../../support/itsm.ts';
+import {
+  syncBase as base,
+  connectTo,
+  runMapping,
+  settled,
+  startInstance,
+  storeMapping,
+} from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 const ways = {
@@ -113,6 +120,33 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
         : /Found duplicate records/,
     );
   });
+
+  if (way === 'identification') {
+    it('are not taken for made here where one was there before', async () => {
+      for (const lost of [false, true]) {
+        const name = lost ? 'Reading room' : 'Bicycles';
+        const card = await make(name);
+        // it appears while the run is under way
+        instance.watch = ({ kind }) => {
+          if (kind === 'reconcile' && record(name).length === 0) instance.elsewhere.insert(TABLE, { name });
+        };
+        if (lost) instance.faults.arm({ fault: 'reset_after_write', kinds: [door], times: 1 });
+        const run = await push();
+        instance.watch = undefined;
+        expect(run.stats).toMatchObject({ created: 1, errors: 0 });
+        expect(record(name)).toHaveLength(1);
+        const undone = await admin.post(`${base}/sync/runs/${run.id}/undo`);
+        expect(undone.status, undone.text).toBe(202);
+        await settled(t, admin, undone.body.id);
+        expect(record(name)).toHaveLength(1);
+        await push();
+        await admin.post(`/api/v1/cards/${card}/archive`);
+        await push();
+        await push();
+        expect(record(name)).toHaveLength(1);
+      }
+    });
+  }
 
   it('need their own right', async () => {
     const { body } = await admin.post(`${base}/connections/${connectionId}/test`);

@@ -10,10 +10,23 @@ import type { Reading } from './reading.ts';
 import { recordOf, recordsOf, systemColumns } from './records.ts';
 
 const RELATIONS = 'cmdb_rel_ci';
+/** Counts the changes of a record since it was made. */
+const CHANGES = 'sys_mod_count';
+
+/** A way in that finds a record again by itself, and may take one that is there for the new one. */
+type Door = { kind: 'import_set'; staging: string } | { kind: 'reconcile'; source: string };
+
+/** The record in which a door has put what it was given. */
+interface Arrived {
+  id: string;
+  /** It had been there before; missing where the answer does not tell. */
+  adopted?: boolean;
+}
 
 export interface Writing {
   create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
   findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
+  adopted(table: string, id: string): Promise<Result<boolean>>;
   update(
     table: string,
     id: string,
@@ -146,7 +159,7 @@ export function createWriting(
     table: string,
     values: RemoteValues,
     correlation: string,
-    door: { kind: 'import_set'; staging: string } | { kind: 'reconcile'; source: string },
+    door: Door,
   ): Promise<Result<Written>> => {
     const doing = `Creating a record of ${table}`;
     const call: Call =
@@ -177,23 +190,32 @@ export function createWriting(
             },
           };
     const fields = Object.keys(values);
-    const idOf = door.kind === 'import_set' ? importedId : reconciledId;
-    const written = await surely<string>(
+    const readAnswer = door.kind === 'import_set' ? imported : reconciled;
+    const written = await surely<Arrived>(
       call,
       async () => {
         const found = await byCorrelation(table, correlation, fields);
-        return found.ok ? done(found.value?.id ?? null) : found;
+        return found.ok ? done(found.value ? { id: found.value.id } : null) : found;
       },
-      (result) => idOf(result, call.path, doing),
+      (result) => readAnswer(result, call.path, doing),
     );
     if (!written.ok) return written;
-    const looks = await reading.readByIds(table, [written.value.value], fields);
+    const { id, ...arrived } = written.value.value;
+    const looks = await reading.readByIds(table, [id], fields);
     if (!looks.ok) return looks;
-    const look = looks.value.get(written.value.value);
+    const look = looks.value.get(id);
     if (look?.kind !== 'there') {
       return failed('not_found', call.path, `${doing} was done, but the record is not shown to the account`);
     }
-    return done({ record: look.record, recovered: written.value.recovered });
+    return done({ record: look.record, recovered: written.value.recovered, ...arrived });
+  };
+
+  /** By which way new records of a table go in, where that is not the table itself. */
+  const doorOf = (table: string): Door | undefined => {
+    const { door } = config;
+    if (door.kind === 'reconcile') return door;
+    if (door.kind !== 'import_set' || !Object.hasOwn(door.staging, table)) return undefined;
+    return { kind: 'import_set', staging: door.staging[table]! };
   };
 
   const remove = async (
@@ -230,13 +252,19 @@ export function createWriting(
 
   return {
     findRelation,
-    async create(table, values, correlation) {
-      const { door } = config;
-      if (door.kind === 'reconcile') return createByDoor(table, values, correlation, door);
-      const staging =
-        door.kind === 'import_set' && Object.hasOwn(door.staging, table) ? door.staging[table] : undefined;
-      if (staging === undefined) return createByTable(table, values, correlation);
-      return createByDoor(table, values, correlation, { kind: 'import_set', staging });
+    create(table, values, correlation) {
+      const door = doorOf(table);
+      return door
+        ? createByDoor(table, values, correlation, door)
+        : createByTable(table, values, correlation);
+    },
+    async adopted(table, id) {
+      if (!doorOf(table)) return done(false);
+      const looks = await reading.readByIds(table, [id], [CHANGES]);
+      if (!looks.ok) return looks;
+      const look = looks.value.get(id);
+      // a record that was there has at least been given the correlation id; where it is not told, it is not ours to remove
+      return done(look?.kind !== 'there' || look.record.fields[CHANGES]?.value !== '0');
     },
     findCreated: (table, correlation) => byCorrelation(table, correlation, []),
     async update(table, id, values, _version, seen) {
@@ -292,7 +320,7 @@ export function createWriting(
   };
 }
 
-function importedId(result: unknown, path: string, doing: string): Result<string> {
+function imported(result: unknown, path: string, doing: string): Result<Arrived> {
   // the answer's `result` is the list of transformed rows
   const [row] = Array.isArray(result) ? (result as Record<string, unknown>[]) : [];
   if (row?.status === 'error') {
@@ -307,13 +335,13 @@ function importedId(result: unknown, path: string, doing: string): Result<string
     return failed('refused', path, `${doing} was passed over by the transform map (${why})`);
   }
   return typeof row?.sys_id === 'string'
-    ? done(row.sys_id)
+    ? done({ id: row.sys_id, adopted: row.status !== 'inserted' })
     : failed('answer_lost', path, `${doing} was answered without a record`);
 }
 
-function reconciledId(result: unknown, path: string, doing: string): Result<string> {
+function reconciled(result: unknown, path: string, doing: string): Result<Arrived> {
   const { items } = (result ?? {}) as {
-    items?: { sysId?: string; errors?: { error?: string; message?: string }[] }[];
+    items?: { sysId?: string; operation?: string; errors?: { error?: string; message?: string }[] }[];
   };
   const [item] = items ?? [];
   const error = item?.errors?.[0];
@@ -322,6 +350,6 @@ function reconciledId(result: unknown, path: string, doing: string): Result<stri
     return failed(code, path, `${doing} was refused by identification (${error.message ?? error.error})`);
   }
   return item?.sysId && item.sysId !== 'Unknown'
-    ? done(item.sysId)
+    ? done({ id: item.sysId, adopted: item.operation !== 'INSERT' })
     : failed('answer_lost', path, `${doing} was answered without a record`);
 }
