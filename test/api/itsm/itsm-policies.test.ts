@@ -125,4 +125,61 @@ describe('what the recipes of the guide remove', () => {
     await admin.post(`${base}/sync/runs/${stopped.id}/cancel`);
     expect(await named('ITComponent')).toHaveLength(39);
   });
+
+  it('strict: every mapped record whose card is gone, but none whose card no longer fits the filter', async () => {
+    const table = 'cmdb_ci_appl';
+    const subtype = 'businessApplication';
+    const theirs = insert(table, { name: 'On both' });
+    const cards: string[] = [];
+    for (const name of ['On both', 'Made', 'Unfit'])
+      cards.push(await make({ type: 'Application', name, subtype }));
+    await make({ type: 'Application', name: 'Outside the filter' });
+    const mapping = await setUp({ mode: 'strict', direction: 'push' });
+    const push = () => runMapping(t, admin, mapping, 'push', '?auto_apply=true');
+    expect(await push()).toMatchObject({ status: 'completed', stats: { created: 2, errors: 0 } });
+    const records = () =>
+      [...instance.store.of(table)]
+        .map(({ values }) => [values.name, values.short_description, values.operational_status])
+        .sort();
+    expect(records()).toEqual([
+      ['Made', 'no description', '1'],
+      // it was there: both sides agree that nothing is told
+      ['On both', undefined, undefined],
+      ['Unfit', 'no description', '1'],
+    ]);
+    await admin.post(`/api/v1/cards/${cards[0]}/archive`);
+    await admin.patch(`/api/v1/cards/${cards[2]}`, { subtype: null, description: 'no longer told' });
+    expect(await push()).toMatchObject({ status: 'completed', stats: { planned: { quarantine: 1 } } });
+    expect(instance.store.rows.has(theirs)).toBe(true);
+    await pass(48);
+    expect(await push()).toMatchObject({ status: 'completed', stats: { deleted: 1, errors: 0 } });
+    expect(records()).toEqual([
+      ['Made', 'no description', '1'],
+      ['Unfit', 'no description', '1'],
+    ]);
+  });
+
+  it('both ways: the newer change wins, and what no clock settles is asked', async () => {
+    const table = 'cmdb_ci_service';
+    const record = insert(table, { name: 'Both', busines_criticality: '1 - most critical' });
+    const mapping = await setUp({ mode: 'conservative', direction: 'bidirectional' });
+    const run = () => runMapping(t, admin, mapping);
+    expect(await run()).toMatchObject({ status: 'completed', stats: { created: 1, errors: 0 } });
+    const card = await t.services.db('cards').where({ name: 'Both', status: 'ACTIVE' }).first();
+    expect(card.attributes).toMatchObject({ businessCriticality: 'missionCritical' });
+    await admin.patch(`/api/v1/cards/${card.id}`, { description: 'older', name: 'Ours' });
+    instance.store.skew = 60_000;
+    instance.elsewhere.update(record, { short_description: 'newer', name: 'Theirs' });
+    instance.store.skew = 0;
+    expect(await run()).toMatchObject({
+      status: 'completed',
+      stats: { updated: 1, planned: { conflict: 1 } },
+    });
+    expect(await t.services.db('cards').where({ id: card.id }).first()).toMatchObject({
+      description: 'newer',
+      name: 'Ours',
+    });
+    const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
+    expect(body.items).toMatchObject([{ path: 'name', local: 'Ours', remote: 'Theirs' }]);
+  });
 });
