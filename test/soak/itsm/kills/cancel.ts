@@ -84,8 +84,12 @@ async function settle(place: Place, crew?: Crew): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     for (const { key } of kinds) {
       const errand = { of: key, how: 'both' } as const;
-      if (crew) await crew.bereaved(await start(place, errand));
-      else await carry(place, errand);
+      if (!crew) await carry(place, errand);
+      else if (await crew.bereaved(await start(place, errand)))
+        throw new Error('a worker died that nobody killed');
+      const run = await place.world.services.db('itsm_runs').where({ id: place.runId }).first();
+      if (run.status !== 'completed')
+        throw new Error(`a run that follows has ended as ${run.status}: ${run.stopped ?? run.error_message}`);
     }
   }
 }
