@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
-import type { RemoteValues, Written } from '../connector.ts';
+import type { Connector } from '../connector.ts';
 import { createSurely, unlessChanged } from '../surely.ts';
 import type { ItopConfig } from './config.ts';
 import type { Description } from './description.ts';
@@ -18,20 +18,10 @@ import { type Operation, type Told, type Transport, toldOf } from './transport.t
 const commentOf = (correlation: string): string => `Estate ${correlation}`;
 const COMMENT = 'Estate';
 
-export interface Writing {
-  create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
-  findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
-  update(
-    table: string,
-    id: string,
-    values: RemoteValues,
-    version?: string,
-    seen?: RemoteRecord['fields'],
-  ): Promise<Result<Written>>;
-  delete(table: string, id: string): Promise<Result<boolean>>;
-  createRelation(type: string, from: string, to: string): Promise<Result<string>>;
-  deleteRelation(id: string): Promise<Result<boolean>>;
-}
+export type Writing = Pick<
+  Connector,
+  'create' | 'findCreated' | 'update' | 'delete' | 'createRelation' | 'deleteRelation'
+>;
 
 interface Write {
   doing: string;

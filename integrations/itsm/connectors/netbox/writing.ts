@@ -1,6 +1,6 @@
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
-import type { RemoteColumn, RemoteValues, Written } from '../connector.ts';
+import type { Connector, RemoteColumn, RemoteValues } from '../connector.ts';
 import type { Surely } from '../surely.ts';
 import { type Api, columnsOf, pathOf } from './api.ts';
 import type { NetBoxConfig } from './config.ts';
@@ -9,12 +9,7 @@ import { isTable, keyOf } from './ids.ts';
 import type { Reading } from './reading.ts';
 import { listOf, recordOf, timeSeen, valueAt } from './records.ts';
 
-export interface Writing {
-  create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
-  findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
-  update(table: string, id: string, values: RemoteValues, version?: string): Promise<Result<Written>>;
-  delete(table: string, id: string, version?: string): Promise<Result<boolean>>;
-}
+export type Writing = Pick<Connector, 'create' | 'findCreated' | 'update' | 'delete'>;
 
 export function createWriting(
   api: Api,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
-import type { RemoteValues, Written } from '../connector.ts';
+import type { Connector, RemoteValues, Written } from '../connector.ts';
 import { createSurely, unlessChanged } from '../surely.ts';
 import type { Call, Transport } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
@@ -23,27 +23,11 @@ interface Arrived {
   adopted?: boolean;
 }
 
-export interface Writing {
-  create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
-  findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
-  adopted(table: string, id: string): Promise<Result<boolean>>;
-  update(
-    table: string,
-    id: string,
-    values: RemoteValues,
-    version?: string,
-    seen?: RemoteRecord['fields'],
-  ): Promise<Result<Written>>;
-  delete(
-    table: string,
-    id: string,
-    version?: string,
-    seen?: RemoteRecord['fields'],
-  ): Promise<Result<boolean>>;
-  createRelation(type: string, from: string, to: string): Promise<Result<string>>;
-  deleteRelation(id: string): Promise<Result<boolean>>;
-  findRelation(type: string, from: string, to: string): Promise<Result<string | null>>;
-}
+export type Writing = Pick<
+  Connector,
+  'create' | 'findCreated' | 'update' | 'delete' | 'createRelation' | 'deleteRelation'
+> &
+  Required<Pick<Connector, 'adopted' | 'findRelation'>>;
 
 const textsOf = (values: RemoteValues): Record<string, string> =>
   Object.fromEntries(
