@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { startWorkers } from '../../workers/runtime.ts';
 import { authority, serverCertificate } from '../emulators/certificates.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../emulators/servicenow/server.ts';
-import type { TestAnswer, TestApp, TestClient } from './harness.ts';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from './harness.ts';
 import { untilStatus } from './jobs.ts';
 
 export const syncBase = '/api/v1/itsm-sync';
@@ -10,18 +11,47 @@ export const syncBase = '/api/v1/itsm-sync';
 export const startInstance = (options: Options = {}): Promise<ServiceNowEmulator> =>
   startServiceNow({ tls: serverCertificate, ...options });
 
-/** Sets up a connection to the instance. @returns its id. */
-export async function connectTo(admin: TestClient, instance: ServiceNowEmulator): Promise<string> {
-  const answer = await admin.post(`${syncBase}/connections`, {
-    name: `Instance ${randomUUID()}`,
-    instance_url: instance.base,
-    username: 'estate',
-    password: 'secret',
-    ca: authority,
-  });
+/** A service with workers, and an instance to keep in step with. */
+export interface SyncTest {
+  t: TestApp;
+  admin: TestClient;
+  instance: ServiceNowEmulator;
+  close(): Promise<void>;
+}
+
+export async function openSyncTest(options: Options = {}): Promise<SyncTest> {
+  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const admin = await t.as('admin');
+  const workers = await startWorkers(t.services);
+  const instance = await startInstance(options);
+  const close = async () => {
+    await workers.close(5_000);
+    await instance.close();
+    await t.close();
+  };
+  return { t, admin, instance, close };
+}
+
+/** Makes what the body describes. @returns its id. */
+export async function createSync(admin: TestClient, path: string, body: object): Promise<string> {
+  const answer = await admin.post(`${syncBase}/${path}`, body);
   if (answer.status !== 201) throw new Error(answer.text);
   return answer.body.id;
 }
+
+/** Sets up a connection of a kind. @returns its id. */
+export const connectKind = (admin: TestClient, kind: string, instance_url: string, more: object) =>
+  createSync(admin, 'connections', {
+    name: `${kind} ${randomUUID()}`,
+    kind,
+    instance_url,
+    ca: authority,
+    ...more,
+  });
+
+/** Sets up a connection to the instance. @returns its id. */
+export const connectTo = (admin: TestClient, instance: ServiceNowEmulator): Promise<string> =>
+  connectKind(admin, 'servicenow', instance.base, { username: 'estate', password: 'secret' });
 
 export interface MappingInput {
   connectionId: string;

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { serverCertificate } from '../../emulators/certificates.ts';
 import { type Lists, startLists } from '../../emulators/http-lists.ts';
 import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
 import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
@@ -9,7 +8,7 @@ import type { NetBox } from '../../emulators/netbox/instance.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { runMapping, syncBase } from '../../support/itsm.ts';
+import { connectKind, createSync, runMapping, syncBase } from '../../support/itsm.ts';
 
 let t: TestApp;
 let admin: TestClient;
@@ -32,13 +31,8 @@ afterAll(async () => {
   await t.close();
 });
 
-async function create(path: string, body: object): Promise<string> {
-  const answer = await admin.post(`${syncBase}/${path}`, body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-}
-const connect = (kind: string, instance_url: string, more: object) =>
-  create('connections', { name: `${kind} ${randomUUID()}`, kind, instance_url, ca: authority, ...more });
+const create = (path: string, body: object) => createSync(admin, path, body);
+const connect = (kind: string, address: string, more: object) => connectKind(admin, kind, address, more);
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 const always = { auto_apply: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };

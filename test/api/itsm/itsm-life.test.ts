@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
+  openSyncTest,
   runMapping,
   settled,
-  startInstance,
   storeMapping,
 } from '../../support/itsm.ts';
 import { untilStatus } from '../../support/jobs.ts';
@@ -16,20 +15,13 @@ let t: TestApp;
 let admin: TestClient;
 let instance: ServiceNowEmulator;
 let connectionId: string;
-let workers: Workers;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  instance = await startInstance();
+  ({ t, admin, instance, close } = await openSyncTest());
   connectionId = await connectTo(admin, instance);
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await instance.close();
-  await t.close();
-});
+afterAll(() => close());
 
 const insert = (table: string, ...names: string[]): string[] =>
   names.map((name) => instance.store.insert(table, { name }, 'admin').values.sys_id!);

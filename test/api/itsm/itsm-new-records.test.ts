@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
+  openSyncTest,
   runMapping,
   settled,
-  startInstance,
   storeMapping,
 } from '../../support/itsm.ts';
 
@@ -24,14 +23,11 @@ const names = {
 
 let t: TestApp;
 let admin: TestClient;
-let workers: Workers;
+let close: () => Promise<void>;
 let instance: ServiceNowEmulator;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  instance = await startInstance({
+  ({ t, admin, instance, close } = await openSyncTest({
     importSets: {
       u_estate_apps: {
         target: TABLE,
@@ -41,14 +37,10 @@ beforeAll(async () => {
         ignores: ['passed over'],
       },
     },
-  });
+  }));
   instance.changeField('cmdb_ci', { name: 'u_made_as', label: 'Made as', type: 'string' });
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await instance.close();
-  await t.close();
-});
+afterAll(() => close());
 
 const cardOf = async (name: string, more: object = {}): Promise<string> =>
   (await admin.post('/api/v1/cards', { type: 'Application', name, description: 'About it', ...more })).body

@@ -1,33 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { syncBase as base, runMapping, startInstance, storeMapping } from '../../support/itsm.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { syncBase as base, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 const client = { client_id: 'estate-client', client_secret: 'client secret' };
 
 let t: TestApp;
 let admin: TestClient;
-let workers: Workers;
+let close: () => Promise<void>;
 let instance: ServiceNowEmulator;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
   // whoever brings no certificate of the authority is not let in at all
   const tls = { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true };
-  instance = await startInstance({ tls });
+  ({ t, admin, instance, close } = await openSyncTest({ tls }));
   instance.elsewhere.insert(TABLE, { name: 'Payroll' });
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await instance.close();
-  await t.close();
-});
+afterAll(() => close());
 
 async function connect(more: object): Promise<string> {
   const { status, body, text } = await admin.post(`${base}/connections`, {

@@ -1,22 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { syncBase as base, connectTo, runMapping, settled, startInstance } from '../../support/itsm.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { syncBase as base, connectTo, openSyncTest, runMapping, settled } from '../../support/itsm.ts';
 
 let t: TestApp;
 let admin: TestClient;
 let instance: ServiceNowEmulator;
 let connection: string;
-let workers: Workers;
+let close: () => Promise<void>;
 let recipes: Record<string, unknown>[];
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  instance = await startInstance();
+  ({ t, admin, instance, close } = await openSyncTest());
   connection = await connectTo(admin, instance);
   const page = await readFile('docs/integrations/itsm-mappings.md', 'utf8');
   const blocks = page.slice(page.indexOf('## Recipes')).matchAll(/```json\n(.*?)```/gs);
@@ -27,11 +23,7 @@ beforeEach(async () => {
   await t.services.db('itsm_mappings').update({ is_active: false });
   await t.services.db('cards').whereIn('type', ['Application', 'ITComponent']).update({ status: 'ARCHIVED' });
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await instance.close();
-  await t.close();
-});
+afterAll(() => close());
 
 /** Sets up the recipe, but for when it runs by itself. @returns the mapping's id. */
 async function setUp(what: { mode: string; direction: string }): Promise<string> {

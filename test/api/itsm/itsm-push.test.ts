@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
+  openSyncTest,
   runMapping,
   settled,
-  startInstance,
   storeMapping,
 } from '../../support/itsm.ts';
 
@@ -16,14 +15,11 @@ const TABLE = 'cmdb_ci_business_app';
 let t: TestApp;
 let admin: TestClient;
 let instance: ServiceNowEmulator;
-let workers: Workers;
+let close: () => Promise<void>;
 let mapping: string;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  instance = await startInstance();
+  ({ t, admin, instance, close } = await openSyncTest());
   instance.rate.rule = { limit: 1_000, windowMs: 1_000, retryAfter: true, headers: true };
   mapping = await storeMapping(t, {
     connectionId: await connectTo(admin, instance),
@@ -31,11 +27,7 @@ beforeAll(async () => {
     more: { sync_mode: 'conservative', max_deletion_ratio: 1 },
   });
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await instance.close();
-  await t.close();
-});
+afterAll(() => close());
 
 const make = async (name: string): Promise<string> =>
   (await admin.post('/api/v1/cards', { type: 'Application', name, description: `About ${name}` })).body.id;

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { serverCertificate } from '../../emulators/certificates.ts';
 import { type Lists, startLists } from '../../emulators/http-lists.ts';
 import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
 import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
@@ -10,7 +9,14 @@ import { startNetBox } from '../../emulators/netbox/server.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { connectTo, runMapping, startInstance, syncBase } from '../../support/itsm.ts';
+import {
+  connectKind,
+  connectTo,
+  createSync,
+  runMapping,
+  startInstance,
+  syncBase,
+} from '../../support/itsm.ts';
 
 let t: TestApp;
 let admin: TestClient;
@@ -37,13 +43,8 @@ afterAll(async () => {
   await t.close();
 });
 
-async function create(path: string, body: object): Promise<string> {
-  const answer = await admin.post(`${syncBase}/${path}`, body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-}
-const connect = (kind: string, instance_url: string, more: object) =>
-  create('connections', { name: `${kind} ${randomUUID()}`, kind, instance_url, ca: authority, ...more });
+const create = (path: string, body: object) => createSync(admin, path, body);
+const connect = (kind: string, address: string, more: object) => connectKind(admin, kind, address, more);
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 const always = { skip_staging: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };

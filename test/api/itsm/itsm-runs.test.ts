@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
+  openSyncTest,
   runMapping,
   settled,
-  startInstance,
   storeMapping,
 } from '../../support/itsm.ts';
 
@@ -16,13 +15,10 @@ let t: TestApp;
 let admin: TestClient;
 let instance: ServiceNowEmulator;
 let connectionId: string;
-let workers: Workers;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  instance = await startInstance();
+  ({ t, admin, instance, close } = await openSyncTest());
   // long ago, so that nothing of it is taken for a change that became visible late
   instance.store.skew = -86_400_000;
   furnish(instance, {
@@ -32,11 +28,7 @@ beforeAll(async () => {
   instance.store.skew = 0;
   connectionId = await connectTo(admin, instance);
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await instance.close();
-  await t.close();
-});
+afterAll(() => close());
 
 const staged = async (runId: string, query = ''): Promise<Record<string, unknown>[]> =>
   (await admin.get(`${base}/sync/runs/${runId}/staged?page_size=200${query}`)).body.items;
