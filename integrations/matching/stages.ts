@@ -65,9 +65,6 @@ const sameFields = (a: readonly MatchField[], b: readonly MatchField[]): boolean
 export const termsOf = ({ aspects }: Comparison): Record<string, TermCounts> =>
   Object.fromEntries(aspects.spaces.map((space) => [space.name, countsOf(space)]));
 
-/** The neighbours of some rows of a list, a set of them for each space. */
-export type FindNeighbours = (rows: ArrayLike<number>) => Neighbours[];
-
 /** Rows from one up to another. */
 export const rowsFrom = (from: number, to: number): Uint32Array =>
   Uint32Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
