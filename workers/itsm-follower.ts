@@ -16,8 +16,8 @@ export interface ItsmFollower {
 }
 
 /**
- * Starts runs for what changes in the inventory, where a mapping says so, and scheduled ones that had to wait. Any number of processes may look: a mapping has
- * one run at a time.
+ * Starts runs for what changes in the inventory, where a mapping says so, and scheduled ones that had to wait. Any number
+ * of processes may look: a mapping has one run at a time.
  */
 export function startItsmFollower(services: Services, gatherMs = GATHER_MS): ItsmFollower {
   const { db, signals, log } = services;

@@ -116,7 +116,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       await store(() => requeueRun(leases, lease, 'crash'));
     } else if (
       !(error instanceof JobFailed) &&
-      !(error instanceof EstateError && (error.status < 500 || error.code === 'worker_lost')) &&
+      !(error instanceof EstateError && error.status < 500) &&
       row.failures + 1 < processor.definition.attempts
     ) {
       log.warn({ err: error }, 'the job failed; it will run again');
@@ -288,8 +288,8 @@ async function store<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /** Why a job is not carried out any more by which worker after worker was lost. */
-function deadly({ id, deaths }: ClaimedRow): EstateError {
-  return new EstateError(
+function deadly({ id, deaths }: ClaimedRow): JobFailed {
+  return new JobFailed(
     'worker_lost',
     `${deaths} workers in a row were lost with the job before it got on, killed or out of memory perhaps; their logs tell more under its id ${id}.`,
   );
