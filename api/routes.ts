@@ -1,4 +1,5 @@
 import type { Services } from '../domain/services.ts';
+import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
@@ -117,6 +118,7 @@ export const routeGroups: RouteGroup[] = [
   registerItsmReviewRoutes,
   registerItsmRunRoutes,
   registerItsmUndoRoutes,
+  registerAnalysisRunRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

@@ -35,6 +35,7 @@ import * as jobDeaths from './steps/0043-job-deaths.ts';
 import * as itsmPlanIndex from './steps/0044-itsm-plan-index.ts';
 import * as itsmNewRecords from './steps/0045-itsm-new-records.ts';
 import * as itsmDue from './steps/0046-itsm-due.ts';
+import * as analysisRuns from './steps/0050-analysis-runs.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -74,4 +75,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0044-itsm-plan-index', up: itsmPlanIndex.up },
   { name: '0045-itsm-new-records', up: itsmNewRecords.up },
   { name: '0046-itsm-due', up: itsmDue.up },
+  { name: '0050-analysis-runs', up: analysisRuns.up },
 ];

@@ -29,6 +29,10 @@ export const tags = [
     name: 'ITSM synchronisation',
     description: 'Remote databases of configuration items, and how they and the inventory agree',
   },
+  {
+    name: 'AI analysis',
+    description: 'Analyses of the whole inventory, which run as jobs: their runs and what they have found',
+  },
   { name: 'Webhooks', description: 'Changes sent to other systems' },
   { name: 'Users and roles', description: 'Who may do what' },
   { name: 'Provisioning', description: 'SCIM 2.0: accounts and groups, kept by an identity provider' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
+import { aiAnalysisRows } from './matrix/ai-analysis.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
 import { bookmarkRows } from './matrix/bookmarks.data.ts';
 import { calculationRows } from './matrix/calculations.data.ts';
@@ -206,6 +207,7 @@ export const table: Row[] = [
   itsmRows,
   itsmRunRows,
   itsmUndoRows,
+  aiAnalysisRows,
   batchRows,
   calculationRows,
   reportRows,

@@ -1,0 +1,71 @@
+import Type, { type TSchema } from 'typebox';
+import { cancelRun } from '../../domain/analysis/runs.cancel.ts';
+import { listRuns, readRun } from '../../domain/analysis/runs.queries.ts';
+import { RUNS_PATH } from '../../domain/analysis/runs.start.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import {
+  AnalysisRunSchema,
+  AnalysisStatusSchema,
+  AnalysisTypeSchema,
+  StartedRunSchema,
+} from '../schemas/analysis-runs.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'AI analysis';
+const ofRun = Type.Object({ run_id: Uuid }, closed);
+
+/** Runs of analyses, whichever kind: to be read, and to be cancelled. */
+export function registerAnalysisRunRoutes(app: App): void {
+  for (const schema of [AnalysisRunSchema, StartedRunSchema] as TSchema[]) app.addSchema(schema);
+  const run = (description: string) => ({ description, schema: Type.Ref('AnalysisRun#') });
+
+  operation(app, {
+    method: 'GET',
+    url: RUNS_PATH,
+    id: 'listAnalysisRuns',
+    tag,
+    summary: 'List runs of analyses, the newest first',
+    permission: 'ai_analysis.view',
+    module: 'ai_analysis',
+    query: listQuery(['created_at'], 'created_at', {
+      analysis_type: Type.Optional(AnalysisTypeSchema),
+      status: Type.Optional(AnalysisStatusSchema),
+    }),
+    answers: { 200: { description: 'Runs', schema: listAnswer(Type.Ref('AnalysisRun#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRuns(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${RUNS_PATH}/:run_id`,
+    id: 'readAnalysisRun',
+    tag,
+    summary: 'Read one run of an analysis',
+    permission: 'ai_analysis.view',
+    module: 'ai_analysis',
+    params: ofRun,
+    answers: { 200: run('The run') },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRun(ctx, params.run_id)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${RUNS_PATH}/:run_id/cancel`,
+    id: 'cancelAnalysisRun',
+    tag,
+    summary: 'Cancel a run of an analysis',
+    description:
+      'Its worker stops within two seconds. What it has found is not kept; what earlier runs found stays. One that has ended: 409.',
+    permission: 'ai_analysis.manage',
+    module: 'ai_analysis',
+    params: ofRun,
+    answers: { 200: run('The run, cancelled') },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) => {
+      await cancelRun(ctx, params.run_id);
+      return sendJson(reply, await readRun(ctx, params.run_id));
+    },
+  });
+}
