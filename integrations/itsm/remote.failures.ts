@@ -22,7 +22,7 @@ export const advice = {
   refused:
     'The remote does not take the request. Check the mapped fields against the dictionary of the remote.',
   changed_meanwhile:
-    'Somebody has changed the record since it was looked at, and nothing was written. The next run takes their change in.',
+    'Somebody has changed the record since it was looked at; what they wrote stands, or was put back at once. The next run takes their change in.',
   ambiguous: 'The remote holds several records of the same identity. Remove the duplicates there.',
   bad_rows:
     'Correct the list over there, or what the connection says of it: each row needs a key, and each line the columns of the header.',

@@ -26,6 +26,7 @@ export const serviceNowKind: RemoteKind = {
     { table: 'sys_db_object', rights: ['read'], needed: ['read'] },
     { table: 'sys_dictionary', rights: ['read'], needed: ['read'] },
     { table: 'sys_choice', rights: ['read'], needed: [] },
+    { table: 'sys_audit', rights: ['read'], needed: [] },
     { table: 'sys_audit_delete', rights: ['read'], needed: [] },
     ...stagingTables(settings).map((table): Tested => ({ table, rights: ['create'], needed: [] })),
   ],

@@ -87,6 +87,8 @@ export interface Written {
   recovered: boolean;
   /** Of a create: whether the remote took a record that it had before for the new one; missing where `adopted` is to be asked. */
   adopted?: boolean;
+  /** What somebody should know about the write, though it was done. */
+  notice?: string;
 }
 
 export type Right = 'read' | 'create' | 'update' | 'delete';
@@ -142,7 +144,8 @@ export interface Connector {
   adopted?(table: string, id: string): Promise<Result<boolean>>;
   /**
    * @param version the record as it was looked at: where the remote can, it is written only while it still is that, and
-   * is `changed_meanwhile` otherwise.
+   * is `changed_meanwhile` otherwise. Where it can only tell afterwards that somebody was between, what they had written is
+   * put back, and that is `changed_meanwhile` too.
    * @param seen what it held then: a write whose answer was lost is only sent again while that still stands, and is
    * `changed_meanwhile` otherwise.
    */

@@ -94,14 +94,17 @@ function applied(
   sent: PlanRow,
   id: string | undefined,
   record: RemoteRecord | null,
-  adopted = false,
+  {
+    adopted = false,
+    notice = null,
+  }: { adopted?: boolean | undefined; notice?: string | null | undefined } = {},
 ): Ending {
   const row: PlanRow = adopted ? { ...sent, origin: 'linked' } : sent;
   const remoteId = row.remoteId ?? id ?? null;
   const made = row.remoteId === null && id !== undefined ? { madeId: id } : {};
   return {
     row,
-    outcome: { progress: 'applied', message: null, ...made },
+    outcome: { progress: 'applied', message: notice, ...made },
     changes: bookChanges(mapping, row, { record, remoteId, cardId: row.cardId }),
   };
 }
@@ -117,7 +120,7 @@ async function lookUp(applying: Applying, open: readonly Sending[]): Promise<Sen
     const trace = await port.trace(one.write, one.mark);
     // what the record holds by now may be somebody's later change; only what was sent is known to be agreed
     if (trace.kind === 'arrived') {
-      endings.push(applied(mapping, one.row, trace.record?.id, null, trace.adopted));
+      endings.push(applied(mapping, one.row, trace.record?.id, null, trace));
     }
     if (trace.kind === 'unmarked') unmarked.push(one);
   });
@@ -167,7 +170,7 @@ async function send(applying: Applying, open: readonly Sending[]): Promise<Sendi
     const answer = await port.writeRemote(write, mark, state?.kind === 'there' ? state.record : null);
     if (answer.kind === 'done') {
       const record = answer.found ? null : answer.record;
-      endings.push(applied(mapping, row, answer.record?.id, record, answer.adopted));
+      endings.push(applied(mapping, row, answer.record?.id, record, answer));
     } else if (answer.kind !== 'lost') endings.push(ending(row, answer.kind, answer.message));
   });
   const left = await settle(applying, open, endings);

@@ -42,10 +42,11 @@ export type RemoteAnswer =
   /**
    * `found`: its answer was lost, and the record was looked up; somebody may have changed it since.
    * `adopted`: the remote took a record that it had before for the one to be made.
+   * `notice`: what somebody should know about it.
    */
-  | { kind: 'done'; record: RemoteRecord | null; found?: boolean; adopted?: boolean }
+  | { kind: 'done'; record: RemoteRecord | null; found?: boolean; adopted?: boolean; notice?: string }
   | { kind: 'refused'; message: string }
-  /** The record was no longer as it was seen, and nothing was written. */
+  /** The record was no longer as it was seen, and what somebody had written stands. */
   | { kind: 'stale'; message: string }
   | { kind: 'lost' };
 

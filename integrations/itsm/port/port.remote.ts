@@ -31,10 +31,11 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
           ? await connector.create(what.table, values, mark)
           : await connector.update(what.table, what.id, values, seen?.version, seen?.fields);
       if (!answer.ok) return failed(answer.failure);
-      const { record, recovered } = answer.value;
+      const { record, recovered, notice } = answer.value;
       const adopted =
         what.kind === 'create' && (answer.value.adopted ?? (await wasThere(what.table, record.id)));
-      return { kind: 'done', record: await shown(record, values), found: recovered, adopted };
+      const told = notice === undefined ? {} : { notice };
+      return { kind: 'done', record: await shown(record, values), found: recovered, adopted, ...told };
     }
     if (what.kind === 'delete') {
       const answer = await connector.delete(what.table, what.id, seen?.version, seen?.fields);

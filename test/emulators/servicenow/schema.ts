@@ -152,6 +152,20 @@ export function baseSchema(): TableSchema[] {
       fields: [reference('user', 'User', 'sys_user'), reference('role', 'Role', 'sys_user_role')],
     },
     {
+      name: 'sys_audit',
+      label: 'Audit',
+      unaudited: true,
+      fields: [
+        text('tablename', 'Table name', 80),
+        text('documentkey', 'Document key', 32),
+        text('fieldname', 'Field name', 80),
+        text('oldvalue', 'Old value', 4000),
+        text('newvalue', 'New value', 4000),
+        of('integer', 'record_checkpoint', 'Update count'),
+        text('user', 'User', 40),
+      ],
+    },
+    {
       name: 'sys_audit_delete',
       label: 'Audit Deleted Record',
       display: 'display_value',

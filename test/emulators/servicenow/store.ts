@@ -160,13 +160,32 @@ export class Store {
     const fitting = this.#fitting(row.table, values);
     const changed = Object.entries(fitting).filter(([name, value]) => (row.values[name] ?? '') !== value);
     if (changed.length === 0) return false;
+    const replaced = changed.map(([name, value]) => [name, row.values[name] ?? '', value] as const);
     Object.assign(row.values, Object.fromEntries(changed), {
       sys_updated_on: formatTime(this.now()),
       sys_updated_by: user,
       sys_mod_count: String(Number(row.values.sys_mod_count) + 1),
     });
     if (row.table === 'cmdb_rel_ci') this.#refer(row);
+    if (this.fields(row.table).has('sys_class_name')) this.#audit(row, replaced, user);
     return true;
+  }
+
+  /** Keeps what configuration items were changed from and to, a row for each column. */
+  #audit(row: Row, replaced: readonly (readonly [string, string, string])[], user: string): void {
+    for (const [fieldname, oldvalue, newvalue] of replaced) {
+      const { sys_id: documentkey = '', sys_mod_count: record_checkpoint = '' } = row.values;
+      const values = {
+        tablename: row.table,
+        documentkey,
+        fieldname,
+        oldvalue,
+        newvalue,
+        record_checkpoint,
+        user,
+      };
+      this.insert('sys_audit', values, user);
+    }
   }
 
   /** Deletes a row, its relations with it, and keeps a record of each in sys_audit_delete. */

@@ -25,6 +25,7 @@ export const defaultRequirements: Requirements = {
   cmdb_rel_ci: { read: ['itil', 'cmdb_read'], create: ['itil'], write: ['itil'], delete: ['itil'] },
   cmdb_rel_type: { create: ['admin'], write: ['admin'], delete: ['admin'] },
   sys_audit_delete: { read: ['audit_reader'], create: ['nobody'], write: ['nobody'], delete: ['nobody'] },
+  sys_audit: { read: ['audit_reader'], create: ['nobody'], write: ['nobody'], delete: ['nobody'] },
   sys_dictionary: {
     read: ['personalize_dictionary'],
     create: ['admin'],

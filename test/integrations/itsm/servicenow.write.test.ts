@@ -142,3 +142,39 @@ test.each([
   }
   await other.close();
 });
+
+describe('what somebody writes between the look and the write', () => {
+  const meet = async (theirs: Record<string, string>) => {
+    const id = instance.store.ids(table)[0]!;
+    instance.elsewhere.update(id, { name: 'web', os: 'Linux' });
+    const look = (await value(remote.readByIds(table, [id], ['name', 'os']))).get(id)!;
+    const { fields, version } = (look as Extract<typeof look, { kind: 'there' }>).record;
+    instance.elsewhere.update(id, theirs);
+    const sent = remote.update(table, id, { name: 'ours', os: 'Linux 2' }, version, fields);
+    return { id, sent };
+  };
+
+  test('is put back where the write went over it', async () => {
+    const { id, sent } = await meet({ name: 'theirs' });
+    expect(await failure(sent)).toMatchObject({
+      code: 'changed_meanwhile',
+      what: expect.stringContaining('met a change of name'),
+    });
+    expect(instance.store.rows.get(id)!.values).toMatchObject({ name: 'theirs', os: 'Linux 2' });
+  });
+
+  test('is left alone where it was of another column', async () => {
+    const { id, sent } = await meet({ short_description: 'theirs' });
+    expect(await value(sent)).not.toHaveProperty('notice');
+    expect(instance.store.rows.get(id)!.values).toMatchObject({ name: 'ours', short_description: 'theirs' });
+    expect(instance.count('update')).toBe(1);
+  });
+
+  test('is told of where the account may not see the audit', async () => {
+    const account = instance.accounts.get('estate')!;
+    account.roles.delete('audit_reader');
+    const { id, sent } = await meet({ name: 'theirs' });
+    expect(await value(sent)).toMatchObject({ notice: expect.stringContaining('see its history') });
+    expect(instance.store.rows.get(id)!.values.name).toBe('ours');
+  });
+});

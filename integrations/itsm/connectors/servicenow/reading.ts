@@ -2,7 +2,7 @@ import { done, failed, type Result } from '../../remote.failures.ts';
 import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
 import type { Answered, Transport } from '../transport.ts';
 import { encodedQuery, fromRemoteTime, toRemoteTime, where } from './query.ts';
-import { recordsOf, systemColumns } from './records.ts';
+import { CHANGES, recordsOf, systemColumns } from './records.ts';
 
 /** How much before the watermark a reading of changes begins: the time of an update is set before it is visible. */
 const OVERLAP_MS = 60_000;
@@ -170,7 +170,7 @@ export function createReading(transport: Transport): Reading {
           conditions: [where('sys_id', 'IN', some.join(','))],
           order: [],
         };
-        const answer = await list(stretch, fields, { limit: some.length, counted: true });
+        const answer = await list(stretch, [CHANGES, ...fields], { limit: some.length, counted: true });
         if (!answer.ok) return answer;
         const { total, result, pageSize } = answer.value;
         for (const record of recordsOf(table, result, fields))

@@ -3,6 +3,8 @@ import { fromRemoteTime } from './query.ts';
 
 /** Columns that every record is read with. */
 export const systemColumns = ['sys_id', 'sys_updated_on', 'sys_class_name'];
+/** Counts the changes of a record since it was made: its version, where it was asked for. */
+export const CHANGES = 'sys_mod_count';
 
 type Cell = string | { value?: string | null; display_value?: string | null } | null | undefined;
 
@@ -25,7 +27,14 @@ export function recordOf(table: string, row: unknown, fields: string[]): RemoteR
   const shown: Record<string, RemoteField> = {};
   // a column that is not in the answer is unknown, which is not the same as empty
   for (const name of fields) if (cells[name] !== undefined) shown[name] = cellOf(cells[name]);
-  return { table, id, fields: shown, updatedAt: updatedAt ?? new Date(0).toISOString() };
+  const version = cells[CHANGES] === undefined ? '' : String(cellOf(cells[CHANGES]).value ?? '');
+  return {
+    table,
+    id,
+    fields: shown,
+    updatedAt: updatedAt ?? new Date(0).toISOString(),
+    ...(version === '' ? {} : { version }),
+  };
 }
 
 /** The rows of an answer, each id once: the later of two is the newer one. */

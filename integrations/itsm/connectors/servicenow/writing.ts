@@ -2,16 +2,15 @@ import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { Connector, RemoteValues, Written } from '../connector.ts';
-import { createSurely, unlessChanged } from '../surely.ts';
+import { createSurely, type Sure, unlessChanged } from '../surely.ts';
 import type { Call, Transport } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
+import { overwritten } from './overwritten.ts';
 import { where } from './query.ts';
 import type { Reading } from './reading.ts';
-import { recordOf, recordsOf, systemColumns } from './records.ts';
+import { CHANGES, recordOf, recordsOf, systemColumns } from './records.ts';
 
 const RELATIONS = 'cmdb_rel_ci';
-/** Counts the changes of a record since it was made. */
-const CHANGES = 'sys_mod_count';
 
 /** A way in that finds a record again by itself, and may take one that is there for the new one. */
 type Door = { kind: 'import_set'; staging: string } | { kind: 'reconcile'; source: string };
@@ -29,6 +28,9 @@ export type Writing = Pick<
 > &
   Required<Pick<Connector, 'adopted' | 'findRelation'>>;
 
+const UNSEEN =
+  'Somebody changed the record between the last look and this write. The instance does not show what was changed: see its history.';
+
 const textsOf = (values: RemoteValues): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]),
@@ -42,7 +44,7 @@ export function createWriting(
   const pathOf = (table: string, id?: string): string =>
     `/api/now/v2/table/${encodeURIComponent(table)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
   const answerWith = (fields: string[]) => () => ({
-    sysparm_fields: [...new Set([...systemColumns, ...fields])].join(','),
+    sysparm_fields: [...new Set([...systemColumns, CHANGES, ...fields])].join(','),
     sysparm_display_value: 'all',
     sysparm_exclude_reference_link: 'true',
   });
@@ -202,6 +204,39 @@ export function createWriting(
     return { kind: 'import_set', staging: door.staging[table]! };
   };
 
+  /** Writes values into a record, and looks at it before that is done again. @param seen what it held before. */
+  const change = (
+    table: string,
+    id: string,
+    wanted: Record<string, string>,
+    seen: RemoteRecord['fields'] | undefined,
+  ): Promise<Result<Sure<RemoteRecord>>> => {
+    const fields = Object.keys(wanted);
+    const doing = `Changing a record of ${table}`;
+    return surely<RemoteRecord>(
+      {
+        method: 'PATCH',
+        path: pathOf(table, id),
+        doing,
+        query: answerWith(fields),
+        body: wanted,
+      },
+      async () => {
+        const looks = await reading.readByIds(table, [id], fields);
+        if (!looks.ok) return looks;
+        const look = looks.value.get(id);
+        if (look?.kind === 'gone')
+          return failed('not_found', pathOf(table, id), `The record of ${table} is gone`);
+        const stands =
+          look?.kind === 'there' && fields.every((name) => look.record.fields[name]?.value === wanted[name]);
+        if (stands) return done(look.record);
+        const record = look?.kind === 'there' ? look.record : undefined;
+        return unlessChanged({ where: pathOf(table, id), doing }, record, seen, fields);
+      },
+      recordFrom(table, fields),
+    );
+  };
+
   const remove = async (
     table: string,
     id: string,
@@ -251,34 +286,21 @@ export function createWriting(
       return done(look?.kind !== 'there' || look.record.fields[CHANGES]?.value !== '0');
     },
     findCreated: (table, correlation) => byCorrelation(table, correlation, []),
-    async update(table, id, values, _version, seen) {
-      const fields = Object.keys(values);
+    async update(table, id, values, version, seen) {
       const wanted = textsOf(values);
       const doing = `Changing a record of ${table}`;
-      const written = await surely<RemoteRecord>(
-        {
-          method: 'PATCH',
-          path: pathOf(table, id),
-          doing,
-          query: answerWith(fields),
-          body: wanted,
-        },
-        async () => {
-          const looks = await reading.readByIds(table, [id], fields);
-          if (!looks.ok) return looks;
-          const look = looks.value.get(id);
-          if (look?.kind === 'gone')
-            return failed('not_found', pathOf(table, id), `The record of ${table} is gone`);
-          const stands =
-            look?.kind === 'there' &&
-            fields.every((name) => look.record.fields[name]?.value === wanted[name]);
-          if (stands) return done(look.record);
-          const record = look?.kind === 'there' ? look.record : undefined;
-          return unlessChanged({ where: pathOf(table, id), doing }, record, seen, fields);
-        },
-        recordFrom(table, fields),
-      );
-      return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
+      const written = await change(table, id, wanted, seen);
+      if (!written.ok) return written;
+      const { value: record, recovered } = written.value;
+      const theirs = await overwritten(transport, record, { wanted, version, seen });
+      if (!theirs.ok) return theirs;
+      if (theirs.value === 'unknown') return done({ record, recovered, notice: UNSEEN });
+      const columns = Object.keys(theirs.value);
+      if (columns.length === 0) return done({ record, recovered });
+      const back = await change(table, id, theirs.value, record.fields);
+      if (!back.ok) return back;
+      const what = `${doing} met a change of ${columns.join(', ')} at the same moment, which was put back`;
+      return failed('changed_meanwhile', pathOf(table, id), what);
     },
     delete: (table, id, _version, seen) => remove(table, id, `Deleting a record of ${table}`, seen),
     async createRelation(type, from, to) {
