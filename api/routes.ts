@@ -16,6 +16,7 @@ import { registerDocumentRoutes } from './collaboration/documents.routes.ts';
 import { registerFileRoutes } from './collaboration/files.routes.ts';
 import { registerStakeholderRoutes } from './collaboration/stakeholders.routes.ts';
 import { registerTodoRoutes } from './collaboration/todos.routes.ts';
+import { registerFindingRoutes } from './compliance/findings.routes.ts';
 import { registerEolRoutes } from './eol/eol.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
@@ -88,6 +89,7 @@ export const routeGroups: RouteGroup[] = [
   registerTodoRoutes,
   registerDocumentRoutes,
   registerFileRoutes,
+  registerFindingRoutes,
   registerSurveyRoutes,
   registerSurveyAnswerRoutes,
   registerUserRoutes,

@@ -13,6 +13,10 @@ export const tags = [
   { name: 'Favorites', description: 'Cards that one has starred' },
   { name: 'Bookmarks', description: 'Saved views of the inventory, shared with others and read as OData' },
   { name: 'Surveys', description: 'What stakeholders are asked about their cards, and what they answer' },
+  {
+    name: 'Compliance',
+    description: 'How the landscape keeps its regulations, and what is decided about gaps',
+  },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },
   { name: 'Jobs', description: 'Work in the background' },

@@ -2,6 +2,7 @@ import { calculationUndo } from '../calculations/calculations.undo.ts';
 import { mergeUndo } from '../cards/merge/merge.events.undo.ts';
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
 import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
+import { complianceUndo } from '../compliance/findings.events.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import { savedReportUndo } from '../saved-reports/saved-reports.events.ts';
@@ -19,6 +20,7 @@ export const undoSpecs: UndoSpec[] = [
   calculationUndo,
   catalogueUndo,
   collaborationUndo,
+  complianceUndo,
   mergeUndo,
   notificationUndo,
   settingUndo,

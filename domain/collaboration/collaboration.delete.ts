@@ -1,4 +1,6 @@
 import type { Work } from '../command.ts';
+import type { FindingRow } from '../compliance/compliance.types.ts';
+import { findingEvent } from '../compliance/findings.events.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
@@ -62,6 +64,9 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
   tell(files, (card, row) => fileEvent(card, row, true));
   tell(await leaving<ResponseRow>(work, 'survey_responses', [...byId.keys()]), (card, row) =>
     responseEvent(card, row, null),
+  );
+  tell(await leaving<FindingRow>(work, 'compliance_findings', [...byId.keys()]), (card, row) =>
+    findingEvent(card, row, null),
   );
   for (const row of await leaving<StoredRow>(work, 'favorites', [...byId.keys()])) {
     work.emit(favoriteEvent(row, null));

@@ -11,6 +11,7 @@ const guardedKinds: Record<string, AppPermission> = {
   document: 'documents.view',
   file: 'documents.view',
   stakeholder: 'stakeholders.view',
+  compliance_finding: 'compliance.view',
   survey: 'surveys.manage',
   survey_response: 'surveys.manage',
 };

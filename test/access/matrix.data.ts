@@ -7,6 +7,7 @@ import { calculationRows } from './matrix/calculations.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
+import { complianceRows } from './matrix/compliance.data.ts';
 import { eolRows } from './matrix/eol.data.ts';
 import { extractionRows } from './matrix/extractions.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
@@ -214,4 +215,5 @@ export const table: Row[] = [
   extractRows,
   odataRows,
   eolRows,
+  complianceRows,
 ].flat();

@@ -59,6 +59,7 @@ export const cardReferences: CardReference[] = [
   { entity: 'todo', table: 'todos', column: 'card_id' },
   { entity: 'document', table: 'documents', column: 'card_id' },
   { entity: 'file', table: 'file_attachments', column: 'card_id' },
+  { entity: 'compliance finding', table: 'compliance_findings', column: 'card_id' },
   {
     entity: 'survey response',
     table: 'survey_responses',

@@ -1,0 +1,46 @@
+import { type Row, row } from '../matrix.row.ts';
+import type { World } from '../world.ts';
+
+const values = { regulation: 'gdpr', requirement: 'R', status: 'partial', severity: 'low' };
+
+/** A finding on a card of its own. */
+async function finding(w: World, more: object = {}): Promise<string> {
+  const [made] = await w.t.services
+    .db('compliance_findings')
+    .insert({ ...values, card_id: await w.card(), ...more })
+    .returning('id');
+  return made.id;
+}
+
+const one = async (w: World) => ({ path: { finding_id: await finding(w) } });
+
+/** Whoever reads the inventory reads findings; administrators alone write them and decide about them. */
+export const complianceRows: Row[] = [
+  row('GET /api/v1/compliance/findings', '+ + + + - - 0'),
+  row('GET /api/v1/compliance/findings/{finding_id}', '+ + + + - - 0', one),
+  row('GET /api/v1/cards/{card_id}/compliance-findings', '+ + + + - - 0', async (w) => ({
+    path: { card_id: await w.card() },
+  })),
+  row('POST /api/v1/compliance/findings', '+ - - - - - 0', async (w) => ({
+    body: { ...values, card_id: await w.card() },
+  })),
+  row('PATCH /api/v1/compliance/findings/bulk', '+ - - - - - 0', async (w) => ({
+    body: { ids: [await finding(w)], decision: 'in_review' },
+  })),
+  row('DELETE /api/v1/compliance/findings/bulk', '+ - - - - - 0', async (w) => ({
+    body: { ids: [await finding(w)] },
+  })),
+  row('PATCH /api/v1/compliance/findings/{finding_id}', '+ - - - - - 0', async (w) => ({
+    ...(await one(w)),
+    body: { decision: 'accepted', review_note: 'Small.' },
+  })),
+  row('DELETE /api/v1/compliance/findings/{finding_id}', '+ - - - - - 0', one),
+  row('PATCH /api/v1/compliance/findings/{finding_id}/details', '+ - - - - - 0', async (w) => ({
+    ...(await one(w)),
+    body: { category: 'privacy' },
+  })),
+  row('POST /api/v1/compliance/findings/{finding_id}/ai-verdict', '+ - - - - - 0', async (w) => ({
+    ...(await one(w)),
+    body: { verdict: 'confirm' },
+  })),
+];
