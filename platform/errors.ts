@@ -4,6 +4,8 @@
  * description is complete by construction.
  */
 export const errorCodes = {
+  ai_budget_spent: { status: 409, title: 'The budget for AI is spent' },
+  ai_not_configured: { status: 409, title: 'No provider of AI is set up' },
   approval_blocked_mandatory_missing: { status: 409, title: 'Approval is blocked' },
   as_of_expired: { status: 422, title: 'The moment is no longer kept' },
   bad_body: { status: 400, title: 'The body cannot be parsed' },

@@ -125,7 +125,7 @@ export const ssoMembers = {
 
 export const aiMembers = {
   enabled: Type.Boolean(),
-  provider_type: choice(['ollama', 'openai', 'azure_openai', 'anthropic']),
+  provider_type: choice(['ollama', 'openai', 'azure_openai', 'anthropic', 'gemini']),
   provider_url: address,
   api_key: secret,
   model: line(200),
@@ -138,6 +138,19 @@ export const aiMembers = {
     description: 'Card types for which suggestions are made; none: all',
   }),
   portfolio_insights_enabled: Type.Boolean(),
+  tokens_per_run: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'What one run may spend' }),
+  tokens_per_day: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'In UTC, all together' }),
+  calls_per_day: Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Requests sent, in UTC' }),
+  outgoing_fields: Type.Record(
+    Type.String({ minLength: 1, maxLength: 100 }),
+    Type.Array(Type.String({ maxLength: 200 }), { maxItems: 500, uniqueItems: true }),
+    {
+      maxProperties: 500,
+      description:
+        'What of a card a provider is sent, by card type; `*` for all types that are not named. Fields: `name`, `alias`, `description`, `subtype`, `lifecycle`, `attributes.<key>`, and `attributes.*` for all attributes but costs. A change replaces it whole',
+      examples: [{ '*': ['name', 'attributes.*'], Application: ['name', 'description'] }],
+    },
+  ),
 };
 
 const days = (minimum: number, description: string) =>

@@ -74,7 +74,7 @@ export const settingDefaults = {
   },
   ai: {
     enabled: false,
-    provider_type: 'ollama' as 'ollama' | 'openai' | 'azure_openai' | 'anthropic',
+    provider_type: 'ollama' as 'ollama' | 'openai' | 'azure_openai' | 'anthropic' | 'gemini',
     provider_url: '',
     model: '',
     api_version: '2025-01-01',
@@ -82,6 +82,14 @@ export const settingDefaults = {
     search_url: '',
     enabled_types: [] as string[],
     portfolio_insights_enabled: false,
+    tokens_per_run: 500_000,
+    tokens_per_day: 2_000_000,
+    calls_per_day: 5_000,
+    /** What of a card a provider is sent, by card type; `*` stands for the types that are not named. */
+    outgoing_fields: { '*': ['name', 'alias', 'subtype', 'lifecycle', 'attributes.*'] } as Record<
+      string,
+      string[]
+    >,
   },
   logo: null as StoredImage | null,
   favicon: null as StoredImage | null,

@@ -1,0 +1,96 @@
+import { AISDKError, APICallError } from '@ai-sdk/provider';
+import { OutboundOverflow, OutboundRefusal } from '../../platform/outbound.ts';
+import { ModelFailure } from './models.types.ts';
+
+/** One failed request: why, and whether another may fare better, after how long a wait. */
+export interface FailedCall {
+  failure: ModelFailure;
+  again: boolean;
+  /** What the provider asks for. */
+  waitMs?: number;
+  /** Whether the provider may have worked for it and charge the tokens. */
+  charged: boolean;
+}
+
+/** What an error of the SDK means. Nothing of what was sent, and no key, gets into the message. */
+export function readFailure(
+  error: unknown,
+  { timedOut, apiKey }: { timedOut: boolean; apiKey: string },
+): FailedCall {
+  const fail = (
+    kind: ModelFailure['kind'],
+    message: string,
+    more: Partial<Omit<FailedCall, 'failure'>> = {},
+  ): FailedCall => ({
+    failure: new ModelFailure(kind, message, { cause: withoutRequest(error) }),
+    again: false,
+    charged: false,
+    ...more,
+  });
+  if (timedOut) return fail('timeout', 'The provider of AI takes too long.', { again: true, charged: true });
+  const refusal = causeOf(error, OutboundRefusal);
+  if (refusal) return fail('address', refusal.message);
+  if (causeOf(error, OutboundOverflow)) {
+    return fail('too_long', 'The answer of the provider of AI is longer than allowed.', { charged: true });
+  }
+  const call = causeOf(error, APICallError);
+  const status = call?.statusCode;
+  // an answer without what every answer has
+  const unreadable = !call && AISDKError.isInstance(error);
+  if (unreadable || (status !== undefined && status >= 200 && status < 300)) {
+    return fail('unavailable', 'The provider of AI answers what cannot be read.', {
+      again: true,
+      charged: true,
+    });
+  }
+  if (!call || status === undefined) {
+    return fail('unavailable', 'The provider of AI cannot be reached.', { again: true });
+  }
+  if (status === 401 || status === 403) return fail('unauthorised', 'The provider of AI refuses the key.');
+  if (status === 429) {
+    const waitMs = retryAfterMs(call.responseHeaders?.['retry-after']);
+    return fail('rate_limited', 'The provider of AI asks to be asked less often.', {
+      again: true,
+      ...(waitMs === undefined ? {} : { waitMs }),
+    });
+  }
+  if (status >= 500 || status === 408) {
+    const waitMs = retryAfterMs(call.responseHeaders?.['retry-after']);
+    return fail('unavailable', `The provider of AI answers ${status}.`, {
+      again: true,
+      ...(waitMs === undefined ? {} : { waitMs }),
+    });
+  }
+  return fail('rejected', `The provider of AI refuses the request (${status}): ${said(call, apiKey)}`);
+}
+
+/** RFC 9110, 10.2.3: seconds, or a date. */
+function retryAfterMs(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+function causeOf<E extends Error>(
+  error: unknown,
+  kind: (new (...given: never[]) => E) | typeof APICallError,
+): E | undefined {
+  let present = error;
+  for (let depth = 0; present instanceof Error && depth < 6; depth += 1) {
+    if (present instanceof kind) return present as E;
+    present = present.cause;
+  }
+  return undefined;
+}
+
+/** The provider's own words, as far as they are fit to be shown. */
+function said(call: APICallError, apiKey: string): string {
+  const words = call.message.replace(/\s+/g, ' ').slice(0, 300);
+  return apiKey === '' ? words : words.replaceAll(apiKey, '…');
+}
+
+/** The SDK's errors carry the whole request, which logs must not hold. */
+function withoutRequest(error: unknown): unknown {
+  return error instanceof Error ? `${error.name}: ${error.message.slice(0, 300)}` : undefined;
+}

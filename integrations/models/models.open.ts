@@ -1,0 +1,70 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { AiProvider, AiSettings } from '../../domain/ai/ai.provider.ts';
+
+type ProviderType = AiSettings['provider_type'];
+
+/** Where each provider is asked when no address is set; Azure has one for each resource. */
+const usual: Record<ProviderType, string> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  gemini: 'https://generativelanguage.googleapis.com/v1beta',
+  ollama: 'http://localhost:11434/v1',
+  azure_openai: '',
+};
+
+/** The address of the provider's API. One without a path gets the path that the API has everywhere. */
+export function apiAddress({ provider_type: type, provider_url: given }: AiSettings): string {
+  if (given === '') return usual[type];
+  const url = new URL(given);
+  const path = url.pathname.replace(/\/+$/, '');
+  return `${url.origin}${path === '' && type !== 'azure_openai' ? new URL(usual[type]).pathname : path}`;
+}
+
+/**
+ * The model as the SDK speaks to it. Keys are always handed over, so that the SDK never takes one from the environment.
+ * @param guarded a `fetch` that checks addresses and bounds answers.
+ */
+export function openModel({ settings, apiKey }: AiProvider, guarded: typeof fetch): LanguageModelV4 {
+  const { provider_type: type, model } = settings;
+  const address = apiAddress(settings);
+  switch (type) {
+    case 'anthropic':
+      return createAnthropic({ baseURL: address, apiKey, fetch: guarded })(model);
+    case 'gemini':
+      return createGoogle({ baseURL: address, apiKey, fetch: guarded })(model);
+    case 'azure_openai':
+      return openAi(address, model, guarded, azure(settings, apiKey, address));
+    default:
+      return openAi(address, model, guarded, {
+        ...(apiKey === '' ? {} : { apiKey }),
+        // OpenAI's newer models refuse the old name, of which servers of the same protocol know no other
+        ...(address === usual.openai ? { transformRequestBody: newName } : {}),
+      });
+  }
+}
+
+type OpenAiOptions = Omit<Parameters<typeof createOpenAICompatible>[0], 'name'>;
+
+function openAi(baseURL: string, model: string, guarded: typeof fetch, more: Partial<OpenAiOptions>) {
+  const options = { baseURL, name: 'openai', fetch: guarded, supportsStructuredOutputs: true, ...more };
+  return createOpenAICompatible(options).chatModel(model);
+}
+
+/** A deployment is named by the path, or by the model under the address of Azure's version 1. */
+function azure(settings: AiSettings, apiKey: string, address: string): Partial<OpenAiOptions> {
+  const options = { headers: { 'api-key': apiKey }, transformRequestBody: newName };
+  if (address.endsWith('/openai/v1')) return options;
+  const deployment = encodeURIComponent(settings.model);
+  return {
+    ...options,
+    baseURL: `${address.replace(/\/openai$/, '')}/openai/deployments/${deployment}`,
+    queryParams: { 'api-version': settings.api_version },
+  };
+}
+
+function newName({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
+  return { ...body, max_completion_tokens: max_tokens };
+}

@@ -1,0 +1,135 @@
+import type { Dialect, Json } from './openai.ts';
+
+/** What is spent, by a rule that anybody can follow: four characters a token. */
+const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4);
+
+const textOf = (content: Json): string =>
+  typeof content === 'string' ? content : content.map((part: { text?: string }) => part.text ?? '').join('');
+
+/** What OpenAI refuses in a schema for strict decoding, or undefined. */
+function strictFault(schema: Json): string | undefined {
+  if (Array.isArray(schema)) return schema.map(strictFault).find((fault) => fault !== undefined);
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  if (schema.type === 'object') {
+    if (schema.additionalProperties !== false) return "'additionalProperties' is required to be false";
+    const names = Object.keys(schema.properties ?? {});
+    if (names.some((name) => !schema.required?.includes(name))) return "'required' must name every property";
+    return strictFault(Object.values(schema.properties ?? {}));
+  }
+  for (const word of ['minLength', 'maxLength', 'uniqueItems', 'default']) {
+    if (word in schema) return `'${word}' is not permitted`;
+  }
+  return strictFault([schema.items, ...(schema.anyOf ?? [])]);
+}
+
+/** POST /chat/completions below `/v1`, below `/openai/v1`, or below a deployment of Azure's. */
+export const openAi: Dialect = {
+  name: 'openai',
+  matches: ({ pathname, searchParams }) => {
+    if (/^(\/openai)?\/v1\/chat\/completions$/.test(pathname)) return {};
+    const deployment = /^\/openai\/deployments\/([^/]+)\/chat\/completions$/.exec(pathname)?.[1];
+    return deployment && searchParams.has('api-version') ? {} : undefined;
+  },
+  key: ({ authorization, 'api-key': azure }) => (azure as string) ?? authorization?.replace(/^Bearer /, ''),
+  read(body) {
+    const { type, json_schema: wanted } = body.response_format ?? {};
+    if (!body.model || !Array.isArray(body.messages)) return 'model and messages are required';
+    if (type !== 'json_schema' || !/^[a-zA-Z0-9_-]{1,64}$/.test(wanted?.name)) return 'bad response_format';
+    const fault = wanted.strict ? strictFault(wanted.schema) : undefined;
+    if (fault) return `Invalid schema for response_format: ${fault}`;
+    const [first, ...turns] = body.messages.map(({ role, content }: { role: string; content: unknown }) => ({
+      role,
+      text: textOf(content),
+    }));
+    if (first.role !== 'system') return 'no system message';
+    return { model: body.model, system: first.text, turns, schema: wanted.schema };
+  },
+  answer: (text, body, end) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_750_000_000,
+    model: body.model,
+    choices:
+      end === 'empty'
+        ? []
+        : [
+            {
+              index: 0,
+              message: { role: 'assistant', content: end === 'filtered' ? null : text },
+              finish_reason: end === 'filtered' ? 'content_filter' : end,
+            },
+          ],
+    usage: {
+      prompt_tokens: tokens(body.messages),
+      completion_tokens: tokens(text),
+      total_tokens: tokens(body.messages) + tokens(text),
+    },
+  }),
+  error: (status, message) => ({ error: { message, type: 'error', param: null, code: String(status) } }),
+};
+
+/** POST /v1/messages; structured answers come by the only tool, or by `output_config`. */
+export const anthropic: Dialect = {
+  name: 'anthropic',
+  matches: ({ pathname }) => (pathname === '/v1/messages' ? {} : undefined),
+  key: (headers) => headers['x-api-key'] as string,
+  read(body) {
+    if (!body.model || !(body.max_tokens > 0)) return 'model and max_tokens are required';
+    const schema = body.output_config?.format?.schema ?? body.tools?.[0]?.input_schema;
+    if (!schema) return 'nothing structured is asked for';
+    const turns = body.messages.map(({ role, content }: { role: string; content: unknown }) => ({
+      role,
+      text: textOf(content),
+    }));
+    return { model: body.model, system: textOf(body.system), turns, schema };
+  },
+  answer: (text, body, end) => ({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: body.model,
+    content: body.tools
+      ? [{ type: 'tool_use', id: 'toolu_1', name: body.tools[0].name, input: JSON.parse(text) }]
+      : [{ type: 'text', text }],
+    stop_reason: end === 'length' ? 'max_tokens' : body.tools ? 'tool_use' : 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: tokens(body.messages), output_tokens: tokens(text) },
+  }),
+  error: (_status, message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+};
+
+/** POST /v1beta/models/{model}:generateContent. */
+export const gemini: Dialect = {
+  name: 'gemini',
+  matches: ({ pathname }) => {
+    const model = /^\/v1beta\/models\/([^/:]+):generateContent$/.exec(pathname)?.[1];
+    return model === undefined ? undefined : { model };
+  },
+  key: (headers) => headers['x-goog-api-key'] as string,
+  read(body, model) {
+    const { responseMimeType, responseJsonSchema, responseSchema } = body.generationConfig ?? {};
+    if (responseMimeType !== 'application/json') return 'nothing structured is asked for';
+    const turns = body.contents.map(({ role, parts }: { role: string; parts: unknown }) => ({
+      role,
+      text: textOf(parts),
+    }));
+    const system = textOf(body.systemInstruction.parts);
+    return { model: model!, system, turns, schema: responseJsonSchema ?? responseSchema };
+  },
+  answer: (text, body, end) => ({
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts: [{ text }] },
+        finishReason: end === 'length' ? 'MAX_TOKENS' : 'STOP',
+      },
+    ],
+    usageMetadata: {
+      promptTokenCount: tokens(body.contents),
+      candidatesTokenCount: tokens(text),
+      totalTokenCount: tokens(body.contents) + tokens(text),
+    },
+    modelVersion: 'emulated',
+  }),
+  error: (status, message) => ({ error: { code: status, message, status: 'FAILED' } }),
+};
