@@ -1,4 +1,38 @@
-import type { Dialect, Json } from './openai.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+
+// biome-ignore lint/suspicious/noExplicitAny: documents of many shapes, into which tests look
+export type Json = any;
+
+/** A question as it reached the provider, whatever its protocol. */
+export interface AskedModel {
+  dialect: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Json;
+  model: string;
+  /** The trusted part. */
+  system: string;
+  /** All else that was said, in order. */
+  turns: { role: string; text: string }[];
+  /** What stands between <data> and </data> in the first turn. */
+  data: Json;
+  schema: Json;
+}
+
+/** A protocol: where questions arrive, how they are read, how answers look. */
+export interface Dialect {
+  name: string;
+  /** The model's name in the path, where it stands there. */
+  matches(path: URL): { model?: string } | undefined;
+  key(headers: IncomingHttpHeaders): string | undefined;
+  /** @returns a sentence when the provider would refuse the body. */
+  read(
+    body: Json,
+    model: string | undefined,
+  ): Pick<AskedModel, 'model' | 'system' | 'turns' | 'schema'> | string;
+  answer(text: string, body: Json, end: 'stop' | 'length' | 'filtered' | 'empty'): object;
+  error(status: number, message: string): object;
+}
 
 /** What is spent, by a rule that anybody can follow: four characters a token. */
 const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4);

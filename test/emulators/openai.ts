@@ -1,25 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { anthropic, gemini, openAi } from './model-dialects.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: documents of many shapes, into which tests look
-export type Json = any;
-
-/** A question as it reached the provider, whatever its protocol. */
-export interface AskedModel {
-  dialect: string;
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: Json;
-  model: string;
-  /** The trusted part. */
-  system: string;
-  /** All else that was said, in order. */
-  turns: { role: string; text: string }[];
-  /** What stands between <data> and </data> in the first turn. */
-  data: Json;
-  schema: Json;
-}
+import { type AskedModel, anthropic, gemini, type Json, openAi } from './model-dialects.ts';
 
 /** What is done with a question instead of answering it. */
 export type ModelFault =
@@ -33,21 +14,6 @@ export type ModelFault =
   | 'flood'
   | number
   | { status: number; retryAfter: string | number };
-
-/** A protocol: where questions arrive, how they are read, how answers look. */
-export interface Dialect {
-  name: string;
-  /** The model's name in the path, where it stands there. */
-  matches(path: URL): { model?: string } | undefined;
-  key(headers: IncomingHttpHeaders): string | undefined;
-  /** @returns a sentence when the provider would refuse the body. */
-  read(
-    body: Json,
-    model: string | undefined,
-  ): Pick<AskedModel, 'model' | 'system' | 'turns' | 'schema'> | string;
-  answer(text: string, body: Json, end: 'stop' | 'length' | 'filtered' | 'empty'): object;
-  error(status: number, message: string): object;
-}
 
 export interface ModelEmulator {
   /** The origin, without a path. */
