@@ -36,8 +36,8 @@ import * as itsmPlanIndex from './steps/0044-itsm-plan-index.ts';
 import * as itsmNewRecords from './steps/0045-itsm-new-records.ts';
 import * as itsmDue from './steps/0046-itsm-due.ts';
 import * as analysisRuns from './steps/0050-analysis-runs.ts';
-import * as compliance from './steps/0054-compliance.ts';
 import * as aiUsage from './steps/0051-ai-usage.ts';
+import * as compliance from './steps/0054-compliance.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -78,6 +78,6 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0045-itsm-new-records', up: itsmNewRecords.up },
   { name: '0046-itsm-due', up: itsmDue.up },
   { name: '0050-analysis-runs', up: analysisRuns.up },
-  { name: '0054-compliance', up: compliance.up },
   { name: '0051-ai-usage', up: aiUsage.up },
+  { name: '0054-compliance', up: compliance.up },
 ];
