@@ -109,6 +109,10 @@ class CopyOut implements Submittable, Copying {
       from = this.#head;
       this.#head = 0;
       if (to - from <= BINARY_END) return;
+      if (typeof form === 'function') {
+        this.#write(form, chunk, from);
+        return;
+      }
       if (form === 'json') from += VALUE_HEAD;
     }
     // two bytes more, for lines of CSV end as RFC 4180 says
@@ -123,6 +127,21 @@ class CopyOut implements Submittable, Copying {
     }
     this.#chunk[this.#used] = LF;
     this.#used += 1;
+  }
+
+  /** Has what is made of a row written behind what was gathered, or where there is room for it. */
+  #write(writer: RowWriter, row: Buffer, from: number): void {
+    let end = writer(row, from, this.#chunk, this.#used);
+    if (end < 0) this.#pass(CHUNK);
+    while (end < 0) {
+      end = writer(row, from, this.#chunk, 0);
+      if (end >= 0) break;
+      const { length } = this.#chunk;
+      keepChunk(this.#chunk);
+      this.#chunk = Buffer.allocUnsafeSlow(length * 2);
+    }
+    this.#used = end;
+    this.#rows += 1;
   }
 
   handleCommandComplete(): void {
@@ -218,21 +237,28 @@ const formats = {
   rows: 'binary',
 } as const;
 
-/** What the server is to write, see {@link copyOut}. */
-export type CopyForm = keyof typeof formats;
+/**
+ * Makes lines of rows, whose values stand in PostgreSQL's binary format: writes what it makes of the row that begins at `from`, and
+ * tells where that ends, below 0 when there is not enough room for it.
+ */
+export type RowWriter = (source: Buffer, from: number, target: Buffer, at: number) => number;
+
+/** What is read, see {@link copyOut}. */
+export type CopyForm = keyof typeof formats | RowWriter;
 
 /**
  * Begins to read the rows of a query as lines that the server writes, at the pace of whoever takes them; memory holds
  * some chunks. No row is made into values here, which is what takes the time otherwise.
  * @param form `csv`: comma, CRLF, quotes where RFC 4180 needs them, nothing for null; `json`: the query has one column of
  * JSON texts, one a line; `rows`: of each row the number of its values (two bytes), then of each value its length (four; -1
- * for null) and the value as PostgreSQL's binary format has it.
+ * for null) and the value as PostgreSQL's binary format has it; what makes lines of such rows: the lines.
  * @param query without parameters, since COPY takes none.
  * @param waiting chunks of 64 KiB that may wait for the reader.
  * @throws the server's error, or that of a lost connection, to the reader.
  */
 export function copyOut(client: PoolClient, form: CopyForm, query: string, waiting = WAITING): Copying {
-  const copy = new CopyOut(`copy (${query}) to stdout with (format ${formats[form]})`, form, waiting);
+  const format = typeof form === 'function' ? 'binary' : formats[form];
+  const copy = new CopyOut(`copy (${query}) to stdout with (format ${format})`, form, waiting);
   client.query(copy);
   return copy;
 }

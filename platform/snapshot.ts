@@ -29,8 +29,8 @@ export interface Snapshot {
   csv(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /** Reads a query (with `?` for its values) of one column of JSON texts of any size, one a line. */
   json(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
-  /** Reads a query (with `?` for its values) of any size as rows in the form that {@link copyOut} calls `rows`. */
-  rows(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
+  /** Reads a query (with `?` for its values) of any size in any form. */
+  lines(form: CopyForm, text: string, values: readonly unknown[]): AsyncGenerator<CopiedLines>;
   /**
    * Reads lines of any form for one range of a table's ids after the other, so that several processors of the server
    * work for it at once, each on a connection of its own that sees the same moment, as long as the pool has some to spare.
@@ -98,7 +98,7 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
     },
     csv: (text, values) => copyOut(client, 'csv', withLiterals(text, values)).lines(),
     json: (text, values) => copyOut(client, 'json', withLiterals(text, values)).lines(),
-    rows: (text, values) => copyOut(client, 'rows', withLiterals(text, values)).lines(),
+    lines: (form, text, values) => copyOut(client, form, withLiterals(text, values)).lines(),
     async *ranges(form, table, statement) {
       const { clients, release } = await lanes(client, LANES);
       let after: string | undefined;

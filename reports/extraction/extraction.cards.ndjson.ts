@@ -1,36 +1,36 @@
 import type { Ctx } from '../../domain/context.ts';
+import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
-import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
+import { type JsonMember, jsonKey, jsonTable, membersOf } from './extraction.ndjson.ts';
 import type { LineTable } from './extraction.rows.ts';
-import { jsonTimestamp } from './extraction.sql.ts';
 import type { Column } from './extraction.types.ts';
 
-const members: Record<string, string> = {
-  id: jsonKey('c.id'),
-  type: jsonKey('c.type'),
-  subtype: jsonText('c.subtype'),
-  external_id: jsonText('c.external_id'),
-  name: jsonText('c.name'),
-  alias: jsonText('c.alias'),
-  description: jsonText('c.description'),
-  parent_id: jsonKey('c.parent_id'),
-  parent_external_id: jsonText('p.external_id'),
-  parent_name: jsonText('p.name'),
-  parent_path: jsonText('pp.cell'),
-  status: jsonKey('c.status'),
-  approval_status: jsonKey('c.approval_status'),
-  data_quality: 'c.data_quality::float8::text',
-  created_at: jsonTimestamp('c.created_at'),
-  updated_at: jsonTimestamp('c.updated_at'),
-  tags: 't.cell',
-  stakeholders: 's.cell',
-  'lifecycle.plan': jsonKey("(c.lifecycle ->> 'plan')"),
-  'lifecycle.phaseIn': jsonKey("(c.lifecycle ->> 'phaseIn')"),
-  'lifecycle.active': jsonKey("(c.lifecycle ->> 'active')"),
-  'lifecycle.phaseOut': jsonKey("(c.lifecycle ->> 'phaseOut')"),
-  'lifecycle.endOfLife': jsonKey("(c.lifecycle ->> 'endOfLife')"),
+const members: Record<string, JsonMember> = {
+  ...membersOf('id', { id: 'c.id', parent_id: 'c.parent_id' }),
+  ...membersOf('text', {
+    type: 'c.type',
+    subtype: 'c.subtype',
+    external_id: 'c.external_id',
+    name: 'c.name',
+    alias: 'c.alias',
+    description: 'c.description',
+    parent_external_id: 'p.external_id',
+    parent_name: 'p.name',
+    parent_path: 'pp.cell',
+    status: 'c.status',
+    approval_status: 'c.approval_status',
+  }),
+  ...membersOf('number', { data_quality: 'c.data_quality' }),
+  ...membersOf('time', { created_at: 'c.created_at', updated_at: 'c.updated_at' }),
+  ...membersOf('json', {
+    tags: 't.cell',
+    stakeholders: 's.cell',
+    ...Object.fromEntries(
+      lifecyclePhases.map((phase) => [`lifecycle.${phase}`, jsonKey(`(c.lifecycle ->> '${phase}')`)]),
+    ),
+  }),
 };
 
 /** Several values as an array. */

@@ -2,9 +2,7 @@ import { literal } from '../../platform/literals.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type Join, type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
-
-/** The JSON text of a text. */
-export const jsonText = (value: string): string => `to_json(${value})::text`;
+import { type JsonKind, jsonRows } from './writers/ndjson.rows.ts';
 
 /** The JSON text of a text in which nothing has to be escaped. */
 export const jsonKey = (value: string): string => `'"' || ${value} || '"'`;
@@ -26,22 +24,48 @@ export function jsonObject(members: readonly (readonly [string, string])[]): str
   return `'{' || ${listed(parts)} || '}'`;
 }
 
+/** A value of an object: SQL, and what is made of what the database sends for it; NULL leaves the member out. */
+export interface JsonMember {
+  sql: string;
+  kind: JsonKind;
+}
+
+/** The members of SQL of one kind, by header. */
+export const membersOf = (kind: JsonKind, values: Record<string, string>): Record<string, JsonMember> =>
+  Object.fromEntries(Object.entries(values).map(([header, sql]) => [header, { sql, kind }]));
+
 /** Members by header, and the joins that they need. */
 export interface JsonMembers {
-  /** SQL of the JSON text; NULL leaves the member out. */
-  members: Record<string, string>;
+  members: Record<string, JsonMember>;
   joins: readonly Join[];
 }
 
-const goneMembers: [string, string][] = [
-  ['id', jsonKey('g.id')],
-  ['type', jsonText('g.type')],
-  ['deleted', "case when g.deleted then 'true' end"],
-  ['removed', "case when not g.deleted then 'true' end"],
-  ['position', jsonKey('g.position')],
-];
+/** As which type the database sends a value. */
+const sent: Record<JsonKind, string> = {
+  id: 'uuid',
+  text: 'text',
+  number: 'float8',
+  time: 'timestamptz',
+  json: 'text',
+  jsonb: 'jsonb',
+};
+
+const changeMembers: Record<string, JsonMember> = {
+  ...membersOf('json', { deleted: 'null', removed: 'null' }),
+  ...membersOf('text', { position: 'x.position' }),
+};
+
+/** The values of objects that are gone. */
+const goneMembers: Record<string, string> = {
+  id: 'g.id',
+  type: 'g.type',
+  deleted: "case when g.deleted then 'true' end",
+  removed: "case when not g.deleted then 'true' end",
+  position: 'g.position',
+};
 
 const NESTED = ['lifecycle', 'attributes'];
+const wholeAttributes: JsonMember = { sql: "nullif(o.attributes, '{}')", kind: 'jsonb' };
 
 /** A source whose attributes stand as `o.attributes`, cut once. */
 export function withAttributes(source: RowSource): RowSource {
@@ -66,35 +90,37 @@ export async function jsonTable(
   columns: Column[],
   whole: boolean,
 ): Promise<LineTable> {
-  const top: [string, string][] = [];
+  const known = source.gone ? { ...members, ...changeMembers } : members;
+  const values: (JsonMember & { name: string })[] = [];
   const nested = new Map<string, [string, string][]>();
   for (const { header } of columns) {
     const dot = header.indexOf('.');
     const group = header.slice(0, dot);
     if (!NESTED.includes(group)) {
-      const value = header === 'position' ? jsonKey('x.position') : members[header];
-      if (value !== undefined) top.push([header, value]);
+      values.push({ name: header, ...known[header]! });
       continue;
     }
     const inner = nested.get(group);
     const key = header.slice(dot + 1);
     const value =
-      group === 'attributes' ? `nullif(o.attributes -> ${literal(key)}, 'null')::text` : members[header]!;
+      group === 'attributes' ? `nullif(o.attributes -> ${literal(key)}, 'null')::text` : known[header]!.sql;
     if (inner) inner.push([key, value]);
     else {
       nested.set(group, [[key, value]]);
       // its place; what it holds is known when all columns are
-      top.push([group, '']);
+      values.push({ name: group, sql: '', kind: 'json' });
     }
   }
-  const all = top.map(([name, value]): [string, string] => {
-    if (value !== '') return [name, value];
-    if (name === 'attributes' && whole) return [name, "nullif(o.attributes, '{}')::text"];
-    return [name, `nullif(${jsonObject(nested.get(name)!)}, '{}')`];
-  });
-  return await lineTable(snapshot, 'json', withAttributes(source), columns, {
-    cells: { sql: jsonObject(all), bindings: [] },
+  for (const value of values) {
+    if (value.sql !== '') continue;
+    if (value.name === 'attributes' && whole) Object.assign(value, wholeAttributes);
+    else value.sql = `nullif(${jsonObject(nested.get(value.name)!)}, '{}')`;
+  }
+  const list = (sqlOf: (value: (typeof values)[number]) => string): string =>
+    values.map((value) => `(${sqlOf(value)})::${sent[value.kind]}`).join(', ');
+  return await lineTable(snapshot, jsonRows(values), withAttributes(source), columns, {
+    cells: { sql: list(({ sql }) => sql), bindings: [] },
     joins,
-    goneCells: jsonObject(goneMembers),
+    goneCells: list(({ name }) => goneMembers[name] ?? 'null'),
   });
 }

@@ -2,7 +2,7 @@ import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { binaryRows } from './extraction.binary.ts';
 import { csvTable } from './extraction.csv.ts';
-import { jsonKey, jsonTable, jsonText } from './extraction.ndjson.ts';
+import { jsonTable, membersOf } from './extraction.ndjson.ts';
 import { type RelationSelection, relationSource } from './extraction.relations.source.ts';
 import { relationMembers } from './extraction.relations.ts';
 import type { LineTable } from './extraction.rows.ts';
@@ -41,10 +41,7 @@ export async function relationCsv(
   return await csvTable(snapshot, relationSource(ctx, selection), cells, columns, guard);
 }
 
-const mapped = (values: Record<string, string>, to: (value: string) => string) =>
-  Object.fromEntries(Object.entries(values).map(([header, value]) => [header, to(value)]));
-
-const members = { ...mapped(plain, jsonKey), ...mapped({ ...keys, ...texts }, jsonText) };
+const members = { ...membersOf('id', plain), ...membersOf('text', { ...keys, ...texts }) };
 
 /** The same as lines of JSON. */
 export async function relationNdjson(

@@ -36,7 +36,7 @@ export const changeColumns: Column[] = [
 /** Expected rows up to which one statement finds them sooner than one after the other for all ranges of ids. */
 const FEW = 2_000;
 
-/** A table whose lines the database writes, which saves the time to send, parse and join every value. */
+/** A table whose lines are made of what the database sends, without an object for any value. */
 export interface LineTable {
   name: string;
   columns: Column[];
@@ -94,7 +94,7 @@ export function goneQuery(source: RowSource, gone: Fragment, cells: string): Fra
 /** The lines of a source from the snapshot: of what is gone, and of what is there. */
 export async function lineTable(
   snapshot: Snapshot,
-  format: CopyForm,
+  form: CopyForm,
   source: RowSource,
   columns: Column[],
   query: LineQuery,
@@ -106,14 +106,14 @@ export async function lineTable(
     const expected = await snapshot.expected(rows.sql, rows.bindings);
     const lines =
       expected < FEW
-        ? snapshot[format](rows.sql, rows.bindings)
-        : snapshot.ranges(format, source.stored, statement);
+        ? snapshot.lines(form, rows.sql, rows.bindings)
+        : snapshot.ranges(form, source.stored, statement);
     return { name, columns, expected, lines };
   }
   const first = goneRows(gone, query.goneCells);
   const found = await findChanged(snapshot, changed!, gone);
   if (found) {
-    const lines = snapshot.parts(format, worthwhile(found), (connections) => [
+    const lines = snapshot.parts(form, worthwhile(found), (connections) => [
       ...(found.gone ? [withChanged(source, first)] : []),
       ...overFound(found, connections, rows),
     ]);
@@ -124,5 +124,5 @@ export async function lineTable(
     sql: `(${first.sql}) union all (${rows.sql})`,
     bindings: [...first.bindings, ...rows.bindings],
   });
-  return { name, columns, expected: 0, lines: snapshot[format](all.sql, all.bindings) };
+  return { name, columns, expected: 0, lines: snapshot.lines(form, all.sql, all.bindings) };
 }

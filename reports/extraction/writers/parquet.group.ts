@@ -1,6 +1,7 @@
 import { ParquetWriter } from 'hyparquet-writer';
 import { arrayColumns, memberCell } from '../extraction.shape.ts';
 import type { Column } from '../extraction.types.ts';
+import { msAt } from './binary.ts';
 import { Bytes } from './parquet.bytes.ts';
 import { writeFlat } from './parquet.chunk.ts';
 import { parquetSchema, parquetValues } from './parquet.columns.ts';
@@ -31,8 +32,6 @@ interface Gathered {
   take(row: number, value: unknown): void;
 }
 
-/** PostgreSQL counts the microseconds since this moment. */
-const EPOCH_MS = Date.UTC(2000, 0, 1);
 /** Times beyond are none of the calendar: `infinity`. */
 const LAST_MS = 8.64e15;
 
@@ -68,8 +67,7 @@ function gathered(column: Column): Gathered {
     number: (row, bytes, from) => take(row, bytes.readDoubleBE(from)),
     date: (row, bytes, from, to) => take(row, bytes.toString('latin1', from, to)),
     datetime: (row, bytes, from) => {
-      const micros = bytes.readInt32BE(from) * 0x1_0000_0000 + bytes.readUInt32BE(from + 4);
-      const ms = Math.floor(micros / 1000) + EPOCH_MS;
+      const ms = msAt(bytes, from);
       if (Math.abs(ms) <= LAST_MS) flat.add(row, ms);
     },
   };

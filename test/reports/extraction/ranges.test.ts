@@ -31,7 +31,7 @@ const asOne = (snapshot: Snapshot): Snapshot => ({
   ...snapshot,
   ranges: (form, _table, statement) => {
     const { sql, bindings } = statement(wholeTable);
-    return snapshot[form](sql, [...bindings]);
+    return snapshot.lines(form, sql, bindings);
   },
 });
 
