@@ -72,6 +72,8 @@ export interface OperationSpec<
   scim?: boolean;
   /** Whether errors have the form of OData (JSON format 4.01, 21.1). */
   odata?: boolean;
+  /** Whether errors of the protocol itself are messages of JSON-RPC, beside problem documents. */
+  mcp?: boolean;
   /** May answer a request whose caller holds the permission before its query and body are looked at. */
   early?: onRequestHookHandler;
   handler(input: {

@@ -31,6 +31,7 @@ import { registerItsmReviewRoutes } from './itsm/itsm-review.routes.ts';
 import { registerItsmRunRoutes } from './itsm/itsm-runs.routes.ts';
 import { registerItsmUndoRoutes } from './itsm/itsm-undo.routes.ts';
 import { registerJobRoutes } from './jobs/jobs.routes.ts';
+import { registerMcpRoutes } from './mcp/mcp.routes.ts';
 import { registerCardTypeRoutes } from './metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
 import { registerRelationTypeRoutes } from './metamodel/relation-types.routes.ts';
@@ -105,6 +106,7 @@ export const routeGroups: RouteGroup[] = [
   registerReportRoutes,
   registerQueryRoutes,
   registerODataRoutes,
+  registerMcpRoutes,
   registerEolRoutes,
   registerNotificationRoutes,
   registerBootstrapRoute,

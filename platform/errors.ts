@@ -54,6 +54,7 @@ export const errorCodes = {
   not_found: { status: 404, title: 'Not found' },
   odata_invalid_query: { status: 400, title: 'The query cannot be carried out' },
   odata_not_implemented: { status: 501, title: 'This part of OData is not offered' },
+  origin_refused: { status: 403, title: 'The origin is not allowed' },
   pair_taken: { status: 409, title: 'These card types have a relation type already' },
   observer_role_unavailable: { status: 409, title: 'Cards of this type have no observers' },
   parent_cycle: { status: 422, title: 'A card cannot be its own ancestor' },

@@ -62,6 +62,20 @@ export function scimErrorResponses(codes: ErrorCode[]): Record<string, OpenApiRe
   );
 }
 
+/** The error answers of an operation whose protocol has errors of its own: problem documents, or messages of JSON-RPC. */
+export function orJsonRpc(responses: Record<string, OpenApiResponse>): Record<string, OpenApiResponse> {
+  const message = {
+    schema: { $ref: '#/components/schemas/JsonRpcMessage' },
+    example: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'The parameters do not fit.' } },
+  };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      { ...response, content: { ...response.content, 'application/json': message } },
+    ]),
+  );
+}
+
 /** What is answered when nothing that an operation of SCIM says of itself applies. */
 export function otherScimResponse(): OpenApiResponse {
   const { description, headers } = otherResponse();

@@ -10,6 +10,7 @@ import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Sc
 import {
   errorResponses,
   odataErrors,
+  orJsonRpc,
   otherODataResponse,
   otherScimResponse,
   scimErrorResponses,
@@ -59,6 +60,7 @@ export function describeOperation(
 function errorsOf(spec: OperationSpec, codes: ErrorCode[]): Record<string, OpenApiResponse> {
   if (spec.scim) return scimErrorResponses(codes);
   const responses = errorResponses(codes);
+  if (spec.mcp) return orJsonRpc(responses);
   if (!spec.odata) return responses;
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [status, odataErrors(response)]),
@@ -172,7 +174,7 @@ function headersOf(spec: OperationSpec, status: number): AnswerHeader[] {
   if (isConditional(spec) && status === 200) names.push('ETag');
   if (spec.method !== 'GET') names.push('X-Position');
   if (takesIdempotencyKey(spec)) names.push('Idempotent-Replayed');
-  if (status === 202) names.push('Location');
+  if (status === 202 && !spec.mcp) names.push('Location');
   if (status === 206) names.push('Content-Range');
   return names;
 }

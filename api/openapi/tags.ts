@@ -23,6 +23,7 @@ export const tags = [
   { name: 'Reports', description: 'Figures over the inventory' },
   { name: 'Saved reports', description: 'Reports with their parameters, kept and shared' },
   { name: 'OData', description: 'OData 4.01: the inventory for spreadsheets and BI tools' },
+  { name: 'Model Context Protocol', description: 'The inventory as tools for language models and agents' },
   { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },
   { name: 'Events', description: 'Audit log, change feed and live stream' },
   {

@@ -177,7 +177,8 @@ interface AjvFault {
   message?: string;
 }
 
-function fieldError(fault: AjvFault): FieldError {
+/** A fault of the schema's check as the problem document tells it. */
+export function fieldError(fault: AjvFault): FieldError {
   const path = fault.instancePath
     .split('/')
     .slice(1)

@@ -1,7 +1,9 @@
 import Ajv, { type Options } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import type { FieldError } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 import { validateWhenNeeded } from './compilers.ts';
+import { fieldError } from './problems.ts';
 import { registerStorable } from './storable.ts';
 
 const options: Options = {
@@ -31,4 +33,12 @@ export function checkBySchema(app: App): void {
   app.setValidatorCompiler(({ schema, httpPart }) =>
     validateWhenNeeded(() => (httpPart === 'body' ? exact : fromText).compile(schema as object)),
   );
+}
+
+/** A check of values that come with no request of their own, as strict as that of bodies; it fills in defaults. */
+export function createBodyCheck(schema: object): (value: unknown) => FieldError[] {
+  const ajv = new Ajv.default({ ...options });
+  addFormats.default(ajv, { mode: 'full' });
+  const validate = ajv.compile(schema);
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).map((fault) => fieldError(fault)));
 }

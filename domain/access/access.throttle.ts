@@ -1,29 +1,29 @@
 import type { Db } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
-/** Hits allowed in one minute, counted by network address and by account name each. */
-export const throttleLimits = { login: 10, register: 5, password: 5, setup: 5, sso: 20 } as const;
+/** Hits allowed in one minute, counted by network address and by account name each; messages of MCP by account. */
+export const throttleLimits = { login: 10, register: 5, password: 5, setup: 5, sso: 20, mcp: 600 } as const;
 
 export type Throttled = keyof typeof throttleLimits;
 
 const WINDOW_SECONDS = 60;
 
 /**
- * Counts one hit on each of the given names and refuses when one of them is over its limit. The counters
+ * Counts one hit, or as many as given, on each of the names and refuses when one of them is over its limit. The counters
  * stand in the database, so they hold for all processes together; a name is counted whether or not such an
  * account exists.
  * @throws EstateError `too_many_requests` with `Retry-After` in seconds.
  */
-export async function throttle(db: Db, what: Throttled, names: string[]): Promise<void> {
+export async function throttle(db: Db, what: Throttled, names: string[], hits = 1): Promise<void> {
   const keys = [...new Set(names.map((name) => `${what}:${name.toLowerCase()}`))].sort();
   const { rows } = await db.raw(
     `insert into throttles as t (key, window_start, hits)
-     select key, now(), 1 from unnest(?::text[]) as key
+     select key, now(), ?::int from unnest(?::text[]) as key
      on conflict (key) do update set
-       hits = case when t.window_start < now() - make_interval(secs => ?) then 1 else t.hits + 1 end,
+       hits = case when t.window_start < now() - make_interval(secs => ?) then 0 else t.hits end + excluded.hits,
        window_start = case when t.window_start < now() - make_interval(secs => ?) then now() else t.window_start end
      returning hits, ceil(extract(epoch from t.window_start - now())) + ? as seconds`,
-    [keys, WINDOW_SECONDS, WINDOW_SECONDS, WINDOW_SECONDS],
+    [hits, keys, WINDOW_SECONDS, WINDOW_SECONDS, WINDOW_SECONDS],
   );
   const over = rows.filter((row: { hits: number }) => row.hits > throttleLimits[what]);
   if (over.length === 0) return;

@@ -14,6 +14,7 @@ import { extractRows } from './matrix/extracts.data.ts';
 import { itsmRows } from './matrix/itsm.data.ts';
 import { itsmRunRows } from './matrix/itsm-runs.data.ts';
 import { itsmUndoRows } from './matrix/itsm-undo.data.ts';
+import { mcpRows } from './matrix/mcp.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
@@ -193,6 +194,7 @@ export const table: Row[] = [
   accountRows,
   cardBulkRows,
   cardMergeRows,
+  mcpRows,
   metamodelRows,
   collaborationRows,
   notificationRows,

@@ -63,8 +63,9 @@ export function createConformance(document: OpenApiDocument): Conformance {
       const described = response.content[media];
       if (!described) throw new Error(`${where} has the undescribed media type "${media}"`);
       if (!/[/+]json$/.test(media) || !described.schema) return;
-      const codes = response['x-error-codes'];
-      const parsed = codes && (JSON.parse(body) as { code?: string; error?: { code: string } });
+      const parsed = JSON.parse(body) as { jsonrpc?: string; code?: string; error?: { code: string } };
+      // errors of JSON-RPC have numbers of their own
+      const codes = parsed?.jsonrpc === undefined ? response['x-error-codes'] : undefined;
       const code = parsed?.code ?? parsed?.error?.code;
       if (codes && !codes.includes(code!))
         throw new Error(`${where} has the undescribed code ${code}: ${body}`);

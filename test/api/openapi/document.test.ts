@@ -76,7 +76,8 @@ describe('every operation', () => {
       const good = Object.entries(operation.responses).filter(([status]) => /^2\d\d$/.test(status));
       expect(good.length, where).toBeGreaterThan(0);
       for (const [status, { content }] of good) {
-        if (status === '204') {
+        // the protocol has messages without an answer, which are taken with an empty 202
+        if (status === '204' || (status === '202' && operation.operationId === 'sendMcpMessage')) {
           expect(content, where).toBeUndefined();
           continue;
         }

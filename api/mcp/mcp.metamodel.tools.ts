@@ -1,0 +1,123 @@
+import Type from 'typebox';
+import { closed } from '../schemas/common.ts';
+import type { Ask } from './mcp.ask.ts';
+import { bounded } from './mcp.bounds.ts';
+import { answer, Key, Thing } from './mcp.schemas.ts';
+import { reading, type Tool, tool } from './mcp.tool.ts';
+
+interface Option {
+  key: string;
+  label: string;
+  is_hidden?: boolean;
+}
+interface Field extends Option {
+  type: string;
+  required?: boolean;
+  readonly?: boolean;
+  options?: Option[];
+}
+interface CardType extends Option {
+  description: string | null;
+  category: string | null;
+  has_hierarchy: boolean;
+  subtypes: Option[];
+  fields_schema: { section: string; fields: Field[] }[];
+  stakeholder_roles?: Option[];
+}
+interface RelationType extends Option {
+  reverse_label: string | null;
+  source_type_key: string;
+  target_type_key: string;
+  cardinality: string;
+  attributes_schema: Field[];
+}
+
+/** Tools that tell what the inventory is made of. */
+export const metamodelTools: Tool[] = [
+  tool({
+    name: 'describe_metamodel',
+    title: 'Describe the metamodel',
+    description:
+      'The card types and relation types of this workspace; with `type` the fields, options, subtypes and roles of one card type. Keys found here are what filters, queries and writes take.',
+    input: Type.Object({ type: Type.Optional(Key('A card type, to be told in full')) }, closed),
+    output: answer({
+      card_types: Type.Array(Thing('A card type')),
+      relation_types: Type.Array(Thing('A relation type; with `type` only those that join it')),
+    }),
+    annotations: reading,
+    async run({ type }, { ask }) {
+      const types: CardType[] =
+        type === undefined
+          ? await all(ask, '/metamodel/types', {})
+          : [(await ask({ method: 'GET', path: `/metamodel/types/${encodeURIComponent(type)}` })).body];
+      const relations: RelationType[] = await all(
+        ask,
+        '/metamodel/relation-types',
+        type === undefined ? {} : { type_key: type },
+      );
+      const { value, cuts } = bounded(
+        {
+          card_types: types.map((card) => (type === undefined ? briefly(card) : inFull(card))),
+          relation_types: relations.map(relationType),
+        },
+        { items: 500, text: 1_000 },
+      );
+      return { ...value, cuts };
+    },
+  }),
+];
+
+/** Every element of a list of the metamodel, which is short. */
+async function all<T>(ask: Ask, path: string, query: Record<string, string>): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { body }: { body: { items: T[]; next_cursor: string | null } } = await ask({
+      method: 'GET',
+      path,
+      query: { ...query, page_size: 200, cursor },
+    });
+    items.push(...body.items);
+    cursor = body.next_cursor;
+  }
+  return items;
+}
+
+const named = ({ key, label }: Option) => ({ key, label });
+const shown = (options: Option[] = []) => options.filter((option) => !option.is_hidden).map(named);
+
+const briefly = (type: CardType) => ({
+  ...named(type),
+  description: type.description,
+  category: type.category,
+  subtypes: type.subtypes.map(({ key }) => key),
+});
+
+const inFull = (type: CardType) => ({
+  ...named(type),
+  description: type.description,
+  category: type.category,
+  has_hierarchy: type.has_hierarchy,
+  subtypes: type.subtypes.map(named),
+  fields: type.fields_schema.flatMap(({ section, fields }) =>
+    fields.map((field) => ({ section, path: `attributes.${field.key}`, ...fieldOf(field) })),
+  ),
+  stakeholder_roles: (type.stakeholder_roles ?? []).map(named),
+});
+
+const fieldOf = (field: Field) => ({
+  ...named(field),
+  type: field.type,
+  required: field.required ?? false,
+  readonly: field.readonly ?? false,
+  ...(field.options?.length ? { options: shown(field.options) } : {}),
+});
+
+const relationType = (type: RelationType) => ({
+  ...named(type),
+  reverse_label: type.reverse_label,
+  source: type.source_type_key,
+  target: type.target_type_key,
+  cardinality: type.cardinality,
+  attributes: type.attributes_schema.map(fieldOf),
+});
