@@ -17,6 +17,7 @@ import { registerFileRoutes } from './collaboration/files.routes.ts';
 import { registerStakeholderRoutes } from './collaboration/stakeholders.routes.ts';
 import { registerTodoRoutes } from './collaboration/todos.routes.ts';
 import { registerFindingRoutes } from './compliance/findings.routes.ts';
+import { registerScanRoutes } from './compliance/scans.routes.ts';
 import { registerEolRoutes } from './eol/eol.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
@@ -91,6 +92,7 @@ export const routeGroups: RouteGroup[] = [
   registerDocumentRoutes,
   registerFileRoutes,
   registerFindingRoutes,
+  registerScanRoutes,
   registerSurveyRoutes,
   registerSurveyAnswerRoutes,
   registerUserRoutes,

@@ -1,6 +1,7 @@
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
 import { batchRollbackProcessor } from './batch-rollback.ts';
+import { complianceScanProcessor } from './compliance-scan.ts';
 import { eolRefreshProcessor } from './eol-refresh.ts';
 import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
@@ -38,4 +39,5 @@ export const processors: JobProcessor[] = [
   eolRefreshProcessor,
   itsmRunProcessor,
   itsmScheduleProcessor,
+  complianceScanProcessor,
 ];

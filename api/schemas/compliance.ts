@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { runStatuses } from '../../domain/analysis/runs.types.ts';
 import { decisions, findingStatuses, severities } from '../../domain/compliance/compliance.types.ts';
 import { closed, Nullable, Timestamp, Uuid } from './common.ts';
 
@@ -131,3 +132,89 @@ export const BulkResultSchema = Type.Object(
   { $id: 'ComplianceBulkResult', ...closed },
 );
 export const VerdictBody = Type.Object({ verdict: oneOf(['confirm', 'deny']) }, closed);
+
+/** May be left out. */
+export const ScanBody = Type.Unsafe<{ regulations?: string[] | null } | null | undefined>({
+  ...Type.Object(
+    {
+      regulations: Type.Optional(
+        Nullable(
+          Type.Array(Regulation, {
+            minItems: 1,
+            maxItems: 200,
+            description: 'Keys; absent or null: all that are enabled',
+          }),
+        ),
+      ),
+    },
+    closed,
+  ),
+  type: ['object', 'null'],
+});
+
+const scan = {
+  run_id: Nullable(Uuid),
+  status: Nullable(oneOf(runStatuses)),
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  error: Nullable(Type.String()),
+  progress: Nullable(
+    Type.Object(
+      {
+        fraction: Type.Number({ minimum: 0, maximum: 1 }),
+        message: Nullable(Type.String({ description: 'The regulation that it is at' })),
+        counts: Type.Record(Type.String(), Type.Number()),
+      },
+      closed,
+    ),
+  ),
+  summary: Nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        '`regulations`: by key how many rules, cards checked, gaps, and findings that were found, reopened, changed, resolved and left as they were, with the rules that were `skipped`; `without_rules`: regulations for which there are none',
+    }),
+  ),
+};
+export const ScanSchema = Type.Object(scan, { $id: 'ComplianceScan', ...closed });
+export const ActiveScansSchema = Type.Object(
+  { compliance: Nullable(Type.Ref('ComplianceScan#')) },
+  { $id: 'ActiveComplianceScans', ...closed },
+);
+const Score = Type.Integer({
+  minimum: 0,
+  maximum: 100,
+  description:
+    'The mean over the findings that stand: compliant and not applicable 100, partial 50, review needed 30, non-compliant 0',
+});
+export const OverviewSchema = Type.Object(
+  {
+    compliance_run: Type.Ref('ComplianceScan#'),
+    compliance_scores: Type.Record(Type.String(), Score, {
+      description: 'By regulation, of those with findings',
+    }),
+    compliance_by_status: Type.Record(
+      Type.String(),
+      Type.Record(Type.String(), Type.Integer({ minimum: 1 })),
+      { description: 'By regulation: how many findings have which status' },
+    ),
+  },
+  { $id: 'ComplianceOverview', ...closed },
+);
+
+export const bundleFilters = {
+  regulation: Type.Optional(Regulation),
+  status: Type.Optional(oneOf(findingStatuses, 'Of the findings in the bundles')),
+  include_auto_resolved: findingFilters.include_auto_resolved,
+};
+export const BundleSchema = Type.Partial(
+  Type.Object({
+    regulation: Type.String(),
+    label: Nullable(Type.String()),
+    is_enabled: Type.Boolean(),
+    is_known: Type.Boolean({ description: 'False for a regulation that was deleted' }),
+    score: Score,
+    findings_total: Type.Integer({ minimum: 0 }),
+    findings: Type.Array(Type.Ref('ComplianceFinding#'), { description: 'The gravest 200' }),
+  }),
+  { $id: 'ComplianceBundle', ...closed },
+);

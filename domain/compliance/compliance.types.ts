@@ -9,6 +9,15 @@ export const findingStatuses = [
 ] as const;
 export type FindingStatus = (typeof findingStatuses)[number];
 
+/** What a finding of each status counts for; the score of a regulation is their rounded mean. */
+export const scores: Readonly<Record<FindingStatus, number>> = {
+  compliant: 100,
+  not_applicable: 100,
+  partial: 50,
+  review_needed: 30,
+  non_compliant: 0,
+};
+
 /** From the gravest on. */
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const;
 export type Severity = (typeof severities)[number];

@@ -16,6 +16,10 @@ const one = async (w: World) => ({ path: { finding_id: await finding(w) } });
 
 /** Whoever reads the inventory reads findings; administrators alone write them and decide about them. */
 export const complianceRows: Row[] = [
+  row('POST /api/v1/compliance/scans', '+ - - - - - 0'),
+  row('GET /api/v1/compliance/active-runs', '+ + + + - - 0'),
+  row('GET /api/v1/compliance/overview', '+ + + + - - 0'),
+  row('GET /api/v1/compliance/bundles', '+ + + + - - 0'),
   row('GET /api/v1/compliance/findings', '+ + + + - - 0'),
   row('GET /api/v1/compliance/findings/{finding_id}', '+ + + + - - 0', one),
   row('GET /api/v1/cards/{card_id}/compliance-findings', '+ + + + - - 0', async (w) => ({
