@@ -1,4 +1,5 @@
 import type { Services } from '../domain/services.ts';
+import { registerAiRoutes } from './ai/ai.routes.ts';
 import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
@@ -47,6 +48,7 @@ import { registerReportRoutes } from './reports/reports.routes.ts';
 import { registerRoleRoutes } from './roles/roles.routes.ts';
 import { registerSavedReportRoutes } from './saved-reports/saved-reports.routes.ts';
 import { registerScimRoutes } from './scim/scim.routes.ts';
+import { registerAiSettingRoutes } from './settings/settings.ai.routes.ts';
 import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts';
 import { registerSettingImageRoutes } from './settings/settings.images.routes.ts';
 import { registerSettingRoutes } from './settings/settings.routes.ts';
@@ -114,6 +116,7 @@ export const routeGroups: RouteGroup[] = [
   registerBootstrapRoute,
   registerSettingRoutes,
   registerSettingTestRoutes,
+  registerAiSettingRoutes,
   registerSettingImageRoutes,
   registerEventRoutes,
   registerBatchRoutes,
@@ -124,6 +127,7 @@ export const routeGroups: RouteGroup[] = [
   registerItsmReviewRoutes,
   registerItsmRunRoutes,
   registerItsmUndoRoutes,
+  registerAiRoutes,
   registerAnalysisRunRoutes,
   registerHealthRoutes,
   registerMetricsRoute,

@@ -35,6 +35,10 @@ export const tags = [
     description: 'Remote databases of configuration items, and how they and the inventory agree',
   },
   {
+    name: 'AI',
+    description: 'What language models are asked for while somebody waits',
+  },
+  {
     name: 'AI analysis',
     description: 'Analyses of the whole inventory, which run as jobs: their runs and what they have found',
   },

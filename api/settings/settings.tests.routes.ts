@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import type { Services } from '../../domain/services.ts';
 import { sendNow } from '../../integrations/mail/mail.send.ts';
+import { tryModel } from '../../integrations/models/models.try.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { TestOutcome } from '../schemas/settings.ts';
 import type { App } from '../types.ts';
-import { settingsOf } from './settings.routes.ts';
 
 const outcome = { 200: { description: 'What came of it', schema: Type.Ref('TestOutcome#') } };
 
@@ -44,15 +44,10 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
     id: 'testAiSettings',
     tag: 'Settings',
     summary: 'Try the provider of AI',
+    description:
+      'The model is asked for a sum, also while it is not enabled. It is sent nothing of the inventory.',
     permission: 'admin.settings',
     answers: outcome,
-    handler: async ({ request }) => {
-      const { values } = await settingsOf(services, request);
-      const message =
-        values.ai.enabled && values.ai.model !== ''
-          ? 'The settings are complete; this version of the service does not talk to providers of AI yet.'
-          : 'No provider of AI is set up.';
-      return { success: false, message };
-    },
+    handler: async ({ ctx }) => await tryModel(ctx, services),
   });
 }

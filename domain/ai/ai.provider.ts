@@ -48,10 +48,16 @@ export function requireAi(settings: WorkspaceSettings): void {
 
 /**
  * The provider as it is set up now.
+ * @param disabledToo also while it is not enabled.
  * @throws EstateError `ai_not_configured`.
  */
-export async function readAiProvider(sql: Sql, secrets: SecretBox): Promise<AiProvider> {
+export async function readAiProvider(
+  sql: Sql,
+  secrets: SecretBox,
+  { disabledToo = false } = {},
+): Promise<AiProvider> {
   const settings = await loadSettings(sql);
-  requireAi(settings);
+  const missing = missingForAi(settings).filter((member) => !(disabledToo && member === 'enabled'));
+  if (missing.length > 0) throw aiNotConfigured(missing);
   return { settings: settings.values.ai, apiKey: await readSecret(sql, secrets, 'ai') };
 }

@@ -37,6 +37,7 @@ const chores: Record<string, Chore> = {
     'created_at < now() - make_interval(days => ?)',
     ({ batches_days }) => batches_days,
   ),
+  ai_usage: expired('ai_usage', 'day < now() - make_interval(days => ?)', ({ events_days }) => events_days),
   notifications: (sql) => removeOldNotifications(sql, BATCH),
   mails: (sql) => removeOldMails(sql, BATCH),
 };

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
+import { outgoingFaults } from '../ai/ai.outgoing.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { isMailAddress } from '../notifications/mail.enqueue.ts';
 import { currencies } from './currencies.data.ts';
@@ -99,6 +100,7 @@ const rules: Rules = {
   ai: (ai, { metamodel }) => [
     ...webAddress('provider_url', ai.provider_url),
     ...webAddress('search_url', ai.search_url),
+    ...outgoingFaults(metamodel, ai.outgoing_fields),
     ...ai.enabled_types.flatMap((type, index) =>
       unless(metamodel.cardTypes.has(type), `enabled_types.${index}`, 'unknown_type', 'is no card type'),
     ),

@@ -35,7 +35,16 @@ export async function complete<S extends TSchema>(
   request: ModelRequest<S>,
   patience: ModelPatience = runPatience,
 ): Promise<Completion<Static<S>>> {
-  const provider = await readProvider(services);
+  return await completeWith(services, await readProvider(services), request, patience);
+}
+
+/** The same with a provider that has been read already. */
+export async function completeWith<S extends TSchema>(
+  services: ModelServices,
+  provider: AiProvider,
+  request: ModelRequest<S>,
+  patience: ModelPatience,
+): Promise<Completion<Static<S>>> {
   const asking = new Asking(services, provider, request, patience);
   try {
     const answer = (await asking.answer()) as Static<S>;

@@ -17,6 +17,7 @@ export async function up(knex: Knex): Promise<void> {
       tokens_out bigint not null default 0,
       -- for calls under way, and for those whose end nobody learnt: they count as spent
       tokens_reserved bigint not null default 0,
+      id uuid not null default uuidv7() primary key,
       unique nulls not distinct (day, run_id, purpose, provider, model)
     );
     create index on ai_usage (run_id) where run_id is not null;

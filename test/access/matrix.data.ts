@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
+import { aiRows } from './matrix/ai.data.ts';
 import { aiAnalysisRows } from './matrix/ai-analysis.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
 import { bookmarkRows } from './matrix/bookmarks.data.ts';
@@ -210,6 +211,7 @@ export const table: Row[] = [
   itsmRows,
   itsmRunRows,
   itsmUndoRows,
+  aiRows,
   aiAnalysisRows,
   batchRows,
   calculationRows,

@@ -96,6 +96,8 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     response.writeHead(200, { 'content-type': 'application/json' }).end(sent);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // what nobody closes holds no process
+  server.unref();
   emulator.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return emulator;
 }

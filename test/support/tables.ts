@@ -13,6 +13,7 @@ const apart = [
   'metamodel_versions',
   'notifications',
   'calculation_runs',
+  'ai_usage',
 ];
 /** Of these tables only some rows are part of the inventory: contents in use, and merges that stand. */
 const standing: Record<string, string> = { files: 'expires_at is null', card_merges: 'undone_at is null' };

@@ -287,6 +287,7 @@ describe('the tries', () => {
   });
 
   it('do not claim to have reached a provider of AI', async () => {
+    await admin.patch(`${root}/ai`, { model: null });
     expect((await admin.post(`${root}/ai/test`)).body).toEqual({
       success: false,
       message: 'No provider of AI is set up.',

@@ -75,6 +75,7 @@ it('asks with instructions and data apart, and counts what it takes', async () =
   expect(use).toMatchObject({ calls: 1, tokensIn: expect.any(Number), tokensOut: expect.any(Number) });
   expect(await usage()).toEqual([
     {
+      id: expect.any(String),
       day: new Date().toISOString().slice(0, 10),
       run_id: RUN,
       purpose: 'pairs',

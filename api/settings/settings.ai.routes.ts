@@ -1,0 +1,57 @@
+import Type from 'typebox';
+import { previewOutgoing } from '../../domain/ai/ai.preview.ts';
+import { listAiUsage } from '../../domain/ai/ai.usage.ts';
+import type { Services } from '../../domain/services.ts';
+import { apiAddress } from '../../integrations/models/models.open.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { AiPreviewSchema, AiUsageSchema, previewExample } from '../schemas/ai.ts';
+import { closed, DateOnly, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+import { settingsOf } from './settings.routes.ts';
+
+const tag = 'Settings';
+const root = '/api/v1/settings/ai';
+
+/** What leaves the house for a provider of AI, and what was spent there. */
+export function registerAiSettingRoutes(app: App, services: Services): void {
+  app.addSchema(AiPreviewSchema);
+  app.addSchema(AiUsageSchema);
+
+  operation(app, {
+    method: 'GET',
+    url: `${root}/preview`,
+    id: 'previewAiSettings',
+    tag,
+    summary: 'Read what the provider of AI would be sent of a card',
+    description: 'By the present settings, with your rights. Nothing is sent.',
+    permission: 'admin.settings',
+    permissionNote: 'cards as inventory.view shows them',
+    query: Type.Object({ card_id: Type.String({ ...Uuid, description: 'The card' }) }, closed),
+    answers: {
+      200: { description: 'The card as it would be sent', schema: AiPreviewSchema, example: previewExample },
+    },
+    errors: ['not_found'],
+    handler: async ({ ctx, query, request }) => {
+      const { ai } = (await settingsOf(services, request)).values;
+      const preview = await previewOutgoing(ctx, ai, query.card_id);
+      return { provider_type: ai.provider_type, address: apiAddress(ai), ...preview };
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: `${root}/usage`,
+    id: 'listAiUsage',
+    tag,
+    summary: 'List what was spent on language models',
+    description: 'By day in UTC, run, purpose and model; the budgets are kept against it.',
+    permission: 'admin.settings',
+    query: listQuery(['day', 'purpose'], 'day', {
+      day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
+      run_id: Type.Optional(Type.String({ ...Uuid, description: 'Of one run of an analysis' })),
+    }),
+    answers: { 200: { description: 'Use', schema: listAnswer(Type.Ref('AiUsage#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listAiUsage(ctx, query)),
+  });
+}

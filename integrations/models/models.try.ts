@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import { readAiProvider } from '../../domain/ai/ai.provider.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { completeWith } from './models.complete.ts';
+import { ModelFailure, type ModelServices, requestPatience } from './models.types.ts';
+import { tryPrompt } from './prompts/try.v1.ts';
+
+const schema = Type.Object({ sum: Type.Integer() }, { additionalProperties: false });
+
+/** Asks the model a small question, also while it is not enabled yet. It is sent nothing of the inventory. */
+export async function tryModel(
+  ctx: Ctx,
+  services: ModelServices,
+): Promise<{ success: boolean; message: string }> {
+  try {
+    const provider = await readAiProvider(ctx.db, services.secrets, { disabledToo: true });
+    const { model, usage } = await completeWith(
+      services,
+      provider,
+      {
+        purpose: 'try',
+        runId: null,
+        prompt: tryPrompt,
+        data: { a: 19, b: 23 },
+        schema,
+        check: ({ sum }) => (sum === 42 ? [] : ['That is not the sum.']),
+      },
+      { ...requestPatience, attempts: 1 },
+    );
+    const tokens = usage.tokensIn + usage.tokensOut;
+    return { success: true, message: `The model ${model} has answered. It took ${tokens} tokens.` };
+  } catch (error) {
+    if (error instanceof ModelFailure) return { success: false, message: error.message };
+    if (error instanceof EstateError && error.code === 'ai_not_configured') {
+      return { success: false, message: 'No provider of AI is set up.' };
+    }
+    throw error;
+  }
+}

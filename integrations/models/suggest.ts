@@ -1,0 +1,141 @@
+import Type, { type Static } from 'typebox';
+import { type OutgoingCard, readOutgoingCards } from '../../domain/ai/ai.outgoing.ts';
+import { type AiSettings, aiNotConfigured, requireAi } from '../../domain/ai/ai.provider.ts';
+import { searchCards } from '../../domain/cards/cards.search.ts';
+import { visibleCards } from '../../domain/cards/cards.visible.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { CardType } from '../../domain/metamodel/metamodel.compile.ts';
+import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import { invalidField } from '../../platform/errors.ts';
+import { complete } from './models.complete.ts';
+import { refusalOf } from './models.refusals.ts';
+import { type ModelServices, requestPatience } from './models.types.ts';
+import { suggestPrompt } from './prompts/suggest.v1.ts';
+import { type FieldToFill, fieldsToFill, valueFault } from './suggest.fields.ts';
+
+/** How many cards like it are shown to the model. */
+const SIMILAR = 5;
+
+export interface SuggestInput {
+  type_key: string;
+  subtype?: string | null;
+  name: string;
+  context?: string | null;
+}
+
+export interface Suggestions {
+  /** By field: `description`, `attributes.<key>`. */
+  suggestions: Record<
+    string,
+    { value: string | number | boolean; confidence: number; source: string | null }
+  >;
+  /** Cards of the inventory that the model has seen. */
+  sources: { url: string; title: string }[];
+  model: string | null;
+  /** No search of the web is made. */
+  search_provider: null;
+}
+
+/**
+ * What a model suggests for a card of that name. Every value fits its field; nothing is written.
+ * @throws EstateError `ai_not_configured`, `ai_budget_spent`, `upstream_failed`, `validation_failed`.
+ */
+export async function suggestFields(
+  ctx: Ctx,
+  services: ModelServices,
+  settings: WorkspaceSettings,
+  input: SuggestInput,
+): Promise<Suggestions> {
+  requireAi(settings);
+  const { ai } = settings.values;
+  const type = typeOf(ctx, ai, input);
+  const fields = fieldsToFill(type, input.subtype ?? null);
+  const similar = await cardsLike(ctx, ai, input);
+  const { subtype, name, context } = input;
+  try {
+    const { answer, model } = await complete(
+      services,
+      {
+        purpose: 'suggest',
+        runId: null,
+        prompt: suggestPrompt,
+        data: {
+          card: { type: type.label, ...(subtype ? { subtype } : {}), name, ...(context ? { context } : {}) },
+          fields: [...fields.values()].map(({ definition: _, ...told }) => told),
+          similar,
+        },
+        schema: answerSchema([...fields.keys()], similar),
+      },
+      requestPatience,
+    );
+    return {
+      suggestions: usable(answer, fields, similar),
+      sources: similar.map(({ id, name: title }) => ({ url: `/api/v1/cards/${id}`, title: title ?? id })),
+      model,
+      search_provider: null,
+    };
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function typeOf(ctx: Ctx, ai: AiSettings, { type_key, subtype }: SuggestInput): CardType {
+  const type = ctx.metamodel.cardTypes.get(type_key);
+  if (!type || type.is_hidden) throw invalidField('type_key', 'unknown_type', 'is no card type');
+  if (subtype && !type.subtypeKeys.has(subtype)) {
+    throw invalidField('subtype', 'unknown_subtype', `is no subtype of ${type_key}`);
+  }
+  if (ai.enabled_types.length > 0 && !ai.enabled_types.includes(type_key)) {
+    throw aiNotConfigured([`enabled_types with ${type_key}`]);
+  }
+  return type;
+}
+
+async function cardsLike(
+  ctx: Ctx,
+  ai: AiSettings,
+  { type_key, name }: SuggestInput,
+): Promise<OutgoingCard[]> {
+  const ofType = { sql: "c.type = ? and c.status = 'ACTIVE'", bindings: [type_key] };
+  const where = [visibleCards(ctx), ofType];
+  const { ids } = await searchCards({ sql: ctx.db, where, plain: false, text: name });
+  return await readOutgoingCards(ctx, ai, ids.slice(0, SIMILAR));
+}
+
+function answerSchema(keys: string[], similar: OutgoingCard[]) {
+  const oneOf = (texts: string[]) => Type.Union(texts.map((text) => Type.Literal(text)));
+  return Type.Object(
+    {
+      suggestions: Type.Array(
+        Type.Object(
+          {
+            field: oneOf(keys),
+            value: Type.Union([Type.String({ maxLength: 5_000 }), Type.Number(), Type.Boolean()]),
+            confidence: Type.Number({ minimum: 0, maximum: 1 }),
+            source: Type.Union([...similar.map(({ id }) => Type.Literal(id)), Type.Null()]),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 200 },
+      ),
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** What of an answer fits the metamodel; of several suggestions for a field the surest. */
+function usable(
+  { suggestions }: Static<ReturnType<typeof answerSchema>>,
+  fields: ReadonlyMap<string, FieldToFill>,
+  similar: OutgoingCard[],
+): Suggestions['suggestions'] {
+  const names = new Map(similar.map(({ id, name }) => [id, name ?? id]));
+  const found: Suggestions['suggestions'] = {};
+  for (const { field, value, confidence, source } of suggestions) {
+    const given = typeof value === 'string' ? value.trim() : value;
+    if (valueFault(fields.get(field)!, given) !== undefined) continue;
+    if ((found[field]?.confidence ?? -1) >= confidence) continue;
+    found[field] = { value: given, confidence, source: source === null ? null : (names.get(source) ?? null) };
+  }
+  return found;
+}
