@@ -11,6 +11,7 @@ interface LockedJob {
   id: string;
   kind: string;
   status: string;
+  payload: unknown;
   owner_id: string | null;
   cancel_requested: boolean;
   attempt: number;
@@ -24,7 +25,7 @@ async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> 
   const job: LockedJob | undefined = await sql('jobs')
     .where({ id })
     .forNoKeyUpdate()
-    .first('id', 'kind', 'status', 'owner_id', 'cancel_requested', 'attempt');
+    .first('id', 'kind', 'status', 'payload', 'owner_id', 'cancel_requested', 'attempt');
   const own = job !== undefined && job.owner_id === ctx.caller.userId;
   if (!job || (!own && !seesAllJobs(ctx))) throw notFound('job', id);
   if (!own) requirePermission(ctx.caller, 'admin.settings');
@@ -67,7 +68,7 @@ export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
 /**
  * Runs a failed or cancelled job again, from its last checkpoint where its kind has them. It still belongs to its
  * owner and acts with the owner's rights.
- * @throws EstateError `not_found`, `forbidden`, `job_not_retryable`.
+ * @throws EstateError `not_found`, `forbidden`; `job_not_retryable` also where what it was for has ended with it.
  */
 export async function retryJob(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
@@ -81,7 +82,13 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
         },
       );
     }
-    const resumable = jobCatalogue.some(({ kind, resumable }) => kind === job.kind && resumable);
+    const definition = jobCatalogue.find(({ kind }) => kind === job.kind);
+    const { payload } = job;
+    const objection = await definition?.whyNotAgain?.(work.sql, { id, payload: payload as never });
+    if (objection) {
+      throw new EstateError('job_not_retryable', objection, { extra: { job_status: job.status } });
+    }
+    const resumable = definition?.resumable ?? false;
     await work
       .sql('jobs')
       .where({ id })

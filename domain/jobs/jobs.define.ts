@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import type { Sql } from '../../platform/database.ts';
 
 /**
  * `bulk` for imports, exports and other long work, `routine` for short work that must not wait behind it, `mail` for
@@ -27,6 +28,11 @@ export interface JobDefinition<P extends TSchema = TSchema> {
   retentionDays?: number;
   /** Whether a run goes on from the last checkpoint; else every run begins anew. */
   resumable: boolean;
+  /**
+   * Why a failed or cancelled job of the kind must not run again, with what to do instead; null when it may. Asked in the
+   * transaction that would run it again.
+   */
+  whyNotAgain?(sql: Sql, job: { id: string; payload: Static<P> }): Promise<string | null>;
 }
 
 export function defineJob<P extends TSchema>(definition: JobDefinition<P>): JobDefinition<P> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { retryJob } from '../../domain/jobs/jobs.commands.ts';
+import { cancelJob, retryJob } from '../../domain/jobs/jobs.commands.ts';
 import {
   claimRun,
   type Lease,
@@ -87,7 +87,17 @@ it('ends a run of a synchronisation with its job', async () => {
     });
     const events = await db('events').where({ event_type: 'itsm_run.failed' });
     expect(events.map(({ data }) => data.id)).toEqual([id]);
-    expect(await begin(world, world.mappings.component)).not.toBe(id);
+    await expect(retryJob(parts.ctx, job_id)).rejects.toMatchObject({ code: 'job_not_retryable' });
+
+    // a job that was cancelled before anybody had it goes on with its run
+    const next = await begin(world, world.mappings.component);
+    expect(next).not.toBe(id);
+    const { job_id: waiting } = await db('itsm_runs').where({ id: next }).first('job_id');
+    await cancelJob(parts.ctx, waiting);
+    await retryJob(parts.ctx, waiting);
+    expect((await run(waiting)).status).toBe('succeeded');
+    expect(await db('itsm_runs').where({ id: next }).first('status')).toEqual({ status: 'completed' });
+    await expect(retryJob(parts.ctx, waiting)).rejects.toMatchObject({ code: 'job_not_retryable' });
   } finally {
     await world.close();
   }

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { whyRunIsOver } from '../../itsm/runs.over.ts';
 import { defineJob } from '../jobs.define.ts';
 
 /**
@@ -13,4 +14,5 @@ export const itsmRunJob = defineJob({
   attempts: 11,
   longestWaitSeconds: 600,
   resumable: true,
+  whyNotAgain: (sql, { id, payload }) => whyRunIsOver(sql, payload.run_id, id),
 });

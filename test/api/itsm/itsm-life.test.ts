@@ -175,5 +175,13 @@ describe('a run that fails for good', () => {
     expect(run.remote_calls).toBeGreaterThan(0);
     const log = await admin.get(`${base}/sync/runs/${body.id}/log?level=error`);
     expect(log.body.items).toMatchObject([{ message: run.error_message }]);
+
+    // its job alone would do nothing any more: what is to be done instead is told, and does it
+    const again = await admin.post(`/api/v1/jobs/${body.job_id}/retry`);
+    expect(again.body).toMatchObject({ status: 409, code: 'job_not_retryable', job_status: 'failed' });
+    const [, path] = /POST (\/api\/v1\/\S+)\.$/.exec(again.body.detail)!;
+    expect(path).toBe(`${base}/sync/run/${mapping}`);
+    const next = await admin.post(path!);
+    expect(await settled(t, admin, next.body.id)).toMatchObject({ status: 'completed' });
   });
 });
