@@ -201,6 +201,26 @@ export async function plannedTies(
   return rows;
 }
 
+/** Rows of a run's plan that give these records their cards, or these cards their records. */
+export async function plannedMakers(
+  sql: Sql,
+  runId: string,
+  remoteIds: readonly string[],
+  cardIds: readonly string[],
+): Promise<(Omit<PlannedTie, 'remoteId'> & { remoteId: string | null })[]> {
+  // each looked up by itself, as the ties are
+  const found = (type: 'text' | 'uuid', column: string, side: string) =>
+    `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
+       select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
+       where run_id = ? and ${column} = q.id and (action = 'link' or (action = 'create' and side = '${side}'))
+       offset 0) r`;
+  const { rows } = await sql.raw(
+    `${found('text', 'remote_id', 'local')} union ${found('uuid', 'card_id', 'remote')}`,
+    [remoteIds, runId, cardIds, runId] as never,
+  );
+  return rows;
+}
+
 /** The cards of records of any mapping of the connection, where they have some. */
 export async function cardsOfRecords(
   sql: Sql,

@@ -1,6 +1,7 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { bookChanges } from './apply.changes.ts';
 import { localObjection, remoteObjection } from './apply.check.ts';
+import { resolveLate } from './apply.late.ts';
 import { type Applying, needsObjection, without } from './apply.state.ts';
 import type { Ending, LocalState, RemoteState, RemoteWrite, Standing } from './apply.types.ts';
 import { inParts } from './apply.windows.ts';
@@ -55,7 +56,7 @@ export async function applyRemote(applying: Applying, rows: readonly Standing[])
  * what has not arrived is left to the next plan.
  */
 export async function settleBegun(applying: Applying, rows: readonly Standing[]): Promise<void> {
-  for (const part of inParts(rows, applying.options.remoteBatch ?? BATCH)) {
+  for (const part of inParts(await resolveLate(applying, rows), applying.options.remoteBatch ?? BATCH)) {
     const sent = part.map(({ row }): Sending => {
       const write = remoteWrite(applying.mapping, row);
       return { row, write, mark: correlationOf(applying.planId, row), sent: true };

@@ -1,3 +1,4 @@
+import { resolveLate } from './apply.late.ts';
 import { applyLocal } from './apply.local.ts';
 import { applyRemote } from './apply.remote.ts';
 import type { Applying, ApplyOptions } from './apply.state.ts';
@@ -62,8 +63,8 @@ const isOpen = (row: PlanRow, progress: Progress): boolean =>
 /** @returns the number of a row of which the answer stays away. */
 async function applyRows(applying: Applying, wanted: readonly Standing[]): Promise<number | null> {
   for (const { locals, remotes } of inWindows(wanted)) {
-    await applyLocal(applying, locals);
-    const lost = await applyRemote(applying, remotes);
+    await applyLocal(applying, await resolveLate(applying, locals));
+    const lost = await applyRemote(applying, await resolveLate(applying, remotes));
     if (lost !== null) return lost;
   }
   return null;

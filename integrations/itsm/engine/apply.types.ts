@@ -111,6 +111,14 @@ export interface EnginePort {
    * @returns the outcomes in the order of the steps.
    */
   writeLocal(steps: readonly (LocalStep | Ending)[]): Promise<Outcome[]>;
+  /** Who is who of these records and cards, as the rows that have ended have left it. */
+  whoIs(
+    remoteIds: readonly string[],
+    cardIds: readonly string[],
+  ): Promise<{
+    cardOf(remoteId: string): string | undefined;
+    recordOf(cardId: string): string | undefined;
+  }>;
   /** Looks at records, whatever filter they fit. */
   readRemote(table: string, ids: readonly string[]): Promise<Map<string, RemoteState>>;
   /**

@@ -1,3 +1,4 @@
+import { isLate } from './apply.late.ts';
 import type { Standing } from './apply.types.ts';
 import { acts } from './plan.types.ts';
 
@@ -9,13 +10,21 @@ export interface Window {
 
 /**
  * Puts rows together though they take turns in writing here and outside. A row that writes here never overtakes one
- * before it that writes outside about the same card or record, or that it builds on.
+ * before it that writes outside about the same card or record, or that it builds on. Rows that lead to what others make have
+ * windows of their own.
  */
 export function* inWindows(rows: readonly Standing[]): Generator<Window> {
   let window: Window = { locals: [], remotes: [] };
   let touched = new Set<string | number>();
+  let late = false;
   for (const one of rows) {
     const { row } = one;
+    if (isLate(row) !== late && window.locals.length + window.remotes.length > 0) {
+      yield window;
+      window = { locals: [], remotes: [] };
+      touched = new Set();
+    }
+    late = isLate(row);
     if (acts(row) && row.side === 'remote') {
       window.remotes.push(one);
       for (const key of keysOf(one)) touched.add(key);

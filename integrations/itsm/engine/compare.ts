@@ -65,7 +65,10 @@ function write(
   if (side === 'local' && direction === 'push') {
     return { kind: 'held', reason: `${reason}; the mapping writes nothing here` };
   }
-  if (!way.ok) return { kind: 'problem', reason: way.problem };
+  if (!way.ok) {
+    const { problem, awaits } = way;
+    return { kind: 'problem', side, reason: problem, settled, ...(awaits === undefined ? {} : { awaits }) };
+  }
   return { kind: 'write', side, value: way.value, settled, reason };
 }
 

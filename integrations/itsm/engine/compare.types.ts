@@ -14,5 +14,5 @@ export type FieldOutcome =
   | { kind: 'conflict'; reason: string }
   /** It should go to the other side, but the mapping only goes one way. */
   | { kind: 'held'; reason: string }
-  /** The value cannot be told on the other side. */
-  | { kind: 'problem'; reason: string };
+  /** The value cannot be told on `side`; `awaits`: until this card or record is mapped. */
+  | { kind: 'problem'; side: Side; reason: string; settled: boolean; awaits?: string };

@@ -1,8 +1,8 @@
 import type { FieldMapping } from './mapping.types.ts';
 import { canonical, same, told, type Value } from './values.ts';
 
-/** A value told on the other side, or why it cannot be told there. */
-export type Told = { ok: true; value: Value } | { ok: false; problem: string };
+/** A value told on the other side, or why it cannot be told there; `awaits`: until this card or record is mapped. */
+export type Told = { ok: true; value: Value } | { ok: false; problem: string; awaits?: string };
 
 /** What transforms need from around them. */
 export interface Surroundings {
@@ -16,6 +16,8 @@ export interface Surroundings {
 
 const ok = (value: Value): Told => ({ ok: true, value: canonical(value) });
 const problem = (text: string): Told => ({ ok: false, problem: text });
+const unmapped = (text: string, id: Value): Told =>
+  typeof id === 'string' ? { ok: false, problem: text, awaits: id } : problem(text);
 
 const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -56,7 +58,9 @@ export function toLocal({ transform, remote }: FieldMapping, value: Value, aroun
       return problem(`${told(value)} in '${remote}' is neither yes nor no`);
     case 'reference': {
       const card = typeof value === 'string' ? around.cardOf(value) : undefined;
-      return card === undefined ? problem(`${told(value)} in '${remote}' is mapped to no card`) : ok(card);
+      return card === undefined
+        ? unmapped(`${told(value)} in '${remote}' is mapped to no card`, value)
+        : ok(card);
     }
     case 'expression':
       return evaluated(transform.toLocal, value, remote, around);
@@ -92,7 +96,9 @@ export function toRemote({ transform, path }: FieldMapping, value: Value, around
       if (Array.isArray(value))
         return problem(`there are ${value.length} cards in '${path}', and a column holds one`);
       const record = typeof value === 'string' ? around.recordOf(value) : undefined;
-      return record === undefined ? problem(`the card in '${path}' is mapped to no record`) : ok(record);
+      return record === undefined
+        ? unmapped(`the card in '${path}' is mapped to no record`, value)
+        : ok(record);
     }
     case 'expression':
       if (transform.toRemote === undefined) return problem(`'${path}' has no formula for the way out`);

@@ -21,16 +21,21 @@ export interface LocalView {
   fields: Record<Path, Value>;
   /** By path, why a value could not be told here. */
   problems: Record<Path, string>;
+  /** By path, the record that has to be mapped before its value can be told. */
+  awaits: Record<Path, string>;
 }
 
 /** Tells a record's values in the inventory's words. */
 export function localView(mapping: Mapping, record: RemoteRecord, around: Surroundings): LocalView {
-  const view: LocalView = { fields: {}, problems: {} };
+  const view: LocalView = { fields: {}, problems: {}, awaits: {} };
   const values = remoteFields(mapping, record);
   for (const field of mapping.fields) {
     const told = toLocal(field, values[field.path] ?? null, around);
     if (told.ok) view.fields[field.path] = told.value;
-    else view.problems[field.path] = told.problem;
+    else {
+      view.problems[field.path] = told.problem;
+      if (told.awaits !== undefined) view.awaits[field.path] = told.awaits;
+    }
   }
   return view;
 }

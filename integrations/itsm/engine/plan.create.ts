@@ -4,8 +4,8 @@ import { toRemote } from './mapping.transforms.ts';
 import type { Path } from './mapping.types.ts';
 import { type LocalView, localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
-import { addRow, type Planning } from './plan.draft.ts';
-import type { Value } from './values.ts';
+import { addRow, type Planning, wait } from './plan.draft.ts';
+import { canonical, type Value } from './values.ts';
 
 const asNew = (values: Record<Path, Value>) =>
   Object.fromEntries(
@@ -23,7 +23,6 @@ export function planCreateLocal(
 ): void {
   const { mapping, book } = planning;
   const problems = Object.values(view.problems);
-  if (problems.length > 0) planning.again.add(record.id);
   if (view.fields.name == null) {
     planning.again.add(record.id);
     const why = view.problems.name ?? 'it has no name';
@@ -35,7 +34,7 @@ export function planCreateLocal(
   for (const [path, local] of Object.entries(view.fields))
     agreed[path] = { local, remote: remote[path] ?? null };
   const left = problems.length > 0 ? `; left out: ${problems.join(', ')}` : '';
-  addRow(planning, {
+  const row = addRow(planning, {
     action: 'create',
     side: 'local',
     remoteId: record.id,
@@ -45,6 +44,14 @@ export function planCreateLocal(
     agreed,
     origin: 'pulled',
   });
+  for (const path of Object.keys(view.problems)) {
+    const awaits = view.awaits[path];
+    wait(planning, record.id, 'local', awaits);
+    if (awaits === undefined) continue;
+    const held = { local: canonical(row.diff[path]?.new), remote: remote[path] ?? null };
+    const ids = { remoteId: record.id, cardId: null, needs: row.no };
+    planning.late.push({ ...ids, side: 'local', path, held, base: null, settled: false, awaits });
+  }
 }
 
 const defined = (values: Record<Path, Value>) =>
@@ -56,18 +63,21 @@ export function planCreateRemote(planning: Planning, card: LocalCard, reason: st
   const values: Record<Path, Value> = {};
   const agreed: Record<Path, Agreed> = {};
   const problems: string[] = [];
+  const awaited: { path: Path; awaits: string }[] = [];
   const locals = localFields(mapping, card);
   for (const field of mapping.fields) {
     const local = locals[field.path] ?? null;
     const told = toRemote(field, local, around);
-    if (!told.ok) problems.push(told.problem);
-    else {
+    if (!told.ok) {
+      problems.push(told.problem);
+      if (told.awaits !== undefined) awaited.push({ path: field.path, awaits: told.awaits });
+    } else {
       values[field.path] = told.value;
       agreed[field.path] = { local, remote: told.value };
     }
   }
   const left = problems.length > 0 ? `; left out: ${problems.join(', ')}` : '';
-  addRow(planning, {
+  const row = addRow(planning, {
     action: 'create',
     side: 'remote',
     cardId: card.id,
@@ -77,4 +87,9 @@ export function planCreateRemote(planning: Planning, card: LocalCard, reason: st
     agreed,
     origin: 'pushed',
   });
+  for (const one of awaited) {
+    const held = { local: locals[one.path] ?? null, remote: null };
+    const ids = { remoteId: null, cardId: card.id, needs: row.no };
+    planning.late.push({ ...one, ...ids, side: 'remote', held, base: null, settled: false });
+  }
 }

@@ -2,9 +2,10 @@ import { type Identities, identities, redirected, unmappedCards } from './book.t
 import type { Agreed, Book, Pair } from './book.types.ts';
 import { indexReading, type ReadingIndex } from './fate.ts';
 import type { Surroundings } from './mapping.transforms.ts';
-import type { Mapping, Path } from './mapping.types.ts';
+import type { Mapping, Path, Side } from './mapping.types.ts';
 import type { LocalCard, Observation } from './observation.types.ts';
 import type { PlanRow } from './plan.types.ts';
+import type { Value } from './values.ts';
 
 /** A plan in the making. */
 export interface Planning {
@@ -23,8 +24,40 @@ export interface Planning {
   firstNo: number;
   /** Records to read again next time. */
   again: Set<string>;
+  /** Records with values that cannot be told on the other side: known, and judged again once something has changed. */
+  waits: Waits;
+  /** The same values, field by field, where it is a reference that leads to nothing yet. */
+  late: LateField[];
   /** New counts of complete readings without a record. */
   absences: Record<string, number>;
+}
+
+/** What a record waits for: records and cards that have to be mapped; `value`: another value. */
+export interface Wait {
+  records: Set<string>;
+  cards: Set<string>;
+  value: boolean;
+}
+
+/** Records that wait. */
+export type Waits = Map<string, Wait>;
+
+/** A reference to what has no card or record yet, and may get one by the same plan. */
+export interface LateField {
+  /** Where it is to be written. */
+  side: Side;
+  path: Path;
+  /** Of the pair; the one that the plan is about to make is null. */
+  remoteId: string | null;
+  cardId: string | null;
+  /** The row that makes the pair. */
+  needs: number | null;
+  /** What the field holds on both sides. */
+  held: { local: Value; remote: Value };
+  base: Agreed | null;
+  settled: boolean;
+  /** The record that it leads to; at the remote, the card. */
+  awaits: string;
 }
 
 /** What a part of a plan is to know of the others. */
@@ -57,6 +90,8 @@ export function beginPlanning(
     rows: [],
     firstNo,
     again: new Set(),
+    waits: new Map(),
+    late: [],
     absences: {},
   };
 }
@@ -84,6 +119,7 @@ export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
   cards: null,
   path: null,
   settled: [],
+  refers: {},
 };
 
 /** Adds a row. @returns it, so that others can need it. */
@@ -91,6 +127,14 @@ export function addRow(planning: Planning, draft: Draft): PlanRow {
   const row: PlanRow = { ...emptyRow, ...draft, no: planning.firstNo + planning.rows.length };
   planning.rows.push(row);
   return row;
+}
+
+/** Notes that a record waits. @param side where its value is to be written. */
+export function wait({ waits }: Planning, remoteId: string, side: Side, awaits: string | undefined): void {
+  const known = waits.get(remoteId) ?? { records: new Set(), cards: new Set(), value: false };
+  waits.set(remoteId, known);
+  if (awaits === undefined) known.value = true;
+  else known[side === 'local' ? 'records' : 'cards'].add(awaits);
 }
 
 /** The base of the paths, with null for those that have none. */

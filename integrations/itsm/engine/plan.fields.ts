@@ -5,7 +5,7 @@ import type { FieldOutcome } from './compare.types.ts';
 import type { FieldMapping, Path, Side } from './mapping.types.ts';
 import { localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
-import { addRow, baseOf, type Planning } from './plan.draft.ts';
+import { addRow, baseOf, type Planning, wait } from './plan.draft.ts';
 import type { PlanRow } from './plan.types.ts';
 import { same, told, type Value } from './values.ts';
 
@@ -99,7 +99,14 @@ export function planFields(planning: Planning, pair: Compared, fields: Field[], 
     } else if (outcome.kind === 'problem' || outcome.kind === 'held') {
       addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path: field.path });
     }
-    if (outcome.kind === 'conflict' || outcome.kind === 'problem') planning.again.add(pair.remoteId);
+    if (outcome.kind === 'conflict') planning.again.add(pair.remoteId);
+    if (outcome.kind !== 'problem') continue;
+    const { side, awaits, settled } = outcome;
+    wait(planning, pair.remoteId, side, awaits);
+    if (awaits === undefined) continue;
+    const held = { local, remote };
+    const known = pair.base[field.path] ?? null;
+    planning.late.push({ ...ids, side, path: field.path, held, base: known, settled, awaits });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import type { Book } from './book.types.ts';
 import type { Surroundings } from './mapping.transforms.ts';
-import type { Mapping } from './mapping.types.ts';
+import type { Mapping, Path, Side } from './mapping.types.ts';
 import {
   type IdentityIndex,
   identityIndex,
@@ -14,7 +14,8 @@ import {
   takeMatched,
 } from './match.ts';
 import type { Decision, Observation } from './observation.types.ts';
-import { beginPlanning, type Planning } from './plan.draft.ts';
+import { beginPlanning, type LateField, type Planning, type Waits } from './plan.draft.ts';
+import { type Makers, planLate, type Reached } from './plan.late.ts';
 import { type Ends, planLinks } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
 import type { PlanRow } from './plan.types.ts';
@@ -31,6 +32,9 @@ import {
   recordThing,
   thing,
 } from './plan.unmatched.ts';
+
+/** References that are looked up at once. */
+const LATE = 1_000;
 
 /** What is asked about at once. */
 export interface PartChoice {
@@ -71,6 +75,10 @@ export interface PartSource {
   decisions: readonly Decision[];
   /** Whether cards that are only here get a record. */
   creates: boolean;
+  /** Whether what a reference field leads to is of this mapping. */
+  leadsHere(path: Path): boolean;
+  /** The rows of the plan so far that make cards of these records, or records of these cards. */
+  makers(remoteIds: readonly string[], cardIds: readonly string[]): Promise<Makers>;
   /** Relations to compare, by the records that they start from; each stands in one part only. Asked last. */
   links(): AsyncIterable<LinkPart>;
 }
@@ -79,6 +87,9 @@ export interface PartSource {
 export interface PlannedPart {
   rows: PlanRow[];
   again: string[];
+  waits: Waits;
+  /** What records of earlier parts need not wait for. */
+  reached: Reached[];
   absences: Record<string, number>;
 }
 
@@ -113,9 +124,14 @@ export async function* planInParts(
     const { book, seen, beyond } = await source.part(choice);
     return beginPlanning(mapping, book, seen, tools.evaluate, { firstNo, beyond });
   };
-  const handOver = ({ rows, again, absences }: Planning): PlannedPart => {
+  const late: LateField[] = [];
+  const handOver = (
+    { rows, again, waits, absences, ...more }: Planning,
+    reached: Reached[] = [],
+  ): PlannedPart => {
     firstNo += rows.length;
-    return { rows, again: [...again], absences };
+    late.push(...more.late.filter(({ path }) => source.leadsHere(path)));
+    return { rows, again: [...again], waits, reached, absences };
   };
   const claimed = new Set<string>();
   for await (const remoteIds of source.judged()) {
@@ -152,6 +168,14 @@ export async function* planInParts(
       planCards(planning, cards, held, takers);
       yield handOver(planning);
     }
+  }
+
+  for (let at = 0; at < late.length; at += LATE) {
+    const fields = late.slice(at, at + LATE);
+    const led = (to: Side) => [...new Set(fields.flatMap(({ side, awaits }) => (side === to ? awaits : [])))];
+    const makers = await source.makers(led('local'), led('remote'));
+    const planning = await begin({});
+    yield handOver(planning, planLate(planning, fields, makers));
   }
 
   for await (const { book, seen, ends } of source.links()) {

@@ -5,6 +5,7 @@ import type { Mapping } from './mapping.types.ts';
 import type { Scorer } from './match.ts';
 import type { Observation } from './observation.types.ts';
 import { beginPlanning, type PartOptions } from './plan.draft.ts';
+import { forgetReached, makersIn, planLate } from './plan.late.ts';
 import { endsOf, planLinks } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
 import type { Plan, PlanRow } from './plan.types.ts';
@@ -38,6 +39,7 @@ export function makePlan(
   );
   planPairs(planning);
   planUnmatched(planning, tools.score);
+  forgetReached(planning.waits, planLate(planning, planning.late, makersIn(planning.rows)));
   planLinks(planning, endsOf(planning));
   return {
     id,
@@ -47,7 +49,8 @@ export function makePlan(
     stopped: tooMany(mapping, planning.rows.filter(removes).length, livePairs(book)),
     closing: {
       watermark: seen.remote.watermark,
-      again: [...planning.again].sort(),
+      // what waits is looked at as well: nothing is kept of it
+      again: [...new Set([...planning.again, ...planning.waits.keys()])].sort(),
       absences: planning.absences,
     },
   };

@@ -84,6 +84,11 @@ export interface PlanRow {
   path: Path | null;
   /** Two changes were there, and one of them won. */
   settled: Path[];
+  /**
+   * By path, what a reference leads to that the same plan makes: a record where it is written here, a card where it is
+   * written outside. Its value, and the card or record that it is written to, are known once the rows before have ended.
+   */
+  refers: Record<Path, string>;
 }
 
 /** What a run is going to do: made once, stored, and never changed. */

@@ -1,3 +1,4 @@
+import { isLate } from './apply.late.ts';
 import type { Outcome } from './apply.types.ts';
 import type { Book } from './book.types.ts';
 import type { Path, Side } from './mapping.types.ts';
@@ -31,8 +32,7 @@ export function undoPlan(
 type Inverse = Pick<PlanRow, 'action' | 'reason'> & Partial<PlanRow>;
 
 function inverseOf(row: PlanRow, outcome: Outcome, book: Book): Inverse {
-  const remoteId = row.remoteId ?? (row.side === 'remote' ? (outcome.madeId ?? null) : null);
-  const cardId = row.cardId ?? (row.side === 'local' ? (outcome.madeId ?? null) : null);
+  const { remoteId, cardId } = pairOf(row, outcome, book);
   const ids = { remoteId, cardId };
   const reason = `Takes back row ${row.no} (${row.action})`;
   switch (row.action) {
@@ -77,6 +77,21 @@ function inverseOf(row: PlanRow, outcome: Outcome, book: Book): Inverse {
     action: 'skip',
     reason: `Row ${row.no} (${row.action}) changed nothing that could be taken back`,
   };
+}
+
+/** What a row was about, also where that was not known before others had made it. */
+function pairOf(row: PlanRow, outcome: Outcome, book: Book): Pick<PlanRow, 'remoteId' | 'cardId'> {
+  const madeId = outcome.madeId ?? null;
+  if (!isLate(row)) {
+    return {
+      remoteId: row.remoteId ?? (row.side === 'remote' ? madeId : null),
+      cardId: row.cardId ?? (row.side === 'local' ? madeId : null),
+    };
+  }
+  const pair = [...book.pairs.values()].find((one) =>
+    row.remoteId === null ? one.cardId === row.cardId : one.remoteId === row.remoteId,
+  );
+  return { remoteId: row.remoteId ?? pair?.remoteId ?? null, cardId: row.cardId ?? pair?.cardId ?? null };
 }
 
 /** What a side holds of the fields now, as far as the book knows: that may be another form than what was sent. */

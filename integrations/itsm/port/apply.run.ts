@@ -18,12 +18,13 @@ import { settleBegun } from '../engine/apply.remote.ts';
 import type { ApplyOptions } from '../engine/apply.state.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
 import type { Ending, EnginePort, Standing } from '../engine/apply.types.ts';
+import { emptyBook, identities } from '../engine/book.ts';
 import type { Mapping } from '../engine/mapping.types.ts';
 import type { PlanHead } from '../engine/plan.types.ts';
 import { RemoteFailed } from '../remote.failed.ts';
 import { failed } from '../remote.failures.ts';
 import { inLanes, lanesOf } from './apply.lanes.ts';
-import { storeBook } from './book.rows.ts';
+import { loadPairs, storeBook } from './book.rows.ts';
 import { type CardReader, openCards } from './local.cards.ts';
 import { planRowOf } from './plan.rows.ts';
 import { takeSteps } from './port.local.ts';
@@ -251,6 +252,10 @@ function databasePort(
         await store(sql, endings);
       });
       await tell(endings.length);
+    },
+    async whoIs(remoteIds, cardIds) {
+      const { pairs, redirects } = await loadPairs(ctx.db, mappingId, { remoteIds, cardIds });
+      return identities({ ...emptyBook(), pairs }, redirects);
     },
     // the caller closes the plan when no row waits any more
     close: async () => {},

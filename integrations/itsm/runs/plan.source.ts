@@ -9,6 +9,7 @@ import {
   unpairedCards,
   unpairedRecords,
 } from '../../../domain/itsm/runs.heard.ts';
+import { plannedMakers } from '../../../domain/itsm/runs.links.ts';
 import type { HeardRecord } from '../../../domain/itsm/runs.types.ts';
 import { emptyBook } from '../engine/book.ts';
 import type { Pair } from '../engine/book.types.ts';
@@ -19,6 +20,7 @@ import type {
   RemoteReading,
   Resolution,
 } from '../engine/observation.types.ts';
+import { makersIn } from '../engine/plan.late.ts';
 import type { Part, PartChoice, PartSource } from '../engine/plan.parts.ts';
 import { pairOf } from '../port/book.rows.ts';
 import type { RemoteRecord } from '../remote.types.ts';
@@ -93,6 +95,11 @@ export function planSource(work: RunWork, words: Words, stored: () => Promise<vo
     openCards: () => walk(unpairedCards(db, mappingId, loaded.mapping.cardType)),
     decisions: words.decisions,
     creates,
+    leadsHere: (path) => loaded.references[path] === mappingId,
+    makers: async (remoteIds, cardIds) => {
+      await stored();
+      return makersIn(await plannedMakers(db, runId, remoteIds, cardIds));
+    },
     links: async function* () {
       // relations are told by the rows that make their ends
       await stored();

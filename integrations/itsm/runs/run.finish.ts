@@ -4,6 +4,7 @@ import { dropUnrelatedLinks } from '../../../domain/itsm/runs.links.ts';
 import { countOutcomes, openRecords, passOver } from '../../../domain/itsm/runs.plan.ts';
 import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunStats } from '../../../domain/itsm/runs.types.ts';
+import { settleWaiting } from '../../../domain/itsm/waiting.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
 import { storeBook } from '../port/book.rows.ts';
 import type { RunJob, RunMapping } from './run.begin.ts';
@@ -55,6 +56,7 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
       local_position: rest.localPosition,
       complete_read_at: rest.completeReadAt,
     });
+    await settleWaiting(sql, run.mapping_id, runId);
     await dropUnrelatedLinks(sql, run.mapping_id, runId);
     await logRun(sql, runId, 'done', 'info', 'The run is done.');
     await changeRun(

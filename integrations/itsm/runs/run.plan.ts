@@ -1,11 +1,17 @@
 import { countLivePairs } from '../../../domain/itsm/runs.heard.ts';
 import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/itsm/runs.plan.ts';
+import { addWaiting, dropWaiting, endWaiting, type WaitingRecord } from '../../../domain/itsm/waiting.ts';
+import type { Waits } from '../engine/plan.draft.ts';
+import { forgetReached } from '../engine/plan.late.ts';
 import { type PartTools, planInParts } from '../engine/plan.parts.ts';
 import { removes, tooMany } from '../engine/plan.ts';
 import { acts, type Plan } from '../engine/plan.types.ts';
 import { storedRow } from '../port/plan.rows.ts';
 import { planSource } from './plan.source.ts';
 import type { RunWork } from './run.types.ts';
+
+/** Records that are kept at once. */
+const CHUNK = 1_000;
 
 /** What a plan comes to when all its rows have ended; the engine's, with what else the book remembers. */
 export type RunClosing = Plan['closing'] & {
@@ -37,7 +43,11 @@ export async function planRun(
   approved = false,
 ): Promise<MadePlan> {
   const { db, runId, mappingId, loaded } = work;
-  await work.keep({}, (sql) => dropPlan(sql, runId));
+  await work.keep({}, async (sql) => {
+    await dropPlan(sql, runId);
+    await dropWaiting(sql, mappingId);
+  });
+  const waits: Waits = new Map();
   const again = new Set<string>();
   const absences: Record<string, number> = {};
   const count = { rows: 0, removals: 0, changes: 0 };
@@ -48,6 +58,8 @@ export async function planRun(
     for await (const { rows, ...part } of planInParts(loaded.mapping, source, tools)) {
       work.signal.throwIfAborted();
       for (const id of part.again) again.add(id);
+      for (const [id, wait] of part.waits) waits.set(id, wait);
+      forgetReached(waits, part.reached);
       Object.assign(absences, part.absences);
       if (rows.length === 0) continue;
       count.rows += rows.length;
@@ -64,6 +76,7 @@ export async function planRun(
   }
   await storing;
   for (const id of await unknownRecords(db, runId, mappingId)) again.add(id);
+  await keepWaiting(work, waits, again);
   const pairs = await countLivePairs(db, mappingId);
   return {
     stopped: tooMany(loaded.mapping, count.removals, pairs),
@@ -71,6 +84,23 @@ export async function planRun(
     pairs,
     closing: closingOf(work, again, absences),
   };
+}
+
+/** Keeps what waits for others, so that the remote need not be asked for it. */
+async function keepWaiting(work: RunWork, waits: Waits, again: Set<string>): Promise<void> {
+  const { runId, mappingId, state } = work;
+  // a record that was read without some of its columns is read again
+  if (state.hidden.length > 0) for (const id of waits.keys()) again.add(id);
+  const waiting = [...waits].flatMap(([remote_id, { records, cards }]): WaitingRecord[] =>
+    again.has(remote_id) ? [] : [{ remote_id, records: [...records], cards: [...cards] }],
+  );
+  for (let at = 0; at < waiting.length; at += CHUNK) {
+    work.signal.throwIfAborted();
+    await work.keep({}, (sql) => addWaiting(sql, mappingId, runId, waiting.slice(at, at + CHUNK)));
+  }
+  // what a run of one direction has nothing to do with may wait for one of the other
+  if (state.hidden.length > 0 || work.loaded.mapping.direction !== work.mappingDirection) return;
+  await work.keep({}, (sql) => endWaiting(sql, mappingId, runId));
 }
 
 /** Where the next run goes on. What this one's direction leaves out is left for one of the other direction. */

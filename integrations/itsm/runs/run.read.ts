@@ -7,6 +7,7 @@ import {
   missingRecords,
 } from '../../../domain/itsm/runs.heard.ts';
 import type { HeardRecord, KeptRecord } from '../../../domain/itsm/runs.types.ts';
+import { hearWaiting, waitingAmong } from '../../../domain/itsm/waiting.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
 import { pairOf } from '../port/book.rows.ts';
@@ -32,7 +33,7 @@ export async function readForRun(work: RunWork): Promise<void> {
     else if (phase === 'again') await readAgain(work);
     else if (phase === 'deletions') await readDeletions(work);
     else if (phase === 'looks') await lookAtDoubtful(work);
-    else if (phase === 'local') await readLocal(work);
+    else if (phase === 'local') await readHere(work);
     else if (phase === 'relations' || phase === 'relation_deletions') await readRelations(work, phase);
     else return;
     await work.keep({ phase: phases[at + 1]!, cursor: null });
@@ -87,14 +88,14 @@ async function judgeable(work: RunWork, records: readonly RemoteRecord[]): Promi
   const pairs = new Map(
     (await readPairs(db, mappingId, { remoteIds })).map((row) => [row.remote_id, pairOf(row)]),
   );
-  const again = new Set(book.again);
+  const open = new Set([...book.again, ...(await waitingAmong(db, mappingId, remoteIds))]);
   return records.flatMap((record): HeardRecord[] => {
     const pair = pairs.get(record.id);
     const known =
       pair?.state.kind === 'linked' &&
       pair.absences === 0 &&
       !record.deleted &&
-      !again.has(record.id) &&
+      !open.has(record.id) &&
       !before.has(record.id) &&
       isRemoteEcho(loaded.mapping, pair, record);
     if (known && !complete) return [];
@@ -182,6 +183,15 @@ async function lookAtDoubtful(work: RunWork): Promise<void> {
       await work.keep({}, (sql) => keepHeard(sql, runId, rows));
     }
   }
+}
+
+/** Reads what has changed here, and hears of what waits for it. */
+async function readHere(work: RunWork): Promise<void> {
+  await readLocal(work);
+  if (work.complete) return;
+  const { runId, mappingId, loaded } = work;
+  const targets = [...new Set([mappingId, ...Object.values(loaded.references)])];
+  await work.keep({}, (sql) => hearWaiting(sql, { runId, mappingId, targets }));
 }
 
 /** Notes the pairs whose cards have changed here since the last run. */

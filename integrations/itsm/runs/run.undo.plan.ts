@@ -88,7 +88,10 @@ async function turnRound(
   { of, into, mappingId, first }: { of: string; into: string; mappingId: string; first: number },
   chunk: readonly AppliedRow[],
 ): Promise<PlanRow[]> {
-  const { pairs } = await loadPairs(db, mappingId, { remoteIds: chunk.flatMap(recordsOf) });
+  const cardIds = chunk.flatMap(({ remote_id, made_id, card_id }) =>
+    remote_id === null && made_id === null ? (card_id ?? []) : [],
+  );
+  const { pairs } = await loadPairs(db, mappingId, { remoteIds: chunk.flatMap(recordsOf), cardIds });
   const plan = {
     id: of,
     mappingId,

@@ -122,6 +122,42 @@ describe('a plan that is applied', () => {
     }
   });
 
+  it('leads references to what it makes itself, whenever it is killed and whatever answer is lost', async () => {
+    const PLACE = 'relations.relRememberedAt';
+    for (const side of ['local', 'remote'] as const) {
+      for (let call = 0; ; call += 1) {
+        const { sides, book, plan, apply } = landscape();
+        const [one, other] = ['k1', 'k2'].map((key) => sides.create(side, fields(key, key))) as [
+          string,
+          string,
+        ];
+        // each leads to the other, so that no order makes both at once
+        sides.edit(side, one, PLACE, other);
+        sides.edit(side, other, PLACE, one);
+        const made = plan();
+        expect(made.rows.map(({ action }) => action)).toEqual(['create', 'create', 'update', 'update']);
+        expect(made.closing.again).toEqual([]);
+        const trouble: Trouble =
+          call % 2 === 0
+            ? { kind: 'kill', call: call / 2, after: true }
+            : { kind: 'lost', call: (call - 1) / 2, done: true };
+        const troubles = [trouble];
+        await apply(made, troubles, { chunk: 2 }).catch((error) => expect(error).toBeInstanceOf(Killed));
+        expect((await apply(made, [], { chunk: 2 })).status).toBe('done');
+        const pairs = [...book.pairs.values()];
+        const paired = new Map(pairs.map(({ cardId, remoteId }) => [cardId, remoteId]));
+        expect([pairs.length, sides.cards.size, sides.records.size]).toEqual([2, 2, 2]);
+        for (const { cardId, remoteId } of pairs) {
+          const card = sides.cards.get(cardId)!.fields[PLACE] as string;
+          const record = sides.records.get(remoteId)!.fields.u_place!.value;
+          expect([paired.get(card), card === cardId]).toEqual([record, false]);
+        }
+        expect(plan().rows).toEqual([]);
+        if (troubles.length > 0 && trouble.kind === 'kill') break;
+      }
+    }
+  });
+
   it('applies the rows that were approved, and the others later', async () => {
     const { sides, plan, apply } = landscape();
     for (const key of ['k1', 'k2']) sides.create('local', fields(key, key));

@@ -12,7 +12,8 @@ import { indexReading } from '../../../integrations/itsm/engine/fate.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type { LocalCard, Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
-import { beginPlanning } from '../../../integrations/itsm/engine/plan.draft.ts';
+import { beginPlanning, type Waits } from '../../../integrations/itsm/engine/plan.draft.ts';
+import { forgetReached, makersIn } from '../../../integrations/itsm/engine/plan.late.ts';
 import { endsOf, plannedCards } from '../../../integrations/itsm/engine/plan.links.ts';
 import { type PartSource, planInParts } from '../../../integrations/itsm/engine/plan.parts.ts';
 import { makePlan, removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
@@ -104,7 +105,11 @@ function build({ spots, kind }: World): { book: Book; seen: Observation } {
     }
     if (one.card === 'merged' && at > 0) redirects.set(cardId, cid(at - 1));
     else if (one.card !== 'none') {
-      const fields = { name: one.card === 'changed' ? 'b' : 'a', 'attributes.key': otherKey };
+      const fields = {
+        name: one.card === 'changed' ? 'b' : 'a',
+        'attributes.key': otherKey,
+        'relations.relRememberedAt': one.otherKey === 2 ? cid(next(at)) : null,
+      };
       const archived = one.card === 'archived';
       const inFilter = one.card !== 'outside';
       cards.set(cardId, { id: cardId, type: 'Application', archived, fields, inFilter, updatedAt: NOW });
@@ -112,7 +117,8 @@ function build({ spots, kind }: World): { book: Book; seen: Observation } {
     const tombstone = { table: 'cmdb_ci_appl', id: remoteId, at: NOW };
     if (one.record === 'same' || one.record === 'changed' || one.record === 'both') {
       const name = { value: one.record === 'same' ? 'a' : 'c' };
-      const fields = { name, u_key: { value: key ?? '' } };
+      const place = { value: one.otherKey === 3 ? rid(next(at)) : '' };
+      const fields = { name, u_key: { value: key ?? '' }, u_place: place };
       const record = { table: 'cmdb_ci_appl', id: remoteId, fields, updatedAt: NOW };
       records.push(record);
       if (one.record === 'both') {
@@ -189,6 +195,8 @@ function sourceOf(
     openCards: () => chunks([...cards.keys()].filter((id) => !primary.has(id))),
     decisions: seen.decisions,
     creates: of.direction === 'bidirectional' || (of.direction === 'push' && seen.remote.kind === 'complete'),
+    leadsHere: () => true,
+    makers: async () => makersIn(rows),
     async *links() {
       const planned = plannedCards(rows);
       const ends = endsOf({ ...whole, rows });
@@ -261,16 +269,19 @@ it(`is the same in parts as at once, up to the order of its rows (seed ${seed})`
       const rows: PlanRow[] = [];
       const again = new Set<string>();
       const absences = {};
+      const waits: Waits = new Map();
       const source = sourceOf(of, { book, seen }, one.chunk, rows);
       const tools = { score: async (...args: Parameters<Scorer>) => score(...args), evaluate };
       for await (const part of planInParts(of, source, tools)) {
         rows.push(...part.rows);
         for (const id of part.again) again.add(id);
+        for (const [id, wait] of part.waits) waits.set(id, wait);
+        forgetReached(waits, part.reached);
         Object.assign(absences, part.absences);
       }
       expect(told(rows)).toEqual(told(plan.rows));
       expect(rows.map(({ no }) => no)).toEqual(rows.map((_, at) => at));
-      expect({ again: [...again].sort(), absences }).toEqual({
+      expect({ again: [...new Set([...again, ...waits.keys()])].sort(), absences }).toEqual({
         again: plan.closing.again,
         absences: plan.closing.absences,
       });

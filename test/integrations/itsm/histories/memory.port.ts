@@ -178,6 +178,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
         });
       }),
     readRemote: async (_table, ids) => await call(() => new Map(ids.map((id) => [id, read(id)] as const))),
+    whoIs: async () => identities(book, sides.redirects),
     begin: async (rows) =>
       await call(() =>
         rows.map(({ row, check }) => {

@@ -10,7 +10,7 @@ import { carry, openPlace, type Parts, type Place, start } from './place.ts';
 import { differences, readState, type State } from './state.ts';
 
 /** What runs that were cancelled must leave as others do, once others have followed; the book may have another origin. */
-const compared = ['cards', 'relations', 'records', 'remote relations', 'left over'];
+const compared = ['cards', 'records', 'remote relations', 'left over'];
 
 export interface Cancelled {
   /** Runs that were cancelled in time. */
@@ -96,5 +96,21 @@ async function settle(place: Place, crew?: Crew): Promise<void> {
 
 async function sidesOf(place: Place): Promise<State> {
   const state = await readState(place.world, place.names, place.runId);
-  return Object.fromEntries(compared.map((name) => [name, state[name]!]));
+  return {
+    ...Object.fromEntries(compared.map((name) => [name, state[name]!])),
+    relations: await livingRelations(place),
+  };
+}
+
+/**
+ * Relations between cards that are there. A record takes its relations with it: whether these go here before their card is
+ * archived, or stay with it, lies with which of the two mappings runs first after that.
+ */
+async function livingRelations({ world }: Place): Promise<string[]> {
+  const { rows } = await world.services.db.raw(
+    `select r.type, s.name as source, t.name as target from relations r
+     join cards s on s.id = r.source_id and s.status = 'ACTIVE'
+     join cards t on t.id = r.target_id and t.status = 'ACTIVE'`,
+  );
+  return rows.map((row: { type: string; source: string; target: string }) => JSON.stringify(row)).sort();
 }

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { connectTo, createSync, openSyncTest, runMapping, settled, syncBase } from '../../support/itsm.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+});
+afterAll(() => close());
+
+const name = { card_field: 'name', remote_field: 'name', is_identity: true };
+const always = { skip_staging: true, sync_mode: 'strict', quarantine_minutes: 0 };
+const referring = (column: string, reference: string) => ({
+  name: column,
+  label: column,
+  type: 'reference',
+  reference,
+});
+const run = async (mapping: string) => {
+  const done = await runMapping(t, admin, mapping);
+  expect(done).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+  return done;
+};
+const undo = async (runId: string) => {
+  const { body } = await admin.post(`${syncBase}/sync/runs/${runId}/undo`);
+  const done = await settled(t, admin, body.id);
+  expect(done).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+};
+
+describe('references to what the same run makes', () => {
+  it('are written by it on either side, and taken back with it', async () => {
+    const { db } = t.services;
+    const table = 'cmdb_ci_business_app';
+    instance.changeField(table, referring('u_parent', table));
+    const records = ['leaf', 'branch', 'trunk'].map((one) => instance.elsewhere.insert(table, { name: one }));
+    const [leaf, branch, trunk] = records.map(({ values }) => values.sys_id!) as [string, string, string];
+    instance.elsewhere.update(leaf, { u_parent: branch });
+    instance.elsewhere.update(branch, { u_parent: trunk });
+    const mapping = await createSync(admin, 'mappings', {
+      ...always,
+      connection_id: await connectTo(admin, instance),
+      card_type_key: 'Application',
+      remote_table: table,
+      sync_direction: 'bidirectional',
+      field_mappings: [
+        name,
+        { card_field: 'parent_id', remote_field: 'u_parent', transform_type: 'reference' },
+      ],
+    });
+
+    const pulled = await run(mapping);
+    expect(pulled.stats).toMatchObject({ applied: { create: 3, update: 2 } });
+    const parents = await db('cards as c')
+      .leftJoin('cards as p', 'p.id', 'c.parent_id')
+      .where('c.type', 'Application')
+      .select('c.name', 'p.name as parent');
+    expect(Object.fromEntries(parents.map((row) => [row.name, row.parent]))).toEqual({
+      leaf: 'branch',
+      branch: 'trunk',
+      trunk: null,
+    });
+    expect((await run(mapping)).stats.planned).toEqual({});
+    const staged = await admin.get(`${syncBase}/sync/runs/${pulled.id}/staged?action=update`);
+    expect(staged.body.items[0].reason).toContain('leads to what the plan makes');
+
+    // and the other way: below a card that has a record, and below one that is to get one
+    const make = async (named: string, parent_id: string) =>
+      (await admin.post('/api/v1/cards', { type: 'Application', name: named, parent_id })).body.id;
+    const { card_id } = await db('itsm_pairs').where({ mapping_id: mapping, remote_id: leaf }).first();
+    await make('worm', await make('apple', card_id));
+    const pushed = await run(mapping);
+    expect(pushed.stats).toMatchObject({ created: 2, errors: 0, findings: 0 });
+    const made = new Map(instance.store.of(table).map(({ values }) => [values.name, values]));
+    expect(made.get('apple')!.u_parent).toBe(leaf);
+    expect(made.get('worm')!.u_parent).toBe(made.get('apple')!.sys_id);
+    expect((await run(mapping)).stats.planned).toEqual({});
+
+    await undo(pushed.id);
+    expect(instance.store.of(table)).toHaveLength(3);
+    await db('cards').whereIn('name', ['apple', 'worm']).update({ status: 'ARCHIVED' });
+    await undo(pulled.id);
+    expect(await db('cards').where({ type: 'Application', status: 'ACTIVE' })).toEqual([]);
+  });
+});
+
+describe('references to what has no card', () => {
+  it('are remembered, and looked at again once that has one', async () => {
+    const table = 'cmdb_ci_service';
+    // more than are looked up at once
+    const count = 510;
+    instance.changeField(table, referring('u_server', 'cmdb_ci_server'));
+    const server = instance.elsewhere.insert('cmdb_ci_server', { name: 'server' }).values.sys_id!;
+    const foreign = instance.elsewhere.insert('cmdb_ci_appl', { name: 'foreign' }).values.sys_id!;
+    const ids = Array.from(
+      { length: count },
+      (_, n) => instance.elsewhere.insert(table, { name: `app ${n}`, u_server: server }).values.sys_id!,
+    );
+    const connection_id = await connectTo(admin, instance);
+    const servers = await createSync(admin, 'mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'ITComponent',
+      remote_table: 'cmdb_ci_server',
+      field_mappings: [name],
+    });
+    const config = { card_field: 'relations.relAppToITC', remote_field: 'u_server' };
+    const apps = await createSync(admin, 'mappings', {
+      ...always,
+      connection_id,
+      card_type_key: 'Application',
+      remote_table: table,
+      sync_direction: 'bidirectional',
+      card_filter: 'name ~ "app "',
+      field_mappings: [
+        name,
+        { ...config, transform_type: 'reference', transform_config: { mapping_id: servers } },
+      ],
+    });
+    expect((await run(apps)).stats).toMatchObject({ created: count });
+    const idle = async () => {
+      const done = await run(apps);
+      expect(done).toMatchObject({ complete: false, stats: { planned: {} } });
+      expect(done.remote_calls).toBeLessThanOrEqual(5);
+    };
+    await idle();
+    const related = async () => (await t.services.db('relations').where({ type: 'relAppToITC' })).length;
+    await runMapping(t, admin, servers, 'pull');
+    const reached = await run(apps);
+    expect([reached.stats.updated, await related()]).toEqual([count, count]);
+    // no record is looked up for it
+    expect(reached.remote_calls).toBeLessThanOrEqual(8);
+    await idle();
+
+    // what moves to something unknown and back is agreed on as before, whatever else changes meanwhile
+    const [one] = ids as [string];
+    instance.elsewhere.update(one, { u_server: foreign });
+    expect((await run(apps)).stats.planned).toEqual({ skip: 1 });
+    await idle();
+    const { card_id } = await t.services.db('itsm_pairs').where({ mapping_id: apps, remote_id: one }).first();
+    await admin.patch(`/api/v1/cards/${card_id}`, { name: 'app renamed' });
+    expect((await run(apps)).stats.planned).toEqual({ update: 1, skip: 1 });
+    const { values } = instance.store.rows.get(one)!;
+    expect([values.name, values.u_server, await related()]).toEqual(['app renamed', foreign, count]);
+    instance.elsewhere.update(one, { u_server: server });
+    await run(apps);
+    await admin.patch(`/api/v1/cards/${card_id}`, { name: 'app again' });
+    expect((await run(apps)).stats.planned).toEqual({ update: 1 });
+    expect([values.u_server, await related()]).toEqual([server, count]);
+    await idle();
+    expect(await t.services.db('itsm_waiting_records')).toEqual([]);
+  });
+});
