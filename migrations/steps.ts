@@ -35,10 +35,10 @@ import * as jobDeaths from './steps/0043-job-deaths.ts';
 import * as itsmPlanIndex from './steps/0044-itsm-plan-index.ts';
 import * as itsmNewRecords from './steps/0045-itsm-new-records.ts';
 import * as itsmDue from './steps/0046-itsm-due.ts';
+import * as itsmWaiting from './steps/0048-itsm-waiting.ts';
 import * as analysisRuns from './steps/0050-analysis-runs.ts';
 import * as aiUsage from './steps/0051-ai-usage.ts';
 import * as compliance from './steps/0054-compliance.ts';
-import * as itsmWaiting from './steps/0048-itsm-waiting.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -78,8 +78,8 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0044-itsm-plan-index', up: itsmPlanIndex.up },
   { name: '0045-itsm-new-records', up: itsmNewRecords.up },
   { name: '0046-itsm-due', up: itsmDue.up },
+  { name: '0048-itsm-waiting', up: itsmWaiting.up },
   { name: '0050-analysis-runs', up: analysisRuns.up },
   { name: '0051-ai-usage', up: aiUsage.up },
   { name: '0054-compliance', up: compliance.up },
-  { name: '0048-itsm-waiting', up: itsmWaiting.up },
 ];

@@ -10,7 +10,7 @@ export type BrokenOff =
 
 /**
  * Ends a run before its end. What it has applied stays applied; a row that was being written is looked at by the next
- * run.
+ * run, and so is what was taken back.
  */
 export async function breakOffRun(
   work: Pick<Work, 'sql' | 'emit'>,
@@ -20,7 +20,9 @@ export async function breakOffRun(
   const { sql } = work;
   await sql.raw(
     `update itsm_books b set again = array(select distinct unnest(b.again || array(
-       select remote_id from itsm_plan_rows where run_id = ? and progress = 'begun' and remote_id is not null)))
+       select p.remote_id from itsm_plan_rows p join itsm_runs r on r.id = p.run_id
+       where r.id = ? and p.remote_id is not null
+         and (p.progress = 'begun' or (r.trigger = 'undo' and p.progress = 'applied')))))
      where b.mapping_id = ?`,
     [run.id, run.mapping_id] as never,
   );

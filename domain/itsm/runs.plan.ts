@@ -136,6 +136,15 @@ export async function countOutcomes(
   return rows;
 }
 
+/** Records that rows of a run's plan are about; null where they are more than `most`. */
+export async function plannedRecords(sql: Sql, runId: string, most: number): Promise<string[] | null> {
+  const { rows } = await sql.raw(
+    `select distinct remote_id from itsm_plan_rows where run_id = ? and remote_id is not null limit ?`,
+    [runId, most + 1],
+  );
+  return rows.length > most ? null : rows.map(({ remote_id }: { remote_id: string }) => remote_id);
+}
+
 /** Records of rows that were not carried out: the next run looks at them again. */
 export async function openRecords(sql: Sql, runId: string): Promise<string[]> {
   const { rows } = await sql.raw(

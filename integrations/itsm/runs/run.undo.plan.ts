@@ -1,7 +1,7 @@
 import { command } from '../../../domain/command.ts';
 import { lockBook } from '../../../domain/itsm/book.read.ts';
 import { type AppliedRow, countApplied, walkAppliedBack } from '../../../domain/itsm/plan.journal.ts';
-import { addPlanRows, countPlan } from '../../../domain/itsm/runs.plan.ts';
+import { addPlanRows, countPlan, plannedRecords } from '../../../domain/itsm/runs.plan.ts';
 import { changeRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
 import { type Db, inTransaction } from '../../../platform/database.ts';
@@ -18,6 +18,9 @@ import type { Stopwatch } from './run.stopwatch.ts';
 
 /** Rows that are turned round at once. */
 const CHUNK = 500;
+
+/** With more records than this the next run reads everything instead of these alone. */
+const READ_AGAIN = 2_000;
 
 /** How far the turning has come. */
 interface Turned {
@@ -62,13 +65,15 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
     const book = await lockBook(sql, mappingId);
+    const again = await plannedRecords(sql, run.id, READ_AGAIN);
     const closing: RunClosing = {
-      again: book.again,
+      again: [...new Set([...book.again, ...(again ?? [])])].sort(),
       absences: {},
       watermark: book.watermark,
       linksWatermark: book.links_watermark,
       localPosition: book.local_position,
-      completeReadAt: book.complete_read_at,
+      // the next run finds what this one takes back, though nothing of it has changed over there
+      completeReadAt: again === null ? null : book.complete_read_at,
     };
     const planned = await countPlan(sql, run.id);
     const count = Object.values(planned).reduce((sum, n) => sum + n, 0);
