@@ -1,6 +1,7 @@
 import type { Services } from '../domain/services.ts';
 import { registerAiRoutes } from './ai/ai.routes.ts';
 import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts';
+import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
@@ -111,6 +112,7 @@ export const routeGroups: RouteGroup[] = [
   registerQueryRoutes,
   registerODataRoutes,
   registerMcpRoutes,
+  registerAssessmentRoutes,
   registerEolRoutes,
   registerNotificationRoutes,
   registerBootstrapRoute,

@@ -22,6 +22,10 @@ export const tags = [
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },
   { name: 'Saved reports', description: 'Reports with their parameters, kept and shared' },
+  {
+    name: 'Target architecture',
+    description: 'From objectives and capabilities to an initiative with cards and relations, by phases',
+  },
   { name: 'OData', description: 'OData 4.01: the inventory for spreadsheets and BI tools' },
   { name: 'Model Context Protocol', description: 'The inventory as tools for language models and agents' },
   { name: 'Notifications', description: 'What the caller is told of, and the switches for it' },

@@ -1,3 +1,4 @@
+import { assessmentUndo } from '../assessments/assessments.events.ts';
 import { calculationUndo } from '../calculations/calculations.undo.ts';
 import { mergeUndo } from '../cards/merge/merge.events.undo.ts';
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
@@ -17,6 +18,7 @@ import type { UndoSpec } from './undo.types.ts';
 export const undoSpecs: UndoSpec[] = [
   // one group a line
   metamodelUndo,
+  assessmentUndo,
   calculationUndo,
   catalogueUndo,
   collaborationUndo,

@@ -7,6 +7,7 @@ import type { Caller } from '../context.ts';
  * of, with the permission for it.
  */
 const guardedKinds: Record<string, AppPermission> = {
+  assessment: 'ai_analysis.view',
   comment: 'comments.view',
   document: 'documents.view',
   file: 'documents.view',

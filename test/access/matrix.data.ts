@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
 import { aiRows } from './matrix/ai.data.ts';
 import { aiAnalysisRows } from './matrix/ai-analysis.data.ts';
+import { architectRows } from './matrix/architect.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
 import { bookmarkRows } from './matrix/bookmarks.data.ts';
 import { calculationRows } from './matrix/calculations.data.ts';
@@ -213,6 +214,7 @@ export const table: Row[] = [
   itsmUndoRows,
   aiRows,
   aiAnalysisRows,
+  architectRows,
   batchRows,
   calculationRows,
   reportRows,

@@ -1,0 +1,110 @@
+import Type from 'typebox';
+import {
+  type AssessmentInput,
+  createAssessment,
+  deleteAssessment,
+  patchAssessment,
+  readAssessment,
+} from '../../domain/assessments/assessments.commands.ts';
+import { listAssessments } from '../../domain/assessments/assessments.list.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import * as schemas from '../schemas/assessments.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const url = '/api/v1/ai-analysis/assessments';
+const group = { tag: 'Target architecture', module: 'ai_analysis' } as const;
+const AssessmentParams = Type.Object({ assessment_id: Uuid }, closed);
+const answer = { description: 'The session', schema: Type.Ref('Assessment#') };
+
+/** Sessions about a target architecture, kept and changed until they are carried out. */
+export function registerAssessmentRoutes(app: App): void {
+  app.addSchema(schemas.AssessmentSchema);
+  app.addSchema(schemas.AssessmentItemSchema);
+
+  operation(app, {
+    ...group,
+    method: 'GET',
+    url,
+    id: 'listAssessments',
+    summary: 'List the kept sessions, newest first',
+    description: 'Without what they hold: `session_data` and `decision_draft` are null here.',
+    permission: 'ai_analysis.view',
+    query: listQuery(['created_at', 'updated_at', 'title'], 'created_at, newest first', {
+      status: Type.Optional(
+        Type.Union(schemas.AssessmentStatus.anyOf, { description: 'Only those in this state' }),
+      ),
+    }),
+    answers: { 200: { description: 'Sessions', schema: listAnswer(Type.Ref('AssessmentItem#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listAssessments(ctx, query)),
+  });
+
+  operation(app, {
+    ...group,
+    method: 'POST',
+    url,
+    id: 'createAssessment',
+    summary: 'Keep a session',
+    permission: 'ai_analysis.manage',
+    body: schemas.AssessmentCreateBody,
+    bodyExample: {
+      title: 'Order handling',
+      requirement: 'One way to take orders in all regions',
+      sessionData: { phase: 1 },
+    },
+    answers: { 201: { ...answer, headers: ['ETag'] } },
+    handler: async ({ ctx, body, reply }) =>
+      sendResource(reply.code(201), await createAssessment(ctx, body as AssessmentInput)),
+  });
+
+  operation(app, {
+    ...group,
+    method: 'GET',
+    url: `${url}/:assessment_id`,
+    id: 'readAssessment',
+    summary: 'Read a session',
+    description: 'Without costs unless you hold `costs.view`.',
+    permission: 'ai_analysis.view',
+    params: AssessmentParams,
+    headers: ['If-None-Match'],
+    answers: { 200: { ...answer, headers: ['ETag'] } },
+    handler: async ({ ctx, params, reply }) =>
+      sendResource(reply, await readAssessment(ctx, params.assessment_id)),
+  });
+
+  operation(app, {
+    ...group,
+    method: 'PATCH',
+    url: `${url}/:assessment_id`,
+    id: 'patchAssessment',
+    summary: 'Change a session that was not carried out yet',
+    description: '`sessionData` takes the place of what was kept.',
+    permission: 'ai_analysis.manage',
+    params: AssessmentParams,
+    body: schemas.AssessmentPatchBody,
+    bodyExample: { title: 'Order handling in all regions' },
+    headers: ['If-Match'],
+    errors: ['wrong_state'],
+    answers: { 200: answer },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchAssessment(ctx, params.assessment_id, body as AssessmentInput)),
+  });
+
+  operation(app, {
+    ...group,
+    method: 'DELETE',
+    url: `${url}/:assessment_id`,
+    id: 'deleteAssessment',
+    summary: 'Delete a session',
+    description: 'The initiative that it was carried out as stays.',
+    permission: 'ai_analysis.manage',
+    params: AssessmentParams,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deleteAssessment(ctx, params.assessment_id);
+      return reply.code(204).send();
+    },
+  });
+}

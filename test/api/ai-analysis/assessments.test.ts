@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  await t.services.db('roles').insert({
+    key: 'planner',
+    label: 'Planner',
+    permissions: JSON.stringify({ 'inventory.view': true, 'ai_analysis.view': true }),
+  });
+  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+});
+afterAll(() => t.close());
+
+const url = '/api/v1/ai-analysis/assessments';
+const given = (more: object = {}) => ({
+  title: `Session ${randomUUID()}`,
+  requirement: 'One way to take orders',
+  sessionData: { phase: 1, objectiveIds: [], notes: { mine: ['kept', null] } },
+  ...more,
+});
+const made = async (more: object = {}) => {
+  const answer = await admin.post(url, given(more));
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+};
+const told = async (client: TestClient, id: string) =>
+  (await client.get('/api/v1/changes?limit=10000')).body.items.filter(
+    (event: { data: { id: string } }) => event.data.id === id,
+  );
+
+describe('an assessment', () => {
+  it('is kept, listed, changed and deleted', async () => {
+    const body = given();
+    const { body: session, headers } = await admin.post(url, body);
+    expect(session).toMatchObject({
+      title: body.title,
+      requirement: body.requirement,
+      status: 'saved',
+      initiative_id: null,
+      initiative_name: null,
+      created_by: admin.userId,
+      session_data: body.sessionData,
+      decision_draft: null,
+    });
+    const one = `${url}/${session.id}`;
+    expect((await member.get(one)).body).toEqual(session);
+    expect((await member.get(one, { 'if-none-match': headers.etag as string })).status).toBe(304);
+    const list = (await member.get(`${url}?status=saved&sort_by=title&search=session`)).body;
+    expect(list.items).toContainEqual({ ...session, session_data: null });
+    expect((await member.get(`${url}?status=committed`)).body.total).toBe(0);
+    expect((await member.get(`${url}?cursor=&fields=id`)).body.items).toContainEqual({ id: session.id });
+
+    const changed = await admin.patch(one, { title: ' Other ', sessionData: { phase: 2 } });
+    expect(changed.body).toMatchObject({ title: 'Other', session_data: { phase: 2 } });
+    expect((await admin.patch(one, { title: 'Other' })).body).toEqual(changed.body);
+    expect((await admin.patch(one, { title: 'x' }, { 'if-match': '"old"' })).status).toBe(412);
+    expect((await admin.delete(one)).status).toBe(204);
+    for (const answer of [await admin.get(one), await admin.patch(one, {}), await admin.delete(one)]) {
+      expect(answer.status).toBe(404);
+    }
+    const events = await told(admin, session.id);
+    expect(events.map((event: { event_type: string }) => event.event_type)).toEqual([
+      'assessment.created',
+      'assessment.updated',
+      'assessment.deleted',
+    ]);
+    // whoever may not read analyses is not told of them
+    expect(await told(viewer, session.id)).toEqual([]);
+  });
+
+  it('shows no costs to those who see none, neither itself nor in its events', async () => {
+    const card = { id: 'new-1', change: 'new', type: 'Application', name: 'New' };
+    const attributes = { costTotalAnnual: 12, hostingType: 'hybrid' };
+    const sessionData = {
+      options: [{ id: 'replace', facts: { annual_cost: 100, applications: 2 } }],
+      architecture: { cards: [{ ...card, annual_cost: 5, attributes }] },
+    };
+    const { id } = await made({ sessionData });
+    expect((await member.get(`${url}/${id}`)).body.session_data).toEqual(sessionData);
+    const planner = await t.as('planner');
+    expect((await planner.get(`${url}/${id}`)).body.session_data).toEqual({
+      options: [{ id: 'replace', facts: { applications: 2 } }],
+      architecture: { cards: [{ ...card, attributes: { hostingType: 'hybrid' } }] },
+    });
+    const [event] = await told(planner, id);
+    expect(event.data.changes).not.toHaveProperty('session_data');
+    expect(event.data.changes.title.new).toEqual(expect.any(String));
+  });
+
+  it('is refused where it is not what the description says', async () => {
+    const refused = async (more: object) => {
+      const answer = await admin.post(url, given(more));
+      return [answer.status, answer.body.errors?.[0].field];
+    };
+    expect(await refused({ title: ' ' })).toEqual([422, 'title']);
+    expect(await refused({ requirement: '' })).toEqual([422, 'requirement']);
+    expect(await refused({ sessionData: [] })).toEqual([422, 'sessionData']);
+    expect(await refused({ sessionData: { objectiveIds: ['x'] } })).toEqual([
+      422,
+      'sessionData.objectiveIds.0',
+    ]);
+    expect(await refused({ sessionData: { architecture: { cards: [{ id: 'a' }] } } })).toEqual([
+      422,
+      'sessionData.architecture.cards.0.change',
+    ]);
+    expect(await refused({ sessionData: { a: 'x'.repeat(200_000) } })).toEqual([422, 'sessionData']);
+    expect(await refused({ session_data: {} })).toEqual([422, 'session_data']);
+    expect((await admin.get(`${url}/nothing`)).status).toBe(422);
+    expect((await admin.get(`${url}/${randomUUID()}`)).status).toBe(404);
+    expect((await member.post(url, given())).body.permission).toBe('ai_analysis.manage');
+    expect((await viewer.get(url)).body.permission).toBe('ai_analysis.view');
+  });
+
+  it('comes back when its batch is rolled back', async () => {
+    const session = await made();
+    const { body: batch } = await admin.post('/api/v1/mutation-batches', { tool_name: 'Sessions' });
+    const joined = { 'x-mutation-batch': batch.id };
+    expect((await admin.patch(`${url}/${session.id}`, { title: 'Other' }, joined)).status).toBe(200);
+    const gone = { method: 'DELETE', url: `${url}/${session.id}`, headers: joined } as const;
+    expect((await admin.request(gone)).status).toBe(204);
+    await admin.post(`/api/v1/mutation-batches/${batch.id}/commit`, {});
+    const undone = await admin.post(`/api/v1/mutation-batches/${batch.id}/rollback`, { dry_run: false });
+    expect(undone.status, undone.text).toBe(200);
+    const { updated_at: _, ...before } = session;
+    expect((await admin.get(`${url}/${session.id}`)).body).toMatchObject(before);
+  });
+
+  it('is away with its module', async () => {
+    await admin.patch('/api/v1/settings/ai-analysis-enabled', { enabled: false });
+    expect((await admin.get(url)).body.code).toBe('module_disabled');
+    await admin.patch('/api/v1/settings/ai-analysis-enabled', { enabled: true });
+  });
+});
