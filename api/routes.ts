@@ -1,6 +1,7 @@
 import type { Services } from '../domain/services.ts';
 import { registerAiRoutes } from './ai/ai.routes.ts';
 import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts';
+import { registerArchitectRoutes } from './ai-analysis/architect.routes.ts';
 import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
@@ -112,6 +113,7 @@ export const routeGroups: RouteGroup[] = [
   registerQueryRoutes,
   registerODataRoutes,
   registerMcpRoutes,
+  registerArchitectRoutes,
   registerAssessmentRoutes,
   registerEolRoutes,
   registerNotificationRoutes,

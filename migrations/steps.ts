@@ -38,8 +38,8 @@ import * as itsmDue from './steps/0046-itsm-due.ts';
 import * as itsmWaiting from './steps/0048-itsm-waiting.ts';
 import * as analysisRuns from './steps/0050-analysis-runs.ts';
 import * as aiUsage from './steps/0051-ai-usage.ts';
-import * as compliance from './steps/0054-compliance.ts';
 import * as assessments from './steps/0053-assessments.ts';
+import * as compliance from './steps/0054-compliance.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -82,6 +82,6 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0048-itsm-waiting', up: itsmWaiting.up },
   { name: '0050-analysis-runs', up: analysisRuns.up },
   { name: '0051-ai-usage', up: aiUsage.up },
-  { name: '0054-compliance', up: compliance.up },
   { name: '0053-assessments', up: assessments.up },
+  { name: '0054-compliance', up: compliance.up },
 ];

@@ -6,7 +6,9 @@ import {
   patchAssessment,
   readAssessment,
 } from '../../domain/assessments/assessments.commands.ts';
+import { commitAssessment } from '../../domain/assessments/assessments.commit.ts';
 import { listAssessments } from '../../domain/assessments/assessments.list.ts';
+import type { CommitInput } from '../../domain/assessments/assessments.plan.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/assessments.ts';
@@ -22,6 +24,7 @@ const answer = { description: 'The session', schema: Type.Ref('Assessment#') };
 export function registerAssessmentRoutes(app: App): void {
   app.addSchema(schemas.AssessmentSchema);
   app.addSchema(schemas.AssessmentItemSchema);
+  app.addSchema(schemas.CommittedSchema);
 
   operation(app, {
     ...group,
@@ -106,5 +109,24 @@ export function registerAssessmentRoutes(app: App): void {
       await deleteAssessment(ctx, params.assessment_id);
       return reply.code(204).send();
     },
+  });
+
+  operation(app, {
+    ...group,
+    method: 'POST',
+    url: '/api/v1/ai-analysis/architect/commit',
+    id: 'commitAssessment',
+    summary: 'Carry a session out',
+    description:
+      'Makes an initiative, the chosen cards and relations of the `architecture` that the session keeps, and the draft of a decision, all or nothing in one mutation batch. New cards are planned from `startDate` and active from `endDate`; retired ones end by then. Rolling the batch back makes it a saved session again.',
+    permission: 'ai_analysis.manage',
+    permissionNote:
+      'and inventory.create, relations.manage, and inventory.edit or card.edit on chosen stored cards',
+    body: schemas.CommitBody,
+    bodyExample: schemas.commitExample,
+    headers: ['If-Match'],
+    errors: ['cardinality_exceeded', 'duplicate_relation', 'not_found', 'sibling_name_taken', 'wrong_state'],
+    answers: { 200: { description: 'What it was carried out as', schema: Type.Ref('CommittedAssessment#') } },
+    handler: async ({ ctx, body }) => await commitAssessment(ctx, body as CommitInput),
   });
 }

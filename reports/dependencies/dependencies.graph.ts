@@ -11,6 +11,12 @@ export interface GraphParams {
   type?: string;
 }
 
+/** Which part of the graph is asked for. */
+interface GraphPart extends Pick<GraphParams, 'depth' | 'type'> {
+  /** The cards in the middle; without them the whole graph. */
+  centers?: string[];
+}
+
 /** The graph as SQL: statements begin with `tables`, and select from `nodes` and `edges`. */
 export interface GraphSql {
   /** `with recursive ...` */
@@ -26,15 +32,15 @@ export interface GraphSql {
 
 const fragment = ({ sql: text, bindings }: Condition): Fragment => ({ sql: text, bindings, total: false });
 
-/** The cards within some hops of one, as the common table `n (id, type)`. */
+/** The cards within some hops of others, as the common table `n (id, type)`. */
 function around(
-  center: string,
+  centers: string[],
   depth: number,
   cards: Fragment,
   visible: Fragment,
   types: string[],
 ): Fragment {
-  let tables = sql`l0 as (select c.id, c.type from cards c where c.id = ${center}::uuid and ${visible})`;
+  let tables = sql`l0 as (select c.id, c.type from cards c where c.id = any(${centers}::uuid[]) and ${visible})`;
   for (let hop = 1; hop <= depth; hop += 1) {
     const before = raw(`l${hop - 1}`);
     tables = sql`${tables}, ${raw(`l${hop}`)} as (
@@ -48,12 +54,12 @@ function around(
 }
 
 /**
- * The cards that a report is about, or those around one of them, with the relations among them. `type` leaves the
+ * The cards that a report is about, or those around some of them, with the relations among them. `type` leaves the
  * relations that touch a card of it, and the cards at their ends.
  */
 export function graphOf(
   ctx: Ctx,
-  { center_id, depth, type }: GraphParams,
+  { centers, depth, type }: GraphPart,
   condition: Condition,
   visibleCards: Condition,
 ): GraphSql {
@@ -68,16 +74,16 @@ export function graphOf(
       `"type":${JSON.stringify(key)},"label":${JSON.stringify(label)},"reverse_label":${JSON.stringify(reverse_label)}`,
   );
   const all =
-    center_id === undefined
+    centers === undefined
       ? sql`n as not materialized (select c.id, c.type from cards c where ${cards})`
-      : around(center_id, depth, cards, visible, types);
+      : around(centers, depth, cards, visible, types);
   const touches = type === undefined ? raw('') : sql` and ${type}::text in (a.type, b.type)`;
-  const center = center_id === undefined ? raw('') : sql` union select ${center_id}::uuid`;
+  const middle = centers === undefined ? raw('') : sql` union select unnest(${centers}::uuid[])`;
   const kept =
     type === undefined
       ? raw('k as not materialized (select id from n)')
       : sql`k as (select n.id from n where n.type = ${type}::text
-          union select e.source_id from e union select e.target_id from e${center})`;
+          union select e.source_id from e union select e.target_id from e${middle})`;
   const tables = sql`with recursive ${all},
     e as (select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
       from relations r join n a on a.id = r.source_id join n b on b.id = r.target_id

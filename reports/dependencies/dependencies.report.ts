@@ -52,6 +52,9 @@ const DRAWN = { cards: 80, hubs: 8, peers: 9 };
 /** All items as a JSON array, one a line; putting them in order would take longer than reading them. */
 const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
 
+const partOf = ({ center_id, ...part }: GraphParams) =>
+  center_id === undefined ? part : { ...part, centers: [center_id] };
+
 /** Cards and how they depend on each other. */
 export const dependenciesReport = defineReport<GraphParams, Answer>({
   name: 'dependencies',
@@ -87,7 +90,7 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
   async compute({ sql: db, ctx, params, cards, visible, forPicture }) {
-    const graph = graphOf(ctx, params, cards, visible);
+    const graph = graphOf(ctx, partOf(params), cards, visible);
     await db.raw(`set local work_mem = '64MB'`);
     if (forPicture) return await mostRelated(db, graph);
     const nodes = listOf(graph.node);
@@ -118,7 +121,7 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
   stream: {
     applies: ({ center_id }) => center_id === undefined,
     open(input) {
-      const graph = graphOf(input.ctx, input.params, input.cards, input.visible);
+      const graph = graphOf(input.ctx, partOf(input.params), input.cards, input.visible);
       const select = (list: string, from: string) => sql`${graph.tables} select ${raw(`${list} ${from}`)}`;
       return {
         json: jsonOf(

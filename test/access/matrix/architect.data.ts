@@ -23,4 +23,20 @@ export const architectRows: Row[] = [
     body: { title: 'Changed' },
   })),
   row(`DELETE ${url}/assessments/{assessment_id}`, '+ - - - - - 0', async (w) => ({ path: await kept(w) })),
+  row(`GET ${url}/architect/objectives`, '+ - - - - - 0'),
+  row(`GET ${url}/architect/capabilities`, '+ - - - - - 0'),
+  row(`GET ${url}/architect/objective-dependencies`, '+ - - - - - 0'),
+  ...['phase1', 'phase2', 'phase3/options', 'phase3/gaps', 'phase3/deps', 'phase3'].map((phase) =>
+    row(`POST ${url}/architect/${phase}`, '+ - - - - - 0', () => ({ body: { requirement: 'Anything' } })),
+  ),
+  row(`POST ${url}/architect/commit`, '+ - - - - - 0', async (w) => ({
+    body: {
+      assessmentId: (await kept(w)).assessment_id,
+      initiativeName: randomUUID(),
+      startDate: '2027-01-01',
+      endDate: '2027-12-31',
+      selectedCardIds: [],
+      selectedRelationIndices: [],
+    },
+  })),
 ];

@@ -1,0 +1,173 @@
+import Type, { type TSchema } from 'typebox';
+import * as phases from '../../domain/architect/architect.phases.ts';
+import { pickCards, type pickers } from '../../domain/architect/architect.pickers.ts';
+import type { SessionInput } from '../../domain/architect/architect.types.ts';
+import { createCardListMemory } from '../../domain/cards/cards.list.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { readObjectiveDependencies } from '../../reports/dependencies/dependencies.objectives.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import * as schemas from '../schemas/architect.ts';
+import { CardListSchema } from '../schemas/cards.ts';
+import { closed, listQuery } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const url = '/api/v1/ai-analysis/architect';
+const group = {
+  tag: 'Target architecture',
+  module: 'ai_analysis',
+  permission: 'ai_analysis.manage',
+} as const;
+
+interface Phase {
+  path: string;
+  id: string;
+  summary: string;
+  description: string;
+  schema: TSchema;
+  read(ctx: Ctx, input: SessionInput): Promise<object>;
+}
+
+const everyPhase =
+  'Computed from the inventory: the same cards and answers give the same answer. Send what the session holds so far.';
+
+const all: Phase[] = [
+  {
+    path: 'phase1',
+    id: 'askArchitectFirst',
+    summary: 'Ask about the business',
+    description: 'Questions that the inventory gives reason for. Their answers go into `phase1QA`.',
+    schema: schemas.QuestionsAnswer,
+    read: phases.askFirst,
+  },
+  {
+    path: 'phase2',
+    id: 'askArchitectSecond',
+    summary: 'Ask about the applications',
+    description: 'Further questions. Their answers go into `allQA`, beside those of the first phase.',
+    schema: schemas.QuestionsAnswer,
+    read: phases.askSecond,
+  },
+  {
+    path: 'phase3/options',
+    id: 'readArchitectOptions',
+    summary: 'Weigh the ways to a target architecture',
+    description:
+      'Keep and improve, consolidate, replace by bought applications, build anew: each with what it would touch, its reasons and risks. The one that closes the most and gravest gaps for its effort is recommended. Costs need `costs.view`.',
+    schema: schemas.OptionsAnswer,
+    read: phases.readOptions,
+  },
+  {
+    path: 'phase3/gaps',
+    id: 'readArchitectGaps',
+    summary: 'Find where the architecture of today falls short',
+    description:
+      'Capabilities without an application, applications and components that reach their end of life, what does not fit or is to be given up, and capabilities that several applications support; the gravest first. `selectedRecommendations` takes those that are to be closed.',
+    schema: schemas.GapsAnswer,
+    read: phases.readGaps,
+  },
+  {
+    path: 'phase3/deps',
+    id: 'readArchitectDependencies',
+    summary: 'Find what hangs on the cards that an option touches',
+    description:
+      'Of `selectedOption`, or of the recommended option; at most 1,000, those of retired cards first.',
+    schema: schemas.DependenciesAnswer,
+    read: phases.readDependencies,
+  },
+  {
+    path: 'phase3',
+    id: 'readArchitecture',
+    summary: 'Propose the target architecture',
+    description:
+      'The cards that are made, changed and retired, and the relations that are made, each with its reasons, for `selectedOption` or the recommended option. Kept as `architecture` in the session, it can be committed.',
+    schema: schemas.ArchitectureAnswer,
+    read: phases.readArchitecture,
+  },
+];
+
+/** From objectives and capabilities to a target architecture, phase by phase. */
+export function registerArchitectRoutes(app: App): void {
+  app.addSchema(schemas.ObjectiveItemSchema);
+  app.addSchema(schemas.CapabilityItemSchema);
+  app.addSchema(schemas.ObjectiveDependenciesSchema);
+  registerPicker(app, 'Objective', 'objectives', 'Objectives to choose from', 'ArchitectObjectiveItem');
+  registerPicker(
+    app,
+    'BusinessCapability',
+    'capabilities',
+    'Capabilities to choose from',
+    'ArchitectCapabilityItem',
+  );
+
+  operation(app, {
+    ...group,
+    method: 'GET',
+    url: `${url}/objective-dependencies`,
+    id: 'readObjectiveDependencies',
+    summary: 'Read the cards around objectives and the relations among them as a graph',
+    permissionNote: 'and relations.view',
+    query: Type.Object(
+      {
+        objective_ids: Type.String({
+          maxLength: 2000,
+          default: '',
+          description: 'Ids of up to 50 objectives, comma-separated; none: an empty graph',
+        }),
+        depth: Type.Integer({ minimum: 1, maximum: 3, default: 2, description: 'How many relations away' }),
+      },
+      closed,
+    ),
+    errors: ['not_found'],
+    answers: { 200: { description: 'The graph', schema: Type.Ref('ObjectiveDependencies#') } },
+    handler: async ({ ctx, query, reply }) =>
+      sendJson(reply, await readObjectiveDependencies(ctx, query.objective_ids, query.depth)),
+  });
+
+  for (const phase of all) {
+    operation(app, {
+      ...group,
+      method: 'POST',
+      url: `${url}/${phase.path}`,
+      id: phase.id,
+      summary: phase.summary,
+      description: `${phase.description} ${everyPhase}`,
+      permissionNote: 'and relations.view',
+      body: schemas.ArchitectBody,
+      bodyExample: schemas.architectExample,
+      answers: { 200: { description: phase.summary, schema: phase.schema } },
+      handler: async ({ ctx, body }) => await phase.read(ctx, body as SessionInput),
+    });
+  }
+}
+
+function registerPicker(
+  app: App,
+  type: keyof typeof pickers,
+  path: string,
+  summary: string,
+  item: string,
+): void {
+  const memory = createCardListMemory();
+  operation(app, {
+    ...group,
+    method: 'GET',
+    url: `${url}/${path}`,
+    id: `listArchitect${path[0]!.toUpperCase()}${path.slice(1)}`,
+    summary: `List ${summary.toLowerCase()}`,
+    description: '`search` finds words as the list of cards does, the best first.',
+    query: listQuery(['name', 'created_at', 'updated_at'], 'name, or relevance with `search`', {}),
+    errors: ['cursor_expired', 'cursor_mismatch'],
+    answers: {
+      200: {
+        description: summary,
+        schema: Type.Object(
+          { ...CardListSchema.properties, items: Type.Array(Type.Ref(`${item}#`)) },
+          closed,
+        ),
+      },
+    },
+    handler: async ({ ctx, query, request, reply }) =>
+      sendJson(reply, await pickCards(ctx, type, query, { topics: request.topics, memory })),
+  });
+}

@@ -1,0 +1,260 @@
+import { type Answers, chose } from './architect.answers.ts';
+import { isCritical } from './architect.gaps.ts';
+import { type Brief, propose } from './architect.propose.ts';
+import {
+  type Architecture,
+  type Gap,
+  type GapKind,
+  type OptionId,
+  optionIds,
+  type ScopeApplication,
+  type Severity,
+} from './architect.types.ts';
+import { APPLICATION, CAPABILITY, counted, listed, relationTypesBetween } from './architect.words.ts';
+
+const texts: Record<OptionId, { title: string; description: string }> = {
+  keep: {
+    title: 'Keep and improve',
+    description:
+      'Every application stays. Weak ones are worked on, and present ones take up what nobody supports.',
+  },
+  consolidate: {
+    title: 'Consolidate',
+    description:
+      'Of applications that support the same capabilities the strongest stay, the others are retired.',
+  },
+  buy: {
+    title: 'Replace by bought applications',
+    description: 'Weak applications give way to products of the market.',
+  },
+  build: {
+    title: 'Build anew',
+    description: 'Weak applications give way to applications of your own.',
+  },
+};
+/** The name of an option. */
+export const optionTitle = (id: OptionId): string => texts[id].title;
+
+const weight: Record<Severity, number> = { high: 3, medium: 2, low: 1 };
+/** The effort of a card, against the weight of the gaps that are closed. */
+const EFFORT = { new: 1.5, retired: 0.75, changed: 0.5 };
+const BUILD_EFFORT = 1.3;
+const SOURCING_BONUS = 2;
+
+/** What some of the applications cost in a year, as far as the caller may see it. */
+export interface Spend {
+  applications: number;
+  /** Null where the caller sees no costs, or none is known. */
+  annual_cost: number | null;
+  /** Applications of which no cost is known. */
+  without_cost: number;
+}
+
+/** One way to a target architecture, with what the inventory says of it. */
+export interface Option {
+  id: OptionId;
+  title: string;
+  description: string;
+  recommended: boolean;
+  facts: {
+    new_cards: number;
+    changed_cards: number;
+    retired_cards: number;
+    new_relations: number;
+    closed_gaps: number;
+    open_gaps: number;
+    /** Organisations that use what is retired. */
+    affected_organizations: number;
+    retired: Spend;
+    changed: Spend;
+  };
+  effort: Severity;
+  reasons: string[];
+  risks: { severity: Severity; text: string }[];
+}
+
+/** Every option with its facts; one is recommended where any gap would be closed. */
+export function weighOptions(brief: Brief): Option[] {
+  const weighed = optionIds.map((id) => {
+    const architecture = propose(brief, id);
+    const closed = closedGaps(brief, architecture);
+    return {
+      option: optionOf(brief, id, architecture, closed),
+      score: scoreOf(brief, id, architecture, closed),
+    };
+  });
+  const useful = weighed.filter(({ option }) => option.facts.closed_gaps > 0);
+  const best = useful.sort((a, b) => b.score - a.score)[0];
+  if (best) best.option.recommended = true;
+  return weighed.map(({ option }) => option);
+}
+
+/** The option that a session goes on with: the chosen one, else the recommended one. */
+export function optionToTake(brief: Brief, chosen: OptionId | undefined): OptionId {
+  return chosen ?? weighOptions(brief).find(({ recommended }) => recommended)?.id ?? 'keep';
+}
+
+/** Of the gaps those that an architecture closes. */
+export function closedGaps(
+  { metamodel, facts, gaps, answers }: Brief,
+  { cards, relations }: Architecture,
+): Set<Gap> {
+  const touched = new Map(cards.map((card) => [card.id, card]));
+  const supporting = new Set(relationTypesBetween(metamodel, APPLICATION, CAPABILITY));
+  const supported = new Set(
+    relations.flatMap(({ type, source_id, target_id }) =>
+      supporting.has(type) ? [source_id, target_id] : [],
+    ),
+  );
+  // a new capability is a proposed card, which has another id
+  const made = new Map(
+    cards.flatMap(({ change, type, name, id }) =>
+      change === 'new' && type === CAPABILITY ? [[name, id] as const] : [],
+    ),
+  );
+  const applications = new Map(facts.capabilities.map(({ id, application_ids }) => [id, application_ids]));
+  return new Set(
+    gaps.filter(({ kind, card }) => {
+      if (kind === 'capability_without_application') {
+        return supported.has(card.id) || supported.has(made.get(card.name) ?? '');
+      }
+      if (kind === 'overlap') {
+        const left = (applications.get(card.id) ?? []).filter((id) => touched.get(id)?.change !== 'retired');
+        return left.length < 2;
+      }
+      const change = touched.get(card.id)?.change;
+      return change === 'retired' || (change === 'changed' && improvable(kind, answers));
+    }),
+  );
+}
+
+/** Whether a weakness can go while the application stays; what the answers say decides. */
+function improvable(kind: GapKind, answers: Answers): boolean {
+  if (kind === 'component_end_of_life') return true;
+  if (kind === 'low_fit') return !chose(answers, 'improvement', 'no');
+  return kind === 'end_of_life' && (chose(answers, 'support', 'paid') || chose(answers, 'support', 'any'));
+}
+
+const countOf = ({ cards }: Architecture, change: string) =>
+  cards.filter((card) => card.change === change).length;
+
+function scoreOf({ answers }: Brief, id: OptionId, architecture: Architecture, closed: Set<Gap>): number {
+  const gain = [...closed].reduce((sum, { severity }) => sum + weight[severity], 0);
+  const effort = (['new', 'retired', 'changed'] as const).reduce(
+    (sum, change) => sum + EFFORT[change] * countOf(architecture, change),
+    0,
+  );
+  const wanted = (id === 'buy' || id === 'build') && chose(answers, 'sourcing', id) ? SOURCING_BONUS : 0;
+  return gain - effort * (id === 'build' ? BUILD_EFFORT : 1) + wanted;
+}
+
+function optionOf(brief: Brief, id: OptionId, architecture: Architecture, closed: Set<Gap>): Option {
+  const { facts, gaps } = brief;
+  const byId = new Map(facts.applications.map((application) => [application.id, application]));
+  const of = (change: string) =>
+    architecture.cards.flatMap((card) => (card.change === change ? (byId.get(card.id) ?? []) : []));
+  const [retired, changed] = [of('retired'), of('changed')];
+  const organizations = new Set(
+    retired.flatMap(({ peers }) => peers.flatMap((peer) => (peer.type === 'Organization' ? peer.id : []))),
+  );
+  const touched = architecture.cards.length;
+  return {
+    id,
+    ...texts[id],
+    recommended: false,
+    facts: {
+      new_cards: countOf(architecture, 'new'),
+      changed_cards: countOf(architecture, 'changed'),
+      retired_cards: countOf(architecture, 'retired'),
+      new_relations: architecture.relations.length,
+      closed_gaps: closed.size,
+      open_gaps: gaps.length - closed.size,
+      affected_organizations: organizations.size,
+      retired: spendOf(retired),
+      changed: spendOf(changed),
+    },
+    effort: touched > 20 || id === 'build' ? 'high' : touched > 5 ? 'medium' : 'low',
+    reasons: reasonsOf(brief, retired, closed),
+    risks: risksOf(brief, id, retired, organizations.size),
+  };
+}
+
+function spendOf(applications: ScopeApplication[]): Spend {
+  const costs = applications.flatMap(({ attributes: { costTotalAnnual: cost } }) =>
+    typeof cost === 'number' ? cost : [],
+  );
+  return {
+    applications: applications.length,
+    annual_cost: costs.length > 0 ? costs.reduce((sum, cost) => sum + cost, 0) : null,
+    without_cost: applications.length - costs.length,
+  };
+}
+
+function reasonsOf({ gaps }: Brief, retired: ScopeApplication[], closed: Set<Gap>): string[] {
+  const reasons = [
+    gaps.length === 0
+      ? 'The inventory shows no gap.'
+      : `It closes ${closed.size} of ${counted(gaps.length, 'gap')}.`,
+  ];
+  const grave = gaps.filter((gap) => gap.severity === 'high');
+  if (grave.length > 0) {
+    const done = grave.filter((gap) => closed.has(gap)).length;
+    reasons.push(`Of ${counted(grave.length, 'grave gap')} it closes ${done}.`);
+  }
+  if (retired.length > 0) reasons.push(`${listed(retired.map(({ name }) => name))} can be switched off.`);
+  return reasons;
+}
+
+function risksOf(
+  { metamodel, facts, gaps }: Brief,
+  id: OptionId,
+  retired: ScopeApplication[],
+  organizations: number,
+): Option['risks'] {
+  const risks: Option['risks'] = [];
+  const critical = retired.filter((application) => isCritical(metamodel, application));
+  if (critical.length > 0) {
+    const names = listed(critical.map(({ name }) => name));
+    risks.push({ severity: 'high', text: `It retires critical applications: ${names}.` });
+  }
+  const outside = retired.filter(({ other_capabilities }) => other_capabilities > 0);
+  if (outside.length > 0) {
+    const names = listed(outside.map(({ name }) => name));
+    risks.push({ severity: 'medium', text: `Capabilities outside the session lose ${names}.` });
+  }
+  const interfaces = new Set(
+    retired.flatMap(({ peers }) => peers.flatMap((peer) => (peer.type === 'Interface' ? peer.id : []))),
+  );
+  if (interfaces.size > 0) {
+    risks.push({
+      severity: 'medium',
+      text: `${counted(interfaces.size, 'interface')} of what is retired have to move.`,
+    });
+  }
+  if (organizations > 0) {
+    risks.push({
+      severity: 'medium',
+      text: `${counted(organizations, 'organisation')} have to change over.`,
+    });
+  }
+  const ended = gaps.filter(({ kind, severity }) => kind === 'end_of_life' && severity === 'high');
+  if (id === 'keep' && ended.length > 0) {
+    const names = listed(ended.map(({ card }) => card.name));
+    risks.push({ severity: 'high', text: `What ends stays in use: ${names}.` });
+  }
+  if (
+    (id === 'buy' || id === 'build') &&
+    retired.length > 0 &&
+    gaps.every(({ card }) => card.type !== APPLICATION)
+  ) {
+    risks.push({ severity: 'medium', text: 'The inventory knows of no weakness of what is replaced.' });
+  }
+  if (facts.total_applications > facts.applications.length) {
+    const left = facts.total_applications - facts.applications.length;
+    risks.push({
+      severity: 'low',
+      text: `${counted(left, 'further application')} of the session were not looked at.`,
+    });
+  }
+  return risks;
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { type Landscape, makeLandscape } from './architect.landscape.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let planner: TestClient;
+let land: Landscape;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  land = await makeLandscape(t, admin);
+  planner = await t.as('planner');
+});
+afterAll(() => t.close());
+
+const url = '/api/v1/ai-analysis/architect';
+const ask = async (phase: string, more: object = {}, client = admin) => {
+  const answer = await client.post(`${url}/${phase}`, { ...land.session, ...more });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+};
+const gapNames = (gaps: { kind: string; card: { name: string } }[]) =>
+  gaps.map(({ kind, card }) => `${kind} ${card.name}`).sort();
+type Card = { id: string; name: string; change: string; attributes: object };
+type Relation = { type: string; source_name: string; target_name: string };
+const cardsOf = ({ architecture }: { architecture: { cards: Card[] } }) =>
+  architecture.cards.map(({ change, name }) => `${change} ${name}`).sort();
+const relationsOf = ({ architecture }: { architecture: { relations: Relation[] } }) =>
+  architecture.relations
+    .map(({ type, source_name, target_name }) => `${source_name} ${type} ${target_name}`)
+    .sort();
+
+describe('pickers', () => {
+  it('list objectives and capabilities, searched as cards are', async () => {
+    const objectives = (await admin.get(`${url}/objectives?search=ordre desk`)).body;
+    expect(objectives.items).toEqual([
+      { id: land.ids['One order desk'], name: 'One order desk', description: null, subtype: null },
+    ]);
+    const capabilities = (await admin.get(`${url}/capabilities?page_size=2&sort_by=name`)).body;
+    expect(capabilities).toMatchObject({ total: 5, items: [{ name: 'Billing' }, { name: 'Ordering' }] });
+    expect(Object.keys(capabilities.items[0])).toEqual(['id', 'name', 'description']);
+    const walked = (await admin.get(`${url}/capabilities?cursor=&fields=name&page_size=200`)).body;
+    expect(walked.items).toContainEqual({ name: 'Returns' });
+    expect((await admin.get(`${url}/capabilities?fields=attributes`)).status).toBe(422);
+    expect((await admin.get(`${url}/objectives?type=Application`)).status).toBe(422);
+  });
+
+  it('show the graph around objectives', async () => {
+    const graph = (
+      await admin.get(`${url}/objective-dependencies?objective_ids=${land.session.objectiveIds}`)
+    ).body;
+    expect(graph.nodes.map(({ name }: { name: string }) => name).sort()).toEqual(['One order desk', 'Sales']);
+    expect(graph.edges).toMatchObject([{ source: land.ids['One order desk'], target: land.ids.Sales }]);
+    expect((await admin.get(`${url}/objective-dependencies`)).body).toEqual({ nodes: [], edges: [] });
+    const status = async (ids: string) =>
+      (await admin.get(`${url}/objective-dependencies?objective_ids=${ids}`)).status;
+    expect(await status('nothing')).toBe(422);
+    expect(await status(randomUUID())).toBe(404);
+    expect(await status(land.ids.Desk!)).toBe(404);
+    expect(await status(Array.from({ length: 51 }, () => randomUUID()).join(','))).toBe(422);
+  });
+});
+
+describe('the phases', () => {
+  it('ask what the inventory gives reason for', async () => {
+    const first = (await ask('phase1')).questions;
+    const keys = first.map(({ id }: { id: string }) => id);
+    expect(keys).toEqual(['drivers', 'horizon', 'success', 'uncovered', 'interruption', 'organizations']);
+    expect(first[3].reason).toBe('No application supports Returns.');
+    const phase1QA = { drivers: ['regulation'], horizon: 12, empty: null };
+    const second = (await ask('phase2', { phase1QA })).questions;
+    expect(second.map(({ id }: { id: string }) => id)).toEqual([
+      'sourcing',
+      'keep',
+      'support',
+      'improvement',
+      'hosting',
+      'data',
+      'regulations',
+    ]);
+    expect(second[1].options).toContainEqual({ value: land.ids.Desk, label: 'Desk' });
+    // answers may come as a list as well
+    const listed = (await ask('phase2', { phase1QA: [{ id: 'drivers', answer: 'regulation' }] })).questions;
+    expect(listed).toHaveLength(second.length);
+  });
+
+  it('find the gaps, the gravest first', async () => {
+    const { gaps } = await ask('phase3/gaps');
+    expect(gapNames(gaps)).toEqual([
+      'capability_without_application Returns',
+      'component_end_of_life Desk',
+      'end_of_life Ledger',
+      'low_fit Forms',
+      'overlap Ordering',
+      'planned_exit Regional',
+    ]);
+    expect(gaps.map(({ severity }: { severity: string }) => severity)).toEqual([
+      ...['high', 'high', 'medium', 'low', 'low', 'low'],
+    ]);
+    const ledger = gaps.find(({ card }: { card: { name: string } }) => card.name === 'Ledger');
+    expect(ledger.reasons[0]).toContain('2020-06-30');
+  });
+
+  it('weigh four options by what they touch, without costs for those who see none', async () => {
+    const { options } = await ask('phase3/options');
+    expect(options.map(({ id }: { id: string }) => id)).toEqual(['keep', 'consolidate', 'buy', 'build']);
+    expect(options.filter(({ recommended }: { recommended: boolean }) => recommended)).toHaveLength(1);
+    const consolidate = options[1];
+    expect(consolidate.facts).toMatchObject({
+      retired_cards: 1,
+      affected_organizations: 1,
+      retired: { applications: 1, annual_cost: 300, without_cost: 0 },
+    });
+    const hidden = (await ask('phase3/options', {}, planner)).options[1];
+    expect(hidden.facts.retired).toEqual({ applications: 1, annual_cost: null, without_cost: 1 });
+    expect(hidden.facts.retired_cards).toBe(1);
+    const buying = (await ask('phase3/options', { allQA: { sourcing: 'buy' } })).options;
+    expect(buying.find(({ recommended }: { recommended: boolean }) => recommended).id).toBe('buy');
+  });
+
+  it('consolidate what overlaps, and let the strongest take over', async () => {
+    const answer = await ask('phase3', { selectedOption: { id: 'consolidate', title: 'Any' } });
+    expect(cardsOf(answer)).toEqual(['changed Desk', 'retired Forms']);
+    expect(answer.architecture.cards.find(({ name }: Card) => name === 'Forms').attributes).toEqual({
+      timeModel: 'eliminate',
+    });
+    expect(relationsOf(answer)).toEqual([
+      'Branches relOrgToApp Desk',
+      'Desk relAppSuccessor Forms',
+      'Desk relAppToBC Returns',
+      'Desk relAppToDataObj Order',
+    ]);
+    // what supports other things as well stays, and so does what has to
+    const kept = await ask('phase3', {
+      selectedOption: { id: 'consolidate' },
+      allQA: { keep: [land.ids.Forms], uncovered: 'manual' },
+    });
+    expect(cardsOf(kept)).toEqual(['changed Forms', 'retired Desk']);
+  });
+
+  it('replace what is weak by new applications', async () => {
+    const answer = await ask('phase3', {
+      selectedOption: { id: 'buy' },
+      selectedProducts: [{ name: 'OrderWorks' }],
+    });
+    expect(answer.architecture.option).toBe('buy');
+    expect(cardsOf(answer)).toEqual(
+      [
+        'new Billing (new application)',
+        'new OrderWorks',
+        'new Returns (new application)',
+        'retired Desk',
+        'retired Forms',
+        'retired Ledger',
+        'retired Regional',
+      ].sort(),
+    );
+    expect(relationsOf(answer)).toContain('OrderWorks relAppSuccessor Forms');
+    expect(relationsOf(answer)).toContain('Branches relOrgToApp OrderWorks');
+    const chosen = (await ask('phase3/gaps')).gaps.filter(
+      ({ kind }: { kind: string }) => kind === 'end_of_life',
+    );
+    const narrow = await ask('phase3', { selectedOption: { id: 'build' }, selectedRecommendations: chosen });
+    expect(cardsOf(narrow)).toEqual(['new Billing (new application)', 'retired Ledger']);
+    const { dependencies } = await ask('phase3/deps', {
+      selectedOption: { id: 'build' },
+      selectedRecommendations: chosen,
+    });
+    expect(dependencies).toEqual([
+      expect.objectContaining({
+        change: 'retired',
+        severity: 'high',
+        peer: expect.objectContaining({ name: 'Order' }),
+      }),
+    ]);
+  });
+
+  it('plan for capabilities that are not there yet, and find those that a requirement names', async () => {
+    const selectedCapabilities = [{ name: 'Subscriptions', isNew: true }];
+    const answer = await ask('phase3', {
+      selectedOption: { id: 'keep' },
+      selectedCapabilities,
+      objectiveIds: [],
+    });
+    expect(cardsOf(answer)).toEqual(['new Subscriptions', 'new Subscriptions (new application)']);
+    const meant = await ask('phase3', { objectiveIds: null, requirement: 'Make our BILLING faster' });
+    expect(meant.architecture.capabilities).toEqual([
+      { id: land.ids.Billing, name: 'Billing', is_new: false },
+    ]);
+    expect(await ask('phase3/gaps', { objectiveIds: [], requirement: null })).toEqual({ gaps: [] });
+  });
+
+  it('say the same again, and refuse what they do not know', async () => {
+    expect(await ask('phase3')).toEqual(await ask('phase3'));
+    const refused = async (more: object) => {
+      const { status, body } = await admin.post(`${url}/phase3`, { ...land.session, ...more });
+      return [status, body.errors?.[0].field];
+    };
+    expect(await refused({ objectiveIds: [land.ids.Desk] })).toEqual([422, 'objectiveIds.0']);
+    expect(await refused({ objectiveIds: ['x'] })).toEqual([422, 'objectiveIds.0']);
+    expect(await refused({ selectedCapabilities: [{ id: randomUUID() }] })).toEqual([
+      422,
+      'selectedCapabilities.0.id',
+    ]);
+    expect(await refused({ selectedCapabilities: [{}] })).toEqual([422, 'selectedCapabilities.0']);
+    expect(await refused({ selectedOption: { id: 'other' } })).toEqual([422, 'selectedOption.id']);
+    expect(await refused({ unknown: 1 })).toEqual([422, 'unknown']);
+  });
+});
