@@ -40,6 +40,15 @@ export function aiNotConfigured(missing: readonly string[]): EstateError {
   );
 }
 
+/** The refusal of suggestions for a type that the settings leave out. */
+export function typeNotEnabled(type: string): EstateError {
+  return new EstateError(
+    'ai_not_configured',
+    `Suggestions are not made for cards of the type ${type}: add it to enabled_types in PATCH /api/v1/settings/ai.`,
+    { extra: { missing: ['enabled_types'] } },
+  );
+}
+
 /** @throws EstateError `ai_not_configured`. */
 export function requireAi(settings: WorkspaceSettings): void {
   const missing = missingForAi(settings);

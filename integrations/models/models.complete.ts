@@ -45,12 +45,19 @@ export async function completeWith<S extends TSchema>(
   request: ModelRequest<S>,
   patience: ModelPatience,
 ): Promise<Completion<Static<S>>> {
-  const asking = new Asking(services, provider, request, patience);
+  const model = await openModel(provider, boundedFetch(services.outbound));
+  const asking = new Asking(services, provider, request, patience, model);
   try {
     const answer = (await asking.answer()) as Static<S>;
     const { name, version } = request.prompt;
-    const { provider_type: type, model } = provider.settings;
-    return { answer, provider: type, model, prompt: `${name}.v${version}`, usage: asking.use };
+    const { provider_type, model: named } = provider.settings;
+    return {
+      answer,
+      provider: provider_type,
+      model: named,
+      prompt: `${name}.v${version}`,
+      usage: asking.use,
+    };
   } catch (error) {
     if (error instanceof ModelFailure) {
       error.use = asking.use;
@@ -89,12 +96,13 @@ class Asking {
     provider: AiProvider,
     request: ModelRequest<TSchema>,
     patience: ModelPatience,
+    model: LanguageModelV4,
   ) {
     this.#services = services;
     this.#provider = provider;
     this.#request = request;
     this.#patience = patience;
-    this.#model = openModel(provider, boundedFetch(services.outbound));
+    this.#model = model;
   }
 
   /** @throws ModelFailure, or the signal's reason. */
@@ -102,7 +110,7 @@ class Asking {
     const { prompt, data } = this.#request;
     const messages: LanguageModelV4Prompt = [
       { role: 'system', content: `${framing}\n\n${prompt.system}` },
-      { role: 'user', content: [{ type: 'text', text: asData(data) }] },
+      { role: 'user', content: [{ type: 'text', text: dataOf(data) }] },
     ];
     const first = await this.#patiently(messages);
     const faults = this.#faultsOf(first);
@@ -202,6 +210,17 @@ class Asking {
       if (!failed.charged) await settle(0, 0);
       return failed;
     }
+  }
+}
+
+function dataOf(data: unknown): string {
+  try {
+    return asData(data);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ModelFailure('too_long', 'The question to the model is longer than allowed.', {
+      cause: error.message,
+    });
   }
 }
 

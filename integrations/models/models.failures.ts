@@ -22,7 +22,7 @@ export function readFailure(
     message: string,
     more: Partial<Omit<FailedCall, 'failure'>> = {},
   ): FailedCall => ({
-    failure: new ModelFailure(kind, message, { cause: withoutRequest(error) }),
+    failure: new ModelFailure(kind, message, { cause: withoutRequest(error, apiKey) }),
     again: false,
     charged: false,
     ...more,
@@ -86,11 +86,14 @@ function causeOf<E extends Error>(
 
 /** The provider's own words, as far as they are fit to be shown. */
 function said(call: APICallError, apiKey: string): string {
-  const words = call.message.replace(/\s+/g, ' ').slice(0, 300);
-  return apiKey === '' ? words : words.replaceAll(apiKey, '…');
+  return withoutKey(call.message.replace(/\s+/g, ' ').slice(0, 300), apiKey);
 }
 
 /** The SDK's errors carry the whole request, which logs must not hold. */
-function withoutRequest(error: unknown): unknown {
-  return error instanceof Error ? `${error.name}: ${error.message.slice(0, 300)}` : undefined;
+function withoutRequest(error: unknown, apiKey: string): unknown {
+  if (!(error instanceof Error)) return undefined;
+  return withoutKey(`${error.name}: ${error.message.slice(0, 300)}`, apiKey);
 }
+
+const withoutKey = (text: string, apiKey: string): string =>
+  apiKey === '' ? text : text.replaceAll(apiKey, '…');

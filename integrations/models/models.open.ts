@@ -1,6 +1,4 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createGoogle } from '@ai-sdk/google';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AiProvider, AiSettings } from '../../domain/ai/ai.provider.ts';
 
@@ -24,21 +22,28 @@ export function apiAddress({ provider_type: type, provider_url: given }: AiSetti
 }
 
 /**
- * The model as the SDK speaks to it. Keys are always handed over, so that the SDK never takes one from the environment.
+ * The model as the SDK speaks to it. The SDK is loaded by those only who ask a model: it takes some 30 MB. Keys are always handed over, so that the SDK never takes one from the environment.
  * @param guarded a `fetch` that checks addresses and bounds answers.
  */
-export function openModel({ settings, apiKey }: AiProvider, guarded: typeof fetch): LanguageModelV4 {
+export async function openModel(
+  { settings, apiKey }: AiProvider,
+  guarded: typeof fetch,
+): Promise<LanguageModelV4> {
   const { provider_type: type, model } = settings;
   const address = apiAddress(settings);
   switch (type) {
-    case 'anthropic':
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
       return createAnthropic({ baseURL: address, apiKey, fetch: guarded })(model);
-    case 'gemini':
+    }
+    case 'gemini': {
+      const { createGoogle } = await import('@ai-sdk/google');
       return createGoogle({ baseURL: address, apiKey, fetch: guarded })(model);
+    }
     case 'azure_openai':
-      return openAi(address, model, guarded, azure(settings, apiKey, address));
+      return await openAi(address, model, guarded, azure(settings, apiKey, address));
     default:
-      return openAi(address, model, guarded, {
+      return await openAi(address, model, guarded, {
         ...(apiKey === '' ? {} : { apiKey }),
         // OpenAI's newer models refuse the old name, of which servers of the same protocol know no other
         ...(address === usual.openai ? { transformRequestBody: newName } : {}),
@@ -46,9 +51,15 @@ export function openModel({ settings, apiKey }: AiProvider, guarded: typeof fetc
   }
 }
 
-type OpenAiOptions = Omit<Parameters<typeof createOpenAICompatible>[0], 'name'>;
+type OpenAiOptions = Omit<OpenAICompatibleProviderSettings, 'name'>;
 
-function openAi(baseURL: string, model: string, guarded: typeof fetch, more: Partial<OpenAiOptions>) {
+async function openAi(
+  baseURL: string,
+  model: string,
+  guarded: typeof fetch,
+  more: Partial<OpenAiOptions>,
+): Promise<LanguageModelV4> {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const options = { baseURL, name: 'openai', fetch: guarded, supportsStructuredOutputs: true, ...more };
   return createOpenAICompatible(options).chatModel(model);
 }

@@ -16,6 +16,9 @@ export interface FieldToFill {
 /** A few sentences. */
 const MAX_DESCRIPTION = 3_000;
 
+/** Characters of all fields together, options and all; those beyond are not suggested. */
+const MAX_FIELDS = 100_000;
+
 /** What nobody but the organisation knows, or models make up: amounts, days, addresses. */
 const never: ReadonlySet<FieldType> = new Set(['cost', 'date', 'url', 'multiple_select']);
 
@@ -36,7 +39,12 @@ export function fieldsToFill(type: CardType, subtype: string | null): Map<string
       definition,
     });
   }
-  return new Map(fields.map((field) => [field.key, field]));
+  let length = 0;
+  const told = fields.filter(({ definition: _, ...field }) => {
+    length += JSON.stringify(field).length;
+    return length <= MAX_FIELDS;
+  });
+  return new Map(told.map((field) => [field.key, field]));
 }
 
 /** Why a suggested value is not passed on, or undefined. Links and markup are what a hostile text would have a reader follow. */

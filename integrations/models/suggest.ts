@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type OutgoingCard, readOutgoingCards } from '../../domain/ai/ai.outgoing.ts';
-import { type AiSettings, aiNotConfigured, requireAi } from '../../domain/ai/ai.provider.ts';
+import { type AiSettings, requireAi, typeNotEnabled } from '../../domain/ai/ai.provider.ts';
 import { searchCards } from '../../domain/cards/cards.search.ts';
 import { visibleCards } from '../../domain/cards/cards.visible.ts';
 import type { Ctx } from '../../domain/context.ts';
@@ -15,6 +15,8 @@ import { type FieldToFill, fieldsToFill, valueFault } from './suggest.fields.ts'
 
 /** How many cards like it are shown to the model. */
 const SIMILAR = 5;
+/** Characters; cards with more are not shown. */
+const MAX_SIMILAR = 40_000;
 
 export interface SuggestInput {
   type_key: string;
@@ -86,7 +88,7 @@ function typeOf(ctx: Ctx, ai: AiSettings, { type_key, subtype }: SuggestInput): 
     throw invalidField('subtype', 'unknown_subtype', `is no subtype of ${type_key}`);
   }
   if (ai.enabled_types.length > 0 && !ai.enabled_types.includes(type_key)) {
-    throw aiNotConfigured([`enabled_types with ${type_key}`]);
+    throw typeNotEnabled(type_key);
   }
   return type;
 }
@@ -99,7 +101,8 @@ async function cardsLike(
   const ofType = { sql: "c.type = ? and c.status = 'ACTIVE'", bindings: [type_key] };
   const where = [visibleCards(ctx), ofType];
   const { ids } = await searchCards({ sql: ctx.db, where, plain: false, text: name });
-  return await readOutgoingCards(ctx, ai, ids.slice(0, SIMILAR));
+  const cards = await readOutgoingCards(ctx, ai, ids.slice(0, SIMILAR));
+  return cards.filter((card) => JSON.stringify(card).length <= MAX_SIMILAR);
 }
 
 function answerSchema(keys: string[], similar: OutgoingCard[]) {

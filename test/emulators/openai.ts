@@ -13,7 +13,8 @@ export type ModelFault =
   | 'filtered'
   | 'flood'
   | number
-  | { status: number; retryAfter: string | number };
+  | { status: number; retryAfter: string | number }
+  | { status: number; says: string };
 
 export interface ModelEmulator {
   /** The origin, without a path. */
@@ -81,6 +82,9 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     if (fault === 'page')
       return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
     if (typeof fault === 'number') return void reply(response, fault, dialect.error(fault, 'It failed'));
+    if (typeof fault === 'object' && 'says' in fault) {
+      return void reply(response, fault.status, dialect.error(fault.status, fault.says));
+    }
     if (typeof fault === 'object') {
       const later = { 'retry-after': String(fault.retryAfter) };
       return void reply(response, fault.status, dialect.error(fault.status, 'Slow down'), later);

@@ -146,7 +146,7 @@ describe('suggestions', () => {
     await admin.patch(settings, { enabled: true, model: 'small', enabled_types: ['ITComponent'] });
     expect(await member.post(suggest, body)).toMatchObject({
       status: 409,
-      body: { code: 'ai_not_configured', missing: ['enabled_types with Application'] },
+      body: { code: 'ai_not_configured', missing: ['enabled_types'] },
     });
     await admin.patch(settings, { enabled_types: null, tokens_per_day: 10 });
     expect(await member.post(suggest, body)).toMatchObject({
@@ -205,6 +205,11 @@ describe('the settings', () => {
     });
     await admin.patch(settings, {
       outgoing_fields: { '*': [], Application: ['description', 'attributes.costTotalAnnual'] },
+    });
+    const told = await t.services.db('events').orderBy('position', 'desc').first();
+    expect(told).toMatchObject({
+      event_type: 'settings.updated',
+      data: { id: 'ai', changes: { outgoing_fields: { new: { '*': [] } } } },
     });
     expect((await admin.get(preview)).body).toMatchObject({
       card: { id, type: 'Application', description: 'Secret', attributes: { costTotalAnnual: 12 } },

@@ -232,9 +232,18 @@ it('spends no more than its budgets, however many ask', async () => {
   expect(rows.map((row) => [row.calls, row.tokens_reserved])).toEqual([[6, 0]]);
 });
 
-it('sends nothing where no provider is set up, or where its address is not allowed', async () => {
+it('tells what a provider refuses in its own words, but never the key', async () => {
+  world.fault = () => ({ status: 400, says: 'There is no model for the key' });
+  const failed = await failure(ask());
+  expect(failed.message).toBe('The provider of AI refuses the request (400): There is no model for …');
+  expect(String(failed.cause)).not.toContain('the key');
+});
+
+it('sends nothing where no provider is set up, where its address is not allowed, or far too much', async () => {
   await set({ provider_url: 'http://10.0.0.1:11434', api_key: 'the key' });
   expect(await failure(ask())).toMatchObject({ kind: 'address' });
+  const texts = Array.from({ length: 200 }, () => 'x'.repeat(4_000));
+  expect(await failure(ask({ data: texts }))).toMatchObject({ kind: 'too_long', use: { calls: 0 } });
   await set({ enabled: false, model: '' });
   expect(await failure(ask())).toMatchObject({ kind: 'not_configured', missing: ['enabled', 'model'] });
   expect(world.asked).toEqual([]);
