@@ -16,7 +16,7 @@ export async function readFile(
   job: RunningJob<ImportPayload>,
   { db, blobs }: Services,
   from: { line: number },
-  batchRows: number,
+  readRows: number,
 ): Promise<ImportProgress> {
   const { payload, ctx, signal } = job;
   const file = await db('files').where({ id: payload.file_id }).first('size');
@@ -31,7 +31,7 @@ export async function readFile(
   const stage = await stagerOf(job, db);
   let total = job.counts.total ?? 0;
   let pending: Promise<void> = Promise.resolve();
-  for await (const rows of readSource(metered(), ctx.metamodel, payload.kind, payload, batchRows)) {
+  for await (const rows of readSource(metered(), ctx.metamodel, payload.kind, payload, readRows)) {
     signal.throwIfAborted();
     const fresh = rows.filter(({ line }) => line > from.line);
     if (fresh.length === 0) continue;

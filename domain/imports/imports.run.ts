@@ -17,17 +17,18 @@ import { type ImportProgress, shares } from './imports.types.ts';
 /**
  * Carries out an import in stages, each of which goes on from where it was: the file is read into staging tables,
  * planned as a whole, applied in batches, and reported on.
- * @param tuning rows that are read or written at once.
+ * @param tuning rows that are read at once, and that are written. Few are read: they are dead before the collector of
+ * garbage takes them for old ones, so that the heap of a long import grows by no more than that of a short one.
  */
 export async function runImport(
   job: RunningJob<ImportPayload>,
   services: Services,
-  tuning = { batchRows: 1_000 },
+  tuning = { readRows: 250, batchRows: 1_000 },
 ): Promise<JobResult> {
   requireImportRights(job.ctx, job.payload);
-  const { batchRows } = tuning;
+  const { readRows, batchRows } = tuning;
   let progress = await whereItWas(job, services);
-  if (progress.stage === 'read') progress = await readFile(job, services, progress, batchRows);
+  if (progress.stage === 'read') progress = await readFile(job, services, progress, readRows);
   if (progress.stage === 'plan') progress = await plan(job, services, batchRows);
   let result: JobResult | undefined;
   if (progress.stage === 'apply') {
