@@ -20,7 +20,7 @@ afterAll(async () => {
   await disturbed.close();
 });
 
-it(`a run whose workers are killed at five moments ends as an undisturbed one (seed ${seed})`, async () => {
+it(`a run and its undo end as undisturbed ones though their workers are killed at eight moments (seed ${seed})`, async () => {
   const { kills, stages } = await killRuns(
     {
       undisturbed: { services: undisturbed.services, ctx: await undisturbed.ctx() },
@@ -41,11 +41,20 @@ it(`a run whose workers are killed at five moments ends as an undisturbed one (s
             { by: 'statement', stage: 'verify', statement: 4, moment: 'after' },
           ],
         },
+        {
+          of: 'application',
+          how: 'undo',
+          kills: [
+            { by: 'statement', stage: 'plan', statement: 5, moment: 'sent' },
+            { by: 'statement', stage: 'here', statement: 10, moment: 'before' },
+            { by: 'write', write: 2 },
+          ],
+        },
       ],
       size: { applications: 30, components: 20, relations: 30 },
       diligence: { edits: 3, conflicts: 2, creations: 3, removals: 1, relations: 2 },
     },
   );
-  expect(kills).toBe(5);
+  expect(kills).toBe(8);
   expect([...stages.keys()].sort()).toEqual(['here', 'outside', 'plan', 'read', 'verify']);
 }, 180_000);

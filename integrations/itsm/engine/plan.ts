@@ -21,7 +21,8 @@ export interface PlanTools {
 
 /**
  * Makes the plan of a run from what was read and what the book remembers. It writes nothing, and the same
- * observation always gives the same plan.
+ * observation always gives the same plan. This is how planning is meant: planInParts, which never has a whole table in
+ * memory, comes to the same.
  */
 export function makePlan(
   id: string,

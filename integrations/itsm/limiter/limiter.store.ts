@@ -10,16 +10,3 @@ export interface LimiterStore {
     step: (state: LimiterState | undefined) => { state: LimiterState; result: T },
   ): Promise<T>;
 }
-
-/** Keeps states in this process: all that share it share one rate. */
-export function memoryLimiterStore(): LimiterStore {
-  const states = new Map<string, LimiterState>();
-  return {
-    look: async (account) => states.get(account),
-    async change(account, step) {
-      const { state, result } = step(states.get(account));
-      states.set(account, state);
-      return result;
-    },
-  };
-}

@@ -1,7 +1,7 @@
 import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
-import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import { failureText } from '../../../integrations/itsm/remote.failures.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
 

@@ -28,7 +28,7 @@ const befalls: Record<Fault, CallKind[]> = {
   truncated_json: ['get', ...writes],
   slow_page: ['get'],
   reset_after_write: writes,
-  refused_after_write: ['create', 'update'],
+  refused_after_write: writes,
   rows_between_pages: ['get'],
 };
 

@@ -3,9 +3,9 @@ import type { HttpSource } from '../../../domain/itsm/connections.sources.ts';
 import type { Connector, Page } from '../../../integrations/itsm/connectors/connector.ts';
 import type { HttpAuth } from '../../../integrations/itsm/connectors/http/config.ts';
 import { connectHttp } from '../../../integrations/itsm/connectors/http/http.ts';
-import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import { type Lists, startLists } from '../../emulators/http-lists.ts';
 import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
+import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 import { failure, value } from './remote.ts';
 
 let clock: VirtualClock;

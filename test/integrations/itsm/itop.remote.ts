@@ -1,6 +1,6 @@
 import { connectItop, type ItopParts } from '../../../integrations/itsm/connectors/itop/itop.ts';
-import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import type { ItopEmulator } from '../../emulators/itop/server.ts';
+import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 
 /** A connection to an emulated instance on its clock, as its usual account. */
 export function connectTo(

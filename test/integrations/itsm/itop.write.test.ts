@@ -100,9 +100,7 @@ describe.each(['reset_after_write', 'truncated_json', 'refused_after_write', 'ht
   'with %s',
   (fault) => {
     test('each write is done once', async () => {
-      const kinds = fault === 'refused_after_write' ? ['create' as const, 'update' as const] : undefined;
-      const lose = () =>
-        instance.faults.arm({ fault, kinds: kinds ?? ['create', 'update', 'delete'], times: 1 });
+      const lose = () => instance.faults.arm({ fault, kinds: ['create', 'update', 'delete'], times: 1 });
       lose();
       const made = await value(remote.create('Server', { name: 'web', org_id: org() }, 'estate:1'));
       instance.faults.clear();
@@ -110,6 +108,7 @@ describe.each(['reset_after_write', 'truncated_json', 'refused_after_write', 'ht
       await value(remote.update('Server', made.record.id, { name: 'web 2' }));
       instance.faults.clear();
       lose();
+      // what is gone is gone, whatever the answer says
       await value(remote.delete('Server', made.record.id));
       expect(instance.writes.map(({ kind }) => kind)).toEqual(['create', 'update', 'delete']);
     });

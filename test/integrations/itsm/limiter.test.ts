@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { usualBounds } from '../../../integrations/itsm/limiter/limiter.state.ts';
-import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import { createLimiter } from '../../../integrations/itsm/limiter/limiter.ts';
 import { RateRules } from '../../emulators/servicenow/rate.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 
 interface Sent {
   at: number;

@@ -1,7 +1,7 @@
 import { connectNetBox, type NetBoxParts } from '../../../integrations/itsm/connectors/netbox/netbox.ts';
-import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import type { NetBox } from '../../emulators/netbox/instance.ts';
 import type { Row } from '../../emulators/netbox/store.ts';
+import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 
 /** A connection to an emulated NetBox on its clock, by its usual token. */
 export function connect(netbox: NetBox, config: Partial<NetBoxParts['config']> = {}) {

@@ -3,9 +3,9 @@ import {
   connectServiceNow,
   type ServiceNowParts,
 } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
-import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import { failureText, type Result } from '../../../integrations/itsm/remote.failures.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 
 /** A connection to an emulated instance on its clock, as its usual account. */
 export function connect(

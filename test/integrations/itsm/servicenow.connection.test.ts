@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
-import { memoryLimiterStore } from '../../../integrations/itsm/limiter/limiter.store.ts';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 import { connect, failure, value } from './remote.ts';
 
 const table = 'cmdb_ci_linux_server';

@@ -90,6 +90,10 @@ export function createWriting(
   const remove = async (table: string, id: string, doing: string): Promise<Result<boolean>> => {
     const key = splitId(id);
     if (!key) return done(false);
+    const look = async (): Promise<Result<boolean>> => {
+      const looks = await reading.readByIds(table, [id], []);
+      return looks.ok ? done(looks.value.get(id)?.kind === 'gone') : looks;
+    };
     const removed = await surely<boolean>(
       {
         doing,
@@ -102,14 +106,17 @@ export function createWriting(
         },
       },
       async () => {
-        const looks = await reading.readByIds(table, [id], []);
-        if (!looks.ok) return looks;
-        return done(looks.value.get(id)?.kind === 'gone' ? true : null);
+        const gone = await look();
+        return gone.ok ? done(gone.value || null) : gone;
       },
       ({ message, found }) => done(/Deleted: \d/.test(message) ? found > 0 : true),
     );
     if (removed.ok) return done(removed.value.value);
-    return removed.failure.code === 'not_found' ? done(false) : removed;
+    if (removed.failure.code === 'not_found') return done(false);
+    if (removed.failure.code !== 'refused') return removed;
+    // one code stands for whatever goes wrong inside: whether the object is there tells more than the words
+    const gone = await look();
+    return gone.ok && gone.value ? done(false) : removed;
   };
 
   return {

@@ -1,0 +1,15 @@
+import type { LimiterState } from '../../integrations/itsm/limiter/limiter.state.ts';
+import type { LimiterStore } from '../../integrations/itsm/limiter/limiter.store.ts';
+
+/** Keeps states in this process: all that share it share one rate. */
+export function memoryLimiterStore(): LimiterStore {
+  const states = new Map<string, LimiterState>();
+  return {
+    look: async (account) => states.get(account),
+    async change(account, step) {
+      const { state, result } = step(states.get(account));
+      states.set(account, state);
+      return result;
+    },
+  };
+}
