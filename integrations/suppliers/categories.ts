@@ -1,0 +1,152 @@
+import { plainNameWords } from '../matching/names.ts';
+import { lexicon, type SubCategory, UNCATEGORISED } from './categories.data.ts';
+import { knownByKey } from './resolve.ts';
+import { shownName, spellingOf } from './spelling.ts';
+
+/** What a card that is supplied says of its supplier. */
+export interface SuppliedText {
+  name: string;
+  description: string | null;
+  subtype: string | null;
+  /** Names of the technical categories that it belongs to. */
+  categories: readonly string[];
+}
+
+/** What somebody supplies, and why that is thought. */
+export interface Categorised {
+  category: string;
+  sub_category: string;
+  /** The share of all evidence that speaks for it, 0..1; null without any. */
+  confidence: number | null;
+  reasoning: string;
+}
+
+/** How much each kind of evidence counts. Those of cards are shared out among all cards. */
+const WEIGHTS = { known: 3, name: 2, description: 1.5, cards: 3 };
+/** What a card's places count: its name and technical categories, its subtype, its description. */
+const PLACES = { name: 1, subtype: 0.75, description: 0.5 };
+/** Examples that a reason gives. */
+const EXAMPLES = 3;
+
+/** Phrases by their first word, as words that are compared. */
+const phrases = new Map<string, { words: string[]; sub: number }[]>();
+for (const [sub, { words }] of lexicon.entries()) {
+  for (const phrase of words) {
+    const parts = plainNameWords(phrase);
+    const known = phrases.get(parts[0]!) ?? [];
+    if (known.some((other) => other.sub === sub && other.words.join(' ') === parts.join(' '))) continue;
+    phrases.set(parts[0]!, [...known, { words: parts, sub }]);
+  }
+}
+const bySubtype = new Map(
+  lexicon.flatMap(({ subtypes = [] }, sub) => subtypes.map((subtype) => [subtype, sub] as const)),
+);
+const byName = new Map(lexicon.map(({ name }, sub) => [name, sub]));
+
+/** The sub-categories that a text tells of, each with the phrase that does. */
+export function subCategoriesIn(text: string): Map<number, string> {
+  const words = plainNameWords(text);
+  const found = new Map<number, string>();
+  for (const [at, word] of words.entries()) {
+    for (const { words: parts, sub } of phrases.get(word) ?? []) {
+      if (!found.has(sub) && parts.every((part, n) => words[at + n] === part))
+        found.set(sub, parts.join(' '));
+    }
+  }
+  return found;
+}
+
+/** Gathers what cards say of one supplier, card by card, so that nothing but counts is kept. */
+export interface CardEvidence {
+  cards: number;
+  /** By place in the lexicon: the sum of what cards count, how many do, and the first of them. */
+  found: Map<number, { weight: number; cards: number; phrases: Set<string>; examples: string[] }>;
+}
+
+export const noEvidence = (): CardEvidence => ({ cards: 0, found: new Map() });
+
+/** Adds what one card says. */
+export function addCard(
+  evidence: CardEvidence,
+  { name, description, subtype, categories }: SuppliedText,
+): void {
+  evidence.cards++;
+  const said = new Map<number, { weight: number; phrase: string }>();
+  const note = (sub: number, weight: number, phrase: string) => {
+    if ((said.get(sub)?.weight ?? 0) < weight) said.set(sub, { weight, phrase });
+  };
+  for (const text of [name, ...categories]) {
+    for (const [sub, phrase] of subCategoriesIn(text)) note(sub, PLACES.name, phrase);
+  }
+  const typed = subtype === null ? undefined : bySubtype.get(subtype);
+  if (typed !== undefined) note(typed, PLACES.subtype, subtype!);
+  for (const [sub, phrase] of subCategoriesIn(description ?? '')) note(sub, PLACES.description, phrase);
+  for (const [sub, { weight, phrase }] of said) {
+    let known = evidence.found.get(sub);
+    if (!known) {
+      known = { weight: 0, cards: 0, phrases: new Set(), examples: [] };
+      evidence.found.set(sub, known);
+    }
+    known.weight += weight;
+    known.cards++;
+    if (known.phrases.size < EXAMPLES) known.phrases.add(phrase);
+    if (known.examples.length < EXAMPLES) known.examples.push(shownName(name));
+  }
+}
+
+/**
+ * What a supplier supplies: what the maker is known for counts 3, its own name 2, its description 1.5, and its cards 3 together,
+ * each by its name or technical category (1), subtype (0.75) or description (0.5).
+ */
+export function categorise(
+  names: readonly string[],
+  descriptions: readonly string[],
+  evidence: CardEvidence,
+): Categorised {
+  const scores = new Map<number, { score: number; reasons: string[] }>();
+  const add = (sub: number, score: number, reason: string) => {
+    const known = scores.get(sub) ?? { score: 0, reasons: [] };
+    known.score += score;
+    known.reasons.push(reason);
+    scores.set(sub, known);
+  };
+  const known = names.map((name) => knownByKey.get(spellingOf(name)?.key ?? '')).find((found) => found);
+  const knownFor = known?.supplies === undefined ? undefined : byName.get(known.supplies);
+  if (knownFor !== undefined) add(knownFor, WEIGHTS.known, `${known!.name} is known for it`);
+  for (const [sub, phrase] of subCategoriesIn(names.join(' · '))) {
+    add(sub, WEIGHTS.name, `its name says “${phrase}”`);
+  }
+  for (const [sub, phrase] of subCategoriesIn(descriptions.join(' · '))) {
+    add(sub, WEIGHTS.description, `its description says “${phrase}”`);
+  }
+  for (const [sub, { weight, cards, phrases: said, examples }] of evidence.found) {
+    const told = [...said].map((phrase) => `“${phrase}”`).join(', ');
+    add(
+      sub,
+      (WEIGHTS.cards * weight) / evidence.cards,
+      `${cards} of ${evidence.cards} cards that it supplies say ${told}, such as ${examples.join(', ')}`,
+    );
+  }
+  const [best] = [...scores].sort(([a, one], [b, other]) => other.score - one.score || a - b);
+  if (!best) {
+    return {
+      ...UNCATEGORISED,
+      confidence: null,
+      reasoning: 'Neither its name nor what it supplies tells of a category of the lexicon.',
+    };
+  }
+  const [sub, { score, reasons }] = best;
+  const total = [...scores.values()].reduce((sum, other) => sum + other.score, 0);
+  const { category, name }: SubCategory = lexicon[sub]!;
+  return {
+    category,
+    sub_category: name,
+    confidence: Number((score / total).toFixed(3)),
+    reasoning: sentence(reasons),
+  };
+}
+
+const sentence = (parts: readonly string[]): string => {
+  const text = parts.join('; ');
+  return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+};
