@@ -3,6 +3,8 @@ import { registerAiRoutes } from './ai/ai.routes.ts';
 import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts';
 import { registerArchitectRoutes } from './ai-analysis/architect.routes.ts';
 import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
+import { registerModernizationRoutes } from './ai-analysis/modernizations.routes.ts';
+import { registerVendorRoutes } from './ai-analysis/vendors.routes.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
@@ -133,6 +135,8 @@ export const routeGroups: RouteGroup[] = [
   registerItsmUndoRoutes,
   registerAiRoutes,
   registerAnalysisRunRoutes,
+  registerVendorRoutes,
+  registerModernizationRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

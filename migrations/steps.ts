@@ -40,6 +40,7 @@ import * as analysisRuns from './steps/0050-analysis-runs.ts';
 import * as aiUsage from './steps/0051-ai-usage.ts';
 import * as assessments from './steps/0053-assessments.ts';
 import * as compliance from './steps/0054-compliance.ts';
+import * as suppliers from './steps/0052-suppliers.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -84,4 +85,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0051-ai-usage', up: aiUsage.up },
   { name: '0053-assessments', up: assessments.up },
   { name: '0054-compliance', up: compliance.up },
+  { name: '0052-suppliers', up: suppliers.up },
 ];

@@ -12,12 +12,14 @@ import { itsmScheduleProcessor } from './itsm-schedule.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
+import { modernizationsProcessor } from './modernizations.ts';
 import { passwordResetProcessor } from './password-reset.ts';
 import { recalculateProcessor } from './recalculate.ts';
 import { reportProcessor } from './report.ts';
 import { reportQueryProcessor } from './report-query.ts';
 import { scheduledExtractionProcessor } from './scheduled-extraction.ts';
 import { todosDueProcessor } from './todos-due.ts';
+import { vendorHierarchyProcessor, vendorsProcessor } from './vendors.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
 export const processors: JobProcessor[] = [
@@ -40,4 +42,7 @@ export const processors: JobProcessor[] = [
   itsmRunProcessor,
   itsmScheduleProcessor,
   complianceScanProcessor,
+  vendorsProcessor,
+  vendorHierarchyProcessor,
+  modernizationsProcessor,
 ];

@@ -12,12 +12,14 @@ import { itsmScheduleJob } from './kinds/itsm-schedule.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
+import { modernizationsJob } from './kinds/modernizations.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
 import { recalculateJob } from './kinds/recalculate.ts';
 import { reportJob } from './kinds/report.ts';
 import { reportQueryJob } from './kinds/report-query.ts';
 import { scheduledExtractionJob } from './kinds/scheduled-extraction.ts';
 import { todosDueJob } from './kinds/todos-due.ts';
+import { vendorHierarchyJob, vendorsJob } from './kinds/vendors.ts';
 
 /** Every kind of job. */
 export const jobCatalogue: readonly JobDefinition[] = [
@@ -40,6 +42,9 @@ export const jobCatalogue: readonly JobDefinition[] = [
   itsmRunJob,
   itsmScheduleJob,
   complianceScanJob,
+  vendorsJob,
+  vendorHierarchyJob,
+  modernizationsJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

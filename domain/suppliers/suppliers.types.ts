@@ -44,3 +44,38 @@ export interface ResolvedSupplier {
   /** The name of the group at the top, whether the inventory has a card of it or not; its own name where it belongs to none. */
   group: string;
 }
+
+/** What somebody supplies, and why that is thought. */
+export interface Categorised {
+  category: string;
+  sub_category: string;
+  /** The share of all evidence that speaks for it, 0..1; null without any. */
+  confidence: number | null;
+  reasoning: string;
+}
+
+/** A card that is supplied, and by how many suppliers, who share its costs. */
+export interface Supplied {
+  card: string;
+  sharedBy: number;
+}
+
+/** A supplier with what a run found of it. */
+export interface FoundSupplier extends ResolvedSupplier {
+  /** The cards that are the supplier. */
+  cards: string[];
+  supplied: Supplied[];
+  /** Null: the run did not look, and what was known stays. */
+  categorised: Categorised | null;
+  /** Whether the run placed it in the hierarchy. */
+  placed: boolean;
+}
+
+/** A product of a supplier. */
+export interface FoundProduct {
+  /** The place of its supplier. */
+  supplier: number;
+  key: string;
+  name: string;
+  supplied: Supplied[];
+}

@@ -1,3 +1,4 @@
+import type { Categorised } from '../../domain/suppliers/suppliers.types.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { lexicon, type SubCategory, UNCATEGORISED } from './categories.data.ts';
 import { knownByKey } from './resolve.ts';
@@ -10,15 +11,6 @@ export interface SuppliedText {
   subtype: string | null;
   /** Names of the technical categories that it belongs to. */
   categories: readonly string[];
-}
-
-/** What somebody supplies, and why that is thought. */
-export interface Categorised {
-  category: string;
-  sub_category: string;
-  /** The share of all evidence that speaks for it, 0..1; null without any. */
-  confidence: number | null;
-  reasoning: string;
 }
 
 /** How much each kind of evidence counts. Those of cards are shared out among all cards. */
@@ -43,17 +35,25 @@ const bySubtype = new Map(
 );
 const byName = new Map(lexicon.map(({ name }, sub) => [name, sub]));
 
-/** The sub-categories that a text tells of, each with the phrase that does. */
+/**
+ * The sub-categories that a text tells of, each with the phrase that does. What stands within a longer phrase says nothing of its
+ * own: `SQL Server` is no server.
+ */
 export function subCategoriesIn(text: string): Map<number, string> {
   const words = plainNameWords(text);
-  const found = new Map<number, string>();
-  for (const [at, word] of words.entries()) {
-    for (const { words: parts, sub } of phrases.get(word) ?? []) {
-      if (!found.has(sub) && parts.every((part, n) => words[at + n] === part))
-        found.set(sub, parts.join(' '));
-    }
+  const found = words.flatMap((word, from) =>
+    (phrases.get(word) ?? [])
+      .filter((phrase) => phrase.words.every((part, n) => words[from + n] === part))
+      .map((phrase) => ({ ...phrase, from, to: from + phrase.words.length })),
+  );
+  const isWithin = (inner: (typeof found)[0], outer: (typeof found)[0]) =>
+    outer.from <= inner.from && inner.to <= outer.to && outer.words.length > inner.words.length;
+  const told = new Map<number, string>();
+  for (const phrase of found) {
+    if (told.has(phrase.sub) || found.some((outer) => isWithin(phrase, outer))) continue;
+    told.set(phrase.sub, phrase.words.join(' '));
   }
-  return found;
+  return told;
 }
 
 /** Gathers what cards say of one supplier, card by card, so that nothing but counts is kept. */

@@ -1,5 +1,5 @@
+import type { ResolvedSupplier } from '../../domain/suppliers/suppliers.types.ts';
 import { knownSuppliers } from './known-suppliers.data.ts';
-import type { ResolvedSupplier } from './resolve.types.ts';
 import { spellingOf } from './spelling.ts';
 
 /** Letters of the shortest name that may stand at the beginning of a subsidiary's. */
@@ -57,7 +57,7 @@ function parentOf(
 }
 
 function beginningOf({ names }: ResolvedSupplier, self: number, byKey: ReadonlyMap<string, number>) {
-  const [{ name }] = names as [{ name: string }];
+  const { name } = names[0]!;
   const words = spellingOf(name)!.words;
   for (let length = words.length - 1; length > 0; length--) {
     const key = words.slice(0, length).join('');

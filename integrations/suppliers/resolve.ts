@@ -1,8 +1,13 @@
+import type {
+  NamedSupplier,
+  ResolvedName,
+  ResolvedSupplier,
+  SupplierKind,
+} from '../../domain/suppliers/suppliers.types.ts';
 import { findDuplicatesInSteps } from '../matching/match.ts';
 import type { MatchPair } from '../matching/matching.types.ts';
 import { withGroups } from './groups.ts';
 import { type KnownSupplier, knownSuppliers } from './known-suppliers.data.ts';
-import type { NamedSupplier, ResolvedName, ResolvedSupplier, SupplierKind } from './resolve.types.ts';
 import { initialsOf, isExtended, isSlip, type Spelling, spellingOf } from './spelling.ts';
 
 /** All that is said under one key. */

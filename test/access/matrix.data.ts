@@ -27,6 +27,7 @@ import { settingRows } from './matrix/settings.data.ts';
 import { ssoRows } from './matrix/sso.data.ts';
 import { surveyRows } from './matrix/surveys.data.ts';
 import { tagRows } from './matrix/tags.data.ts';
+import { vendorRows } from './matrix/vendors.data.ts';
 import { webhookRows } from './matrix/webhooks.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
@@ -215,6 +216,7 @@ export const table: Row[] = [
   aiRows,
   aiAnalysisRows,
   architectRows,
+  vendorRows,
   batchRows,
   calculationRows,
   reportRows,

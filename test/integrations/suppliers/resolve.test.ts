@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { NamedSupplier } from '../../../domain/suppliers/suppliers.types.ts';
 import { resolveSuppliers } from '../../../integrations/suppliers/resolve.ts';
-import type { NamedSupplier } from '../../../integrations/suppliers/resolve.types.ts';
 import { isSlip, shownName, slips, spellingOf } from '../../../integrations/suppliers/spelling.ts';
 
 const supplier = (name: string, more: Partial<NamedSupplier> = {}): NamedSupplier => ({

@@ -1,0 +1,104 @@
+import Type, { type TSchema } from 'typebox';
+import { readConcentration } from '../../domain/suppliers/concentration.ts';
+import { listVendorHierarchy, listVendors } from '../../domain/suppliers/suppliers.list.ts';
+import { startVendorHierarchy, startVendors } from '../../domain/suppliers/suppliers.start.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { listAnswer } from '../schemas/common.ts';
+import * as schemas from '../schemas/vendors.ts';
+import type { App } from '../types.ts';
+
+const tag = 'AI analysis';
+const root = '/api/v1/ai-analysis/vendors';
+const own = { permission: 'ai_analysis.view', module: 'ai_analysis', tag } as const;
+const started = { description: 'The run has been started', schema: Type.Ref('StartedRun#') };
+const permissionNote = 'and inventory.view, relations.view; costs with costs.view';
+
+/** Who the suppliers are, what they supply, who belongs to whom, and how much depends on few. */
+export function registerVendorRoutes(app: App): void {
+  for (const schema of [
+    schemas.VendorAnalysisSchema,
+    schemas.VendorHierarchySchema,
+    schemas.VendorConcentrationSchema,
+  ] as TSchema[]) {
+    app.addSchema(schema);
+  }
+
+  operation(app, {
+    ...own,
+    method: 'POST',
+    url: `${root}/analyse`,
+    id: 'analyseVendors',
+    summary: 'Find out who the suppliers are and what each supplies, as a job',
+    description:
+      'Names of Provider cards, and what attributes of applications and IT components say of their suppliers, are brought together; categories come from a lexicon. No model is needed. 409 while a run of the kind is under way.',
+    permission: 'ai_analysis.manage',
+    errors: ['wrong_state'],
+    answers: { 202: started },
+    handler: async ({ ctx, reply }) => {
+      const run = await startVendors(ctx);
+      reply.code(202).header('location', run.links.job);
+      return run;
+    },
+  });
+
+  operation(app, {
+    ...own,
+    method: 'POST',
+    url: `${root}/resolve`,
+    id: 'resolveVendors',
+    summary: 'Find out which suppliers belong together and which products they have, as a job',
+    description: 'No model is needed. 409 while a run of the kind is under way.',
+    permission: 'ai_analysis.manage',
+    errors: ['wrong_state'],
+    answers: { 202: started },
+    handler: async ({ ctx, reply }) => {
+      const run = await startVendorHierarchy(ctx);
+      reply.code(202).header('location', run.links.job);
+      return run;
+    },
+  });
+
+  operation(app, {
+    ...own,
+    method: 'GET',
+    url: root,
+    id: 'listVendors',
+    summary: 'List the suppliers with what each supplies',
+    description:
+      'As the last run found them; counts and costs are those of today. `search` looks into the names.',
+    permissionNote,
+    query: schemas.VendorsQuery,
+    answers: { 200: { description: 'Suppliers', schema: listAnswer(Type.Ref('VendorAnalysis#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listVendors(ctx, query)),
+  });
+
+  operation(app, {
+    ...own,
+    method: 'GET',
+    url: `${root}/hierarchy`,
+    id: 'listVendorHierarchy',
+    summary: 'List the suppliers and their products, with their names and who belongs to whom',
+    description:
+      'As the last run found them; counts and costs are those of today. `search` looks into all names of a supplier.',
+    permissionNote,
+    query: schemas.VendorHierarchyQuery,
+    answers: {
+      200: { description: 'Suppliers and products', schema: listAnswer(Type.Ref('VendorHierarchy#')) },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listVendorHierarchy(ctx, query)),
+  });
+
+  operation(app, {
+    ...own,
+    method: 'GET',
+    url: `${root}/concentration`,
+    id: 'readVendorConcentration',
+    summary: 'Read how much depends on few suppliers',
+    description:
+      'Shares of spend and of applications critical to the business, and the index of Herfindahl and Hirschman, over all and by category. Suppliers of one group count as one.',
+    permissionNote,
+    answers: { 200: { description: 'Figures', schema: Type.Ref('VendorConcentration#') } },
+    handler: async ({ ctx }) => await readConcentration(ctx),
+  });
+}

@@ -1,0 +1,188 @@
+import type {
+  Candidate,
+  CardFacts,
+  Factor,
+  Level,
+  ModernizationType,
+  Reason,
+} from './modernizations.types.ts';
+import { recommendationOf } from './recommendation.rules.ts';
+
+/** The most points that each factor gives; 100 together. */
+export const weights: Readonly<Record<Factor, number>> = {
+  lifecycle: 30,
+  technical_suitability: 20,
+  functional_suitability: 15,
+  plans: 10,
+  cost: 10,
+  dependants: 10,
+  criticality: 5,
+};
+
+/** Share of the points by option; options that a workspace has added give none. */
+const TECHNICAL: Record<string, number> = { adequate: 1 / 3, unreasonable: 2 / 3, inappropriate: 1 };
+const FUNCTIONAL: Record<string, number> = { appropriate: 1 / 3, insufficient: 2 / 3, unreasonable: 1 };
+const TIME: Record<string, number> = { tolerate: 0.3, migrate: 1, eliminate: 1 };
+const CLASSIFICATION: Record<string, number> = { tolerated: 0.3, phaseOut: 1, declined: 1 };
+const CRITICALITY: Record<string, number> = {
+  businessOperational: 1 / 3,
+  businessCritical: 2 / 3,
+  missionCritical: 1,
+};
+/** From this share on, an assessment alone makes a card a candidate. */
+const BAD = 2 / 3;
+/** Cards that rely on a card for all points of this factor. */
+const MANY_DEPENDANTS = 31;
+/** Scores from which the priority is high, and medium. */
+export const priorities = { high: 60, medium: 35 };
+
+/** Costs of the cards of a type at each percent of them, from the lowest (0) to the highest (100). */
+export type CostRanks = readonly number[];
+
+/** Shares of the points, 0..1, by factor. */
+export type Shares = Record<Factor, number>;
+
+/**
+ * Judges one card: null where nothing but costs, dependants and criticality speaks for modernising it, since these make something
+ * important and not old.
+ * @param today a day, `YYYY-MM-DD`. @param ranks empty where no card of the type has costs.
+ */
+export function candidateOf(facts: CardFacts, today: string, ranks: CostRanks): Candidate | null {
+  const end = endOf(facts, today);
+  const rank = costRank(facts.cost, ranks);
+  const shares: Shares = {
+    lifecycle: end.share,
+    technical_suitability: TECHNICAL[facts.technical ?? ''] ?? 0,
+    functional_suitability: FUNCTIONAL[facts.functional ?? ''] ?? 0,
+    plans: Math.max(TIME[facts.time ?? ''] ?? 0, CLASSIFICATION[facts.classification ?? ''] ?? 0),
+    cost: Math.max(0, 2 * rank - 1),
+    dependants: Math.min(1, Math.log2(1 + facts.dependants) / Math.log2(1 + MANY_DEPENDANTS)),
+    criticality: CRITICALITY[facts.criticality ?? ''] ?? 0,
+  };
+  const isOld =
+    shares.lifecycle > 0 ||
+    shares.technical_suitability >= BAD ||
+    shares.functional_suitability >= BAD ||
+    shares.plans === 1;
+  if (!isOld) return null;
+  const points = (factor: Factor) => shares[factor] * weights[factor];
+  const factors = Object.keys(weights) as Factor[];
+  const sum = factors.reduce((total, factor) => total + points(factor), 0);
+  const type = typeOf(facts, shares, end);
+  const { currentTech, recommendation } = recommendationOf(type, facts, end.reason);
+  return {
+    cardId: facts.id,
+    type,
+    currentTech,
+    recommendation,
+    effort: effortOf(type, facts),
+    score: tenths(sum),
+    scoreWithoutCosts: tenths(((sum - points('cost')) * 100) / (100 - weights.cost)),
+    reasons: factors
+      .filter((factor) => points(factor) >= 0.05)
+      .sort((a, b) => points(b) - points(a))
+      .map(
+        (factor): Reason => ({
+          factor,
+          points: tenths(points(factor)),
+          reason: saidOf(factor, facts, end.reason, rank),
+        }),
+      ),
+    dependants: facts.dependants,
+  };
+}
+
+interface End {
+  share: number;
+  reason: string;
+  /** What has ended or will: the card itself, the release it is, or what it uses. */
+  of: 'card' | 'release' | 'parts' | null;
+}
+
+const NOT_ENDING: End = { share: 0, reason: '', of: null };
+
+/** How near the end is: over 1, within a year 0.8, within two 0.5; being phased out 0.6, with parts past their end 0.7. */
+function endOf(facts: CardFacts, today: string): End {
+  const { phaseOut, endOfLife, cycle, endedParts, endedPartNames } = facts;
+  const ends: End[] = [NOT_ENDING];
+  const dated = (date: string | null, of: 'card' | 'release', what: string) => {
+    if (date === null) return;
+    const days = (Date.parse(date) - Date.parse(today)) / 86_400_000;
+    if (days <= 0) ends.push({ share: 1, reason: `${what} ended on ${date}`, of });
+    else if (days <= 365) ends.push({ share: 0.8, reason: `${what} ends on ${date}`, of });
+    else if (days <= 730) ends.push({ share: 0.5, reason: `${what} ends on ${date}`, of });
+  };
+  if (cycle) {
+    const release = `support of ${cycle.label} ${cycle.cycle}`;
+    if (cycle.endsOn === null && cycle.isOver) {
+      ends.push({ share: 1, reason: `${release} has ended`, of: 'release' });
+    }
+    dated(cycle.endsOn, 'release', release);
+  }
+  dated(endOfLife, 'card', 'its life');
+  if (endedParts > 0) {
+    const more = endedParts > endedPartNames.length ? ` and ${endedParts - endedPartNames.length} more` : '';
+    ends.push({
+      share: 0.7,
+      reason: `it uses what is past its end: ${endedPartNames.join(', ')}${more}`,
+      of: 'parts',
+    });
+  }
+  if (phaseOut !== null && phaseOut <= today) {
+    ends.push({ share: 0.6, reason: `it is being phased out since ${phaseOut}`, of: 'card' });
+  }
+  return ends.reduce((worst, end) => (end.share > worst.share ? end : worst));
+}
+
+/** The share of the cards with costs that cost less, 0..1. */
+export function costRank(cost: number, ranks: CostRanks): number {
+  if (cost <= 0 || ranks.length < 2) return 0;
+  let below = 0;
+  while (below < ranks.length && ranks[below]! < cost) below++;
+  return Math.min(1, below / (ranks.length - 1));
+}
+
+function typeOf({ time, classification, hosting }: CardFacts, shares: Shares, end: End): ModernizationType {
+  if (time === 'eliminate') return 'retire';
+  if (end.of === 'release' && shares.functional_suitability < BAD) return 'upgrade';
+  if (time === 'migrate') return 'migrate';
+  if (shares.functional_suitability >= BAD || end.of === 'card') return 'replace';
+  if (classification === 'phaseOut' || classification === 'declined') return 'replace';
+  if (end.of === 'parts') return 'upgrade';
+  return hosting === 'onPremise' ? 'replatform' : 'refactor';
+}
+
+/** Few dependants (under 5) low, many (20 and more) high; a step more for what the business stands still without. */
+function effortOf(type: ModernizationType, { dependants, criticality }: CardFacts): Level {
+  const levels: Level[] = ['low', 'medium', 'high'];
+  const base = dependants < 5 ? 0 : dependants < 20 ? 1 : 2;
+  const more = criticality === 'missionCritical' ? 1 : 0;
+  const less = type === 'upgrade' ? 1 : 0;
+  return levels[Math.min(2, Math.max(0, base + more - less))]!;
+}
+
+function saidOf(factor: Factor, facts: CardFacts, end: string, rank: number): string {
+  switch (factor) {
+    case 'lifecycle':
+      return end;
+    case 'technical_suitability':
+      return `its technical suitability is ${facts.technical}`;
+    case 'functional_suitability':
+      return `its functional suitability is ${facts.functional}`;
+    case 'plans':
+      return [
+        facts.time && `TIME model: ${facts.time}`,
+        facts.classification && `classified as ${facts.classification}`,
+      ]
+        .filter((part) => part)
+        .join(', ');
+    case 'cost':
+      return `it costs more than ${Math.floor(rank * 100)} % of what has costs`;
+    case 'dependants':
+      return `${facts.dependants} cards rely on it`;
+    case 'criticality':
+      return `its business criticality is ${facts.criticality}`;
+  }
+}
+
+const tenths = (value: number): number => Math.round(value * 10) / 10;

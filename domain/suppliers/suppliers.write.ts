@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { FoundProduct, FoundSupplier } from './suppliers.types.ts';
+
+/** Rows of one statement. */
+const BATCH = 5_000;
+
+/** What a run found, ready to be stored. */
+export interface FoundSuppliers {
+  suppliers: readonly FoundSupplier[];
+  /** Given by a run that looked for products: they replace those of the run before. */
+  products: readonly FoundProduct[] | null;
+}
+
+/**
+ * Stores what a run found in place of what is there. A supplier keeps its id as long as names stay with it, a product as long as
+ * its supplier has it.
+ * @param breathe called between statements; throws when the run is to stop.
+ * @returns the ids of the suppliers in their order.
+ */
+export async function storeSuppliers(
+  sql: Knex.Transaction,
+  { suppliers, products }: FoundSuppliers,
+  breathe: () => void,
+): Promise<string[]> {
+  // two runs that end together: one after the other
+  await sql.raw('select pg_advisory_xact_lock(7203052, 0)');
+  const ids = await knownIds(sql, suppliers);
+  await sql.raw(`delete from suppliers where vendor_type <> 'product' and id <> all(?::uuid[])`, [
+    ids,
+  ] as never);
+  await sql.raw(`delete from suppliers where vendor_type = 'product' and parent_id is null`);
+  const rows = suppliers.map((supplier, at) => supplierRow(supplier, ids[at]!));
+  for (const batch of batches(rows)) {
+    breathe();
+    await sql.raw(UPSERT, [JSON.stringify(batch)]);
+  }
+  const parents = suppliers.flatMap(({ parent }, at) =>
+    parent === null ? [] : [{ id: ids[at], parent_id: ids[parent] }],
+  );
+  for (const batch of batches(parents)) {
+    await sql.raw(
+      `update suppliers s set parent_id = p.parent_id
+       from jsonb_to_recordset(?::jsonb) as p(id uuid, parent_id uuid) where s.id = p.id`,
+      [JSON.stringify(batch)],
+    );
+  }
+  await sql.raw(
+    `delete from supplier_names n using suppliers s where s.id = n.supplier_id and s.vendor_type <> 'product'`,
+  );
+  await insertNames(sql, suppliers, ids, breathe);
+  await sql.raw(
+    `delete from supplier_cards k using suppliers s where s.id = k.supplier_id and s.vendor_type <> 'product'`,
+  );
+  await insertCards(sql, suppliers, ids, breathe);
+  if (products) await storeProducts(sql, products, suppliers, ids, breathe);
+  return ids;
+}
+
+function* batches<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < rows.length; from += BATCH) yield rows.slice(from, from + BATCH);
+}
+
+const COLUMNS =
+  'id uuid, canonical_name text, vendor_type text, parent_id uuid, parent_reason text, group_name text, product_key text, confidence numeric, category text, sub_category text, category_confidence numeric, reasoning text, placed boolean';
+
+const UPSERT = `
+  insert into suppliers as s (id, canonical_name, vendor_type, parent_id, parent_reason, group_name, product_key,
+    confidence, category, sub_category, category_confidence, reasoning, categorised_at, placed_at)
+  select n.id, n.canonical_name, n.vendor_type, n.parent_id, n.parent_reason, n.group_name, n.product_key,
+    n.confidence, n.category, n.sub_category, n.category_confidence, n.reasoning,
+    case when n.category is not null then now() end, case when n.placed then now() end
+  from jsonb_to_recordset(?::jsonb) as n(${COLUMNS})
+  on conflict (id) do update set
+    canonical_name = excluded.canonical_name, vendor_type = excluded.vendor_type, parent_id = excluded.parent_id,
+    parent_reason = excluded.parent_reason, group_name = excluded.group_name, confidence = excluded.confidence,
+    category = coalesce(excluded.category, s.category),
+    sub_category = case when excluded.category is null then s.sub_category else excluded.sub_category end,
+    category_confidence =
+      case when excluded.category is null then s.category_confidence else excluded.category_confidence end,
+    reasoning = case when excluded.category is null then s.reasoning else excluded.reasoning end,
+    categorised_at = coalesce(excluded.categorised_at, s.categorised_at),
+    placed_at = coalesce(excluded.placed_at, s.placed_at)`;
+
+function supplierRow(supplier: FoundSupplier, id: string) {
+  const { categorised, placed } = supplier;
+  return {
+    id,
+    canonical_name: supplier.canonicalName,
+    vendor_type: supplier.kind,
+    parent_reason: supplier.parentReason,
+    group_name: supplier.group,
+    confidence: supplier.confidence,
+    category: categorised?.category ?? null,
+    sub_category: categorised?.sub_category ?? null,
+    category_confidence: categorised?.confidence ?? null,
+    reasoning: categorised?.reasoning ?? null,
+    placed,
+  };
+}
+
+/** The ids of the suppliers that share the most names with those found, each given once; new ones for the rest. */
+async function knownIds(sql: Knex.Transaction, suppliers: readonly FoundSupplier[]): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select distinct n.name_key, n.supplier_id from supplier_names n join suppliers s on s.id = n.supplier_id
+     where s.vendor_type <> 'product'`,
+  );
+  const byKey = new Map<string, string>(
+    rows.map((row: { name_key: string; supplier_id: string }) => [row.name_key, row.supplier_id]),
+  );
+  const shared = suppliers.flatMap(({ names }, at) => {
+    const counts = new Map<string, number>();
+    for (const key of new Set(names.map((name) => name.key))) {
+      const id = byKey.get(key);
+      if (id) counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return [...counts].map(([id, count]) => ({ at, id, count }));
+  });
+  shared.sort((a, b) => b.count - a.count || a.at - b.at || (a.id < b.id ? -1 : 1));
+  const ids = new Map<number, string>();
+  const given = new Set<string>();
+  for (const { at, id } of shared) {
+    if (ids.has(at) || given.has(id)) continue;
+    ids.set(at, id);
+    given.add(id);
+  }
+  return suppliers.map((_, at) => ids.get(at) ?? randomUUID());
+}
+
+async function insertNames(
+  sql: Knex.Transaction,
+  suppliers: readonly FoundSupplier[],
+  ids: readonly string[],
+  breathe: () => void,
+): Promise<void> {
+  const rows = suppliers.flatMap(({ names }, at) =>
+    names.map(({ name, key, confidence, reason }) => ({
+      supplier_id: ids[at],
+      name,
+      name_key: key,
+      confidence,
+      reason,
+    })),
+  );
+  for (const batch of batches(rows)) {
+    breathe();
+    await sql.raw(
+      `insert into supplier_names select * from jsonb_to_recordset(?::jsonb)
+         as n(supplier_id uuid, name text, name_key text, confidence numeric, reason text)`,
+      [JSON.stringify(batch)],
+    );
+  }
+}
+
+async function insertCards(
+  sql: Knex.Transaction,
+  suppliers: readonly { cards: readonly string[]; supplied: FoundSupplier['supplied'] }[],
+  ids: readonly string[],
+  breathe: () => void,
+): Promise<void> {
+  const rows = suppliers.flatMap(({ cards, supplied }, at) => [
+    ...cards.map((card) => ({ supplier_id: ids[at], card_id: card, role: 'provider', shared_by: 1 })),
+    ...supplied.map(({ card, sharedBy }) => ({
+      supplier_id: ids[at],
+      card_id: card,
+      role: 'supplied',
+      shared_by: sharedBy,
+    })),
+  ]);
+  for (const batch of batches(rows)) {
+    breathe();
+    await sql.raw(
+      `insert into supplier_cards select * from jsonb_to_recordset(?::jsonb)
+         as k(supplier_id uuid, card_id uuid, role text, shared_by int)`,
+      [JSON.stringify(batch)],
+    );
+  }
+}
+
+async function storeProducts(
+  sql: Knex.Transaction,
+  products: readonly FoundProduct[],
+  suppliers: readonly FoundSupplier[],
+  supplierIds: readonly string[],
+  breathe: () => void,
+): Promise<void> {
+  const { rows } = await sql.raw(
+    `select id, parent_id, product_key from suppliers where vendor_type = 'product'`,
+  );
+  const known = new Map<string, string>(
+    rows.map((row: { id: string; parent_id: string; product_key: string }) => [
+      `${row.parent_id} ${row.product_key}`,
+      row.id,
+    ]),
+  );
+  const ids = products.map(
+    ({ supplier, key }) => known.get(`${supplierIds[supplier]} ${key}`) ?? randomUUID(),
+  );
+  await sql.raw(`delete from suppliers where vendor_type = 'product' and id <> all(?::uuid[])`, [
+    ids,
+  ] as never);
+  await sql.raw(
+    `delete from supplier_cards k using suppliers s where s.id = k.supplier_id and s.vendor_type = 'product'`,
+  );
+  const stored = products.map(({ supplier, key, name }, at) => ({
+    id: ids[at],
+    canonical_name: name,
+    vendor_type: 'product',
+    parent_id: supplierIds[supplier],
+    parent_reason: 'what the supplier supplies is named so, but for versions, environments and regions',
+    group_name: suppliers[supplier]!.group,
+    product_key: key,
+    confidence: 1,
+    placed: true,
+  }));
+  for (const batch of batches(stored)) {
+    breathe();
+    await sql.raw(UPSERT, [JSON.stringify(batch)]);
+  }
+  await insertCards(
+    sql,
+    products.map(({ supplied }) => ({ cards: [], supplied })),
+    ids,
+    breathe,
+  );
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { modernizationsProcessor } from '../../../workers/modernizations.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { until } from '../../support/until.ts';
+
+const root = '/api/v1/ai-analysis';
+let t: TestApp;
+let workers: Workers;
+let admin: TestClient;
+let member: TestClient;
+const id = new Map<string, string>();
+
+const day = (months: number): string => {
+  const date = new Date();
+  date.setUTCMonth(date.getUTCMonth() + months);
+  return date.toISOString().slice(0, 10);
+};
+
+async function card(type: string, name: string, more: object = {}): Promise<void> {
+  const { status, body } = await admin.post('/api/v1/cards', { type, name, ...more });
+  expect(status, JSON.stringify(body)).toBe(201);
+  id.set(name, body.id);
+}
+
+async function relate(type: string, source: string, target: string): Promise<void> {
+  const { status } = await admin.post('/api/v1/relations', {
+    type,
+    source_id: id.get(source),
+    target_id: id.get(target),
+  });
+  expect(status).toBe(201);
+}
+
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services, [modernizationsProcessor]);
+  [admin, member] = await Promise.all([t.as('admin'), t.as('member')]);
+  await card('Application', 'Old Claims', {
+    lifecycle: { active: '2010-01-01', endOfLife: day(-2) },
+    attributes: {
+      technicalSuitability: 'inappropriate',
+      functionalSuitability: 'insufficient',
+      businessCriticality: 'missionCritical',
+      timeModel: 'migrate',
+      costTotalAnnual: 900,
+    },
+  });
+  await card('Application', 'Dear Wiki', {
+    attributes: {
+      timeModel: 'eliminate',
+      costTotalAnnual: 5_000,
+      businessCriticality: 'administrativeService',
+    },
+  });
+  await card('Application', 'New Portal', {
+    attributes: { costTotalAnnual: 10, technicalSuitability: 'fullyAppropriate' },
+  });
+  await card('Application', 'Stands On Old', { attributes: { hostingType: 'onPremise' } });
+  await card('ITComponent', 'Billing database', { attributes: { eol_product: 'python', eol_cycle: '3.7' } });
+  await card('BusinessProcess', 'Claims handling');
+  await card('Provider', 'Oakmere');
+  await relate('relAppToITC', 'Stands On Old', 'Billing database');
+  await relate('relProcessToApp', 'Claims handling', 'Old Claims');
+  await relate('relProviderToApp', 'Oakmere', 'Old Claims');
+});
+afterAll(async () => {
+  await workers.close(2_000);
+  await t.close();
+});
+
+async function run(body: object) {
+  const started = await admin.post(`${root}/modernizations/analyse`, body);
+  expect(started.status, started.text).toBe(202);
+  return await until('the run to end', async () => {
+    const answer = await admin.get(`${root}/analysis-runs/${started.body.run_id}`);
+    if (answer.body.status === 'running') return undefined;
+    expect(answer.body.status, answer.text).toBe('completed');
+    return answer.body;
+  });
+}
+
+const listed = async (query = '', client = member) => {
+  const answer = await client.get(`${root}/modernizations${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body.items;
+};
+
+it('ranks candidates with their reasons', async () => {
+  expect((await run({})).results).toEqual({
+    cards: 4,
+    candidates: 3,
+    types: { migrate: 1, retire: 1, upgrade: 1 },
+  });
+  const items = await listed();
+  expect(items.map(({ card_name }: { card_name: string }) => card_name)).toEqual([
+    'Old Claims',
+    'Stands On Old',
+    'Dear Wiki',
+  ]);
+  // 30 lifecycle + 20 technical + 10 functional + 10 plans + 2 (one dependant) + 5 criticality, and costs over a third
+  const [old, stands, wiki] = items;
+  expect(old).toMatchObject({
+    target_type: 'Application',
+    modernization_type: 'migrate',
+    effort: 'medium',
+    priority: 'high',
+    dependants: 1,
+    status: 'pending',
+    cluster_id: null,
+  });
+  const points = old.reasons.map((reason: { factor: string; points: number }) => [
+    reason.factor,
+    reason.points,
+  ]);
+  expect(points.slice(0, 4)).toEqual([
+    ['lifecycle', 30],
+    ['technical_suitability', 20],
+    ['functional_suitability', 10],
+    ['plans', 10],
+  ]);
+  expect(Object.fromEntries(points)).toMatchObject({ dependants: 2, criticality: 5 });
+  const sum = points.reduce((total: number, [, one]: [string, number]) => total + one, 0);
+  expect(old.score).toBeCloseTo(sum, 1);
+  expect(stands).toMatchObject({
+    modernization_type: 'upgrade',
+    score: 21,
+    current_tech: 'Stands On Old, onPremise',
+  });
+  expect(stands.recommendation).toContain('Billing database');
+  expect(wiki.reasons[0].reason).toBe('TIME model: eliminate');
+});
+
+it('judges other types, and only what is asked for', async () => {
+  expect((await run({ target_type: 'ITComponent' })).results).toMatchObject({ cards: 1, candidates: 1 });
+  const [found] = await listed('?target_type=ITComponent');
+  expect(found).toMatchObject({ current_tech: 'Python 3.7', modernization_type: 'upgrade', dependants: 1 });
+  expect(found.recommendation).toMatch(
+    /^Upgrade Billing database to Python 3\.\d+: support of Python 3\.7 ended on/,
+  );
+  expect(await listed()).toHaveLength(4);
+  expect((await run({ modernization_type: 'retire' })).results).toMatchObject({ candidates: 1 });
+  expect(await listed('?target_type=Application&fields=card_name')).toEqual([{ card_name: 'Dear Wiki' }]);
+  expect(await listed('?priority=high')).toEqual([]);
+  expect(await listed('?search=python&fields=card_name')).toEqual([{ card_name: 'Billing database' }]);
+});
+
+it('keeps decisions, and tells nothing of costs to who may not see them', async () => {
+  await t.services
+    .db('modernizations')
+    .where({ card_id: id.get('Dear Wiki') })
+    .update({ status: 'dismissed' });
+  await run({});
+  const items = await listed('?target_type=Application');
+  const wiki = items.find(({ card_name }: { card_name: string }) => card_name === 'Dear Wiki');
+  expect(wiki.status).toBe('dismissed');
+  expect(wiki.reasons.map(({ factor }: { factor: string }) => factor)).toContain('cost');
+  const role = await admin.post('/api/v1/roles', {
+    key: 'analyst',
+    label: 'Analyst',
+    permissions: { 'inventory.view': true, 'relations.view': true, 'ai_analysis.view': true },
+  });
+  expect(role.status).toBe(201);
+  const seen = await listed('?target_type=Application', await t.as('analyst'));
+  const cut = seen.find(({ card_name }: { card_name: string }) => card_name === 'Dear Wiki');
+  expect(cut.reasons.map(({ factor }: { factor: string }) => factor)).not.toContain('cost');
+  expect(cut.score).toBeCloseTo((100 * 10) / 90, 1);
+  expect(JSON.stringify(seen)).not.toContain('costs more');
+});
+
+it('goes on where a run was stopped, with the same outcome', async () => {
+  const before = await listed('?fields=card_id,score,reasons');
+  const { run_id, job_id } = (await admin.post(`${root}/modernizations/analyse`, {})).body;
+  await admin.post(`/api/v1/jobs/${job_id}/cancel`);
+  await until('the run to end', async () => {
+    const { status } = (await admin.get(`${root}/analysis-runs/${run_id}`)).body;
+    return status !== 'running';
+  });
+  expect(await listed('?fields=card_id,score,reasons')).toEqual(before);
+  await run({});
+  expect(await listed('?fields=card_id,score,reasons')).toEqual(before);
+  expect(await t.services.db('modernizations').where({ is_current: false })).toEqual([]);
+});
+
+it('refuses what is unknown, not allowed or under way', async () => {
+  expect((await member.post(`${root}/modernizations/analyse`, {})).status).toBe(403);
+  for (const body of [
+    { target_type: 'Nothing' },
+    { modernization_type: 'burn' },
+    { other: 1 },
+    { target_type: 5 },
+  ]) {
+    expect((await admin.post(`${root}/modernizations/analyse`, body)).status).toBe(422);
+  }
+  for (const query of ['?sort_by=status', '?priority=urgent', '?fields=run_id']) {
+    expect((await member.get(`${root}/modernizations${query}`)).status).toBe(422);
+  }
+  await workers.close(2_000);
+  expect((await admin.post(`${root}/modernizations/analyse`, {})).status).toBe(202);
+  expect((await admin.post(`${root}/modernizations/analyse`, {})).status).toBe(409);
+});

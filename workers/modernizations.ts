@@ -1,0 +1,9 @@
+import { modernizationsJob } from '../domain/jobs/kinds/modernizations.ts';
+import { analyseModernizations } from '../domain/modernizations/modernizations.run.ts';
+import { processesAnalysis } from './analysis.ts';
+
+/** Ranks the cards of a type by how much speaks for modernising them. */
+export const modernizationsProcessor = processesAnalysis(modernizationsJob, async (job, run) => {
+  await analyseModernizations(job, run);
+  return undefined;
+});
