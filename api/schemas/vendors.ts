@@ -139,5 +139,7 @@ export const VendorsQuery = listQuery(['vendor_name', ...sorts], 'vendor_name', 
 
 export const VendorHierarchyQuery = listQuery(['canonical_name', ...sorts], 'canonical_name', {
   vendor_type: Type.Optional(VendorType),
-  parent_id: Type.Optional(Uuid),
+  parent_id: Type.Optional(
+    Type.String({ ...Uuid, description: 'Only what belongs to this supplier, and its products' }),
+  ),
 });

@@ -21,7 +21,10 @@ const left = new Set([
   'itsm_pairs.card_id',
   'itsm_plan_rows.card_id',
   'itsm_questions.card_id',
+  // the next run of the analysis finds them anew
+  'modernizations.card_id',
   'notifications.card_id',
+  'supplier_cards.card_id',
 ]);
 
 it('every column that refers to cards has its way in a merge', async () => {
