@@ -84,7 +84,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0048-itsm-waiting', up: itsmWaiting.up },
   { name: '0050-analysis-runs', up: analysisRuns.up },
   { name: '0051-ai-usage', up: aiUsage.up },
+  { name: '0052-suppliers', up: suppliers.up },
   { name: '0053-assessments', up: assessments.up },
   { name: '0054-compliance', up: compliance.up },
-  { name: '0052-suppliers', up: suppliers.up },
 ];
