@@ -38,9 +38,9 @@ import * as itsmDue from './steps/0046-itsm-due.ts';
 import * as itsmWaiting from './steps/0048-itsm-waiting.ts';
 import * as analysisRuns from './steps/0050-analysis-runs.ts';
 import * as aiUsage from './steps/0051-ai-usage.ts';
+import * as suppliers from './steps/0052-suppliers.ts';
 import * as assessments from './steps/0053-assessments.ts';
 import * as compliance from './steps/0054-compliance.ts';
-import * as suppliers from './steps/0052-suppliers.ts';
 import * as compliance from './steps/0054-compliance.ts';
 
 /** All schema steps in the order in which they are applied. */
