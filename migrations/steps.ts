@@ -41,7 +41,6 @@ import * as aiUsage from './steps/0051-ai-usage.ts';
 import * as suppliers from './steps/0052-suppliers.ts';
 import * as assessments from './steps/0053-assessments.ts';
 import * as compliance from './steps/0054-compliance.ts';
-import * as compliance from './steps/0054-compliance.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
