@@ -47,20 +47,19 @@ export async function completeWith<S extends TSchema>(
 ): Promise<Completion<Static<S>>> {
   const model = await openModel(provider, boundedFetch(services.outbound));
   const asking = new Asking(services, provider, request, patience, model);
+  const { name, version } = request.prompt;
+  const asked = {
+    provider: provider.settings.provider_type,
+    model: provider.settings.model,
+    prompt: `${name}@${version}`,
+  };
   try {
     const answer = (await asking.answer()) as Static<S>;
-    const { name, version } = request.prompt;
-    const { provider_type, model: named } = provider.settings;
-    return {
-      answer,
-      provider: provider_type,
-      model: named,
-      prompt: `${name}.v${version}`,
-      usage: asking.use,
-    };
+    return { answer, ...asked, usage: asking.use };
   } catch (error) {
     if (error instanceof ModelFailure) {
       error.use = asking.use;
+      error.asked = asked;
       services.log.info({ kind: error.kind, purpose: request.purpose, cause: error.cause }, error.message);
     }
     throw error;

@@ -40,7 +40,7 @@ export interface Completion<A> {
   answer: A;
   provider: string;
   model: string;
-  /** Such as `suggest.v1`. */
+  /** Such as `suggest@1`. */
   prompt: string;
   usage: ModelUse;
 }
@@ -79,6 +79,8 @@ export class ModelFailure extends Error {
   readonly kind: ModelFailureKind;
   /** What was spent all the same. */
   use: ModelUse = { calls: 0, tokensIn: 0, tokensOut: 0 };
+  /** Who was asked, and how; undefined when nobody could be. */
+  asked: { provider: string; model: string; prompt: string } | undefined;
   /** Of `budget`: the bound in the way. */
   readonly budget: SpentBudget | undefined;
   /** Of `not_configured`: what has to be set. */

@@ -65,7 +65,7 @@ const usage = async () => await t.services.db('ai_usage').select();
 it('asks with instructions and data apart, and counts what it takes', async () => {
   const { answer, usage: use, ...rest } = await ask();
   expect(answer).toEqual(fits);
-  expect(rest).toEqual({ provider: 'openai', model: 'small', prompt: 'pairs.v1' });
+  expect(rest).toEqual({ provider: 'openai', model: 'small', prompt: 'pairs@1' });
   const [{ system, data, turns, body }] = world.asked as [ModelEmulator['asked'][0]];
   expect(system).toContain(prompt.system);
   expect(system).not.toContain('Payroll');

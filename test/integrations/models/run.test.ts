@@ -1,0 +1,92 @@
+import Type from 'typebox';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { createRunModel } from '../../../integrations/models/models.run.ts';
+import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+
+const schema = Type.Object({ n: Type.Integer() }, { additionalProperties: false });
+const hasty = { timeoutMs: 5_000, attempts: 1, pauseMs: 5, longestWaitMs: 5 };
+const RUN = '00000000-0000-4000-8000-00000000000a';
+const question = {
+  purpose: 'count',
+  prompt: { name: 'count', version: 2, system: 'Count.' },
+  data: {},
+  schema,
+};
+
+let t: TestServices;
+let world: ModelEmulator;
+beforeAll(async () => {
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  world = await startModels();
+});
+afterAll(async () => {
+  await world?.close();
+  await t?.close();
+});
+beforeEach(async () => {
+  await t.services.db('ai_usage').delete();
+  world.fault = () => undefined;
+  world.answer = () => ({ n: 7 });
+  world.asked.length = 0;
+  await set({
+    enabled: true,
+    provider_type: 'openai',
+    provider_url: world.url,
+    model: 'small',
+    tokens_per_run: null,
+  });
+});
+
+const set = async (input: Record<string, unknown>) =>
+  await changeSetting(await t.ctx(), t.services.secrets, 'ai', input);
+const runModel = (signal = new AbortController().signal) => createRunModel(t.services, RUN, signal, hasty);
+
+it('adds up what the model had a hand in', async () => {
+  const model = runModel();
+  expect(await model.ask('counts', question)).toEqual({ n: 7 });
+  expect(await model.ask('counts', question)).toEqual({ n: 7 });
+  world.answer = () => ({ n: 'seven' });
+  expect(await model.ask('words', question)).toBeUndefined();
+  expect(model.stopped()).toBeUndefined();
+  const made = { provider: 'openai', model: 'small', prompt: 'count@2' };
+  expect(model.parts()).toMatchObject([
+    { part: 'counts', ...made, calls: 2 },
+    { part: 'words', ...made, calls: 2 },
+  ]);
+  const spent = model.parts().reduce((sum, one) => sum + one.input_tokens + one.output_tokens, 0);
+  const row = await t.services.db('ai_usage').first();
+  expect(row).toMatchObject({ run_id: RUN, calls: 4, tokens_reserved: 0 });
+  expect(row.tokens_in + row.tokens_out).toBe(spent);
+});
+
+it('asks no more once the budget is spent, and says so', async () => {
+  await set({ tokens_per_run: 10 });
+  const model = runModel();
+  expect(await model.ask('counts', question)).toBeUndefined();
+  await set({ tokens_per_run: null });
+  expect(await model.ask('counts', question)).toBeUndefined();
+  expect(model.stopped()).toMatchObject({ reason: 'budget' });
+  expect(model.parts()).toEqual([]);
+  expect(world.asked).toEqual([]);
+});
+
+it('asks no more after three questions in a row without an answer', async () => {
+  world.fault = () => 'filtered';
+  const model = runModel();
+  for (let n = 0; n < 5; n += 1) expect(await model.ask('counts', question)).toBeUndefined();
+  expect(model.stopped()).toMatchObject({ reason: 'declined' });
+  expect(world.asked).toHaveLength(3);
+  expect(model.parts()).toMatchObject([{ part: 'counts', calls: 3 }]);
+});
+
+it('does without where no provider is set up, and ends with the run', async () => {
+  await set({ enabled: false });
+  const model = runModel();
+  expect(await model.ask('counts', question)).toBeUndefined();
+  expect([model.parts(), model.stopped()]).toEqual([[], undefined]);
+  await expect(runModel(AbortSignal.abort(new Error('cancelled'))).ask('counts', question)).rejects.toThrow(
+    'cancelled',
+  );
+});
