@@ -21,7 +21,7 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
     const { newest } = await feedEnds(sql);
     const text = await report.compute({
       sql,
-      lines: (query) => readLines(sql, query),
+      lines: (query, writer) => readLines(sql, query, writer),
       ctx,
       params,
       cards,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Fragment } from '../domain/lists/lists.types.ts';
-import { type CopiedLines, copyOut } from '../platform/copy-out.ts';
+import { type CopiedLines, copyOut, type RowWriter } from '../platform/copy-out.ts';
 import type { Sql } from '../platform/database.ts';
 import { withLiterals } from '../platform/literals.ts';
 import type { Report } from './report.ts';
@@ -9,15 +9,19 @@ import type { Report } from './report.ts';
 const LF = 10;
 
 /**
- * The items of a long array as the database writes them: each on a line of its own, commas between them.
+ * The items of a long array: each on a line of its own, commas between them.
  * @param sql a transaction, whose connection is used.
- * @param query one column of texts made by `jsonLine`.
+ * @param query one column of texts made by `jsonLine`, or of what `writer` makes such lines of.
  */
-export async function readLines(sql: Sql, query: Fragment): Promise<Buffer> {
+export async function readLines(sql: Sql, query: Fragment, writer?: RowWriter): Promise<Buffer> {
   const { client } = sql;
   const connection: PoolClient = await client.acquireConnection();
   try {
-    const whole = await copyOut(connection, 'json', withLiterals(query.sql, query.bindings)).whole();
+    const whole = await copyOut(
+      connection,
+      writer ?? 'json',
+      withLiterals(query.sql, query.bindings),
+    ).whole();
     // but for the comma and the line feed of the last
     return whole.subarray(0, Math.max(0, whole.length - 2));
   } finally {

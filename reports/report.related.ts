@@ -2,7 +2,8 @@ import { may } from '../domain/access/policy.ts';
 import type { Ctx } from '../domain/context.ts';
 import type { Fragment } from '../domain/lists/lists.types.ts';
 import type { Sql } from '../platform/database.ts';
-import { jsonLine, jsonText, literal } from './report.sql.ts';
+import { jsonRows } from './extraction/writers/ndjson.rows.ts';
+import { literal } from './report.sql.ts';
 
 /** A relation's attributes over the alias `r`, without costs unless the caller holds `costs.view`. */
 export function relationAttributes(ctx: Ctx): string {
@@ -36,44 +37,6 @@ export function waysFrom(ctx: Ctx, type: string): Map<string, Way[]> {
   return ways;
 }
 
-/** Ids of the visible cards of a type, as a condition on a column that each process of the database works out once. */
-const among = (column: string, type: string, visible: Fragment): Fragment => ({
-  sql: `(${column} in (select c.id from cards c where c.type = ${literal(type)} and ${visible.sql})) is true`,
-  bindings: visible.bindings,
-});
-
-/** The others of one type by card, `(card_id, ids)`; `ids` are in order, with `","` between them. */
-export function idsOfType(type: string, ways: Way[], visible: Fragment): Fragment {
-  const ids = (far: string) => `string_agg(${far}::text, '","' order by ${far}) as ids`;
-  const [first, ...more] = ways.map((way) => ({ ...way, seen: among(`r.${way.far}`, type, visible) }));
-  const where = ({ relationType, seen }: typeof first & object) =>
-    `from relations r where r.type = ${literal(relationType)} and ${seen.sql}`;
-  // no relation comes twice in one type, and its index has the ends in order
-  if (first && more.length === 0) {
-    const { near, far, seen } = first;
-    return {
-      sql: `select r.${near} as card_id, ${ids(`r.${far}`)} ${where(first)} group by r.${near}`,
-      bindings: seen.bindings,
-    };
-  }
-  const pairs = [first!, ...more].map(
-    (way) => `select r.${way.near} as card_id, r.${way.far} as id ${where(way)}`,
-  );
-  return {
-    sql: `select e.card_id, ${ids('e.id')} from (${pairs.join(' union ')}) e group by e.card_id`,
-    bindings: [first!, ...more].flatMap(({ seen }) => seen.bindings),
-  };
-}
-
-/** A function takes at most 100 arguments. */
-const ARGUMENTS = 50;
-
-/** SQL of texts with commas between them, leaving out those that are NULL; an empty text for none. */
-export function joined(texts: string[]): string {
-  if (texts.length <= ARGUMENTS) return `concat_ws(${["','", ...texts].join(', ')})`;
-  return joined([`nullif(${joined(texts.slice(0, ARGUMENTS))}, '')`, ...texts.slice(ARGUMENTS)]);
-}
-
 /**
  * Everything that cards of a type are related to by relations of visible types, in either direction, as the common
  * table `related (card_id, relation_id, relation_type, attributes, other_id, other_name, other_type)`.
@@ -99,46 +62,25 @@ export function relatedTable(ctx: Ctx, type: string, visible: Fragment): Fragmen
 }
 
 /**
- * The visible cards that cards of a type are related to, by type, `{typeKey: [{id, name, type}]}`, as one text.
- * @param cards the cards of the type that are asked for, over the alias `c`.
+ * The visible cards of some types, `{id, name, type}` on a line each, by type and name: for who has read the ids of the related ones and
+ * picks them out.
  */
-export function relatedCards(ctx: Ctx, type: string, cards: Fragment, visible: Fragment): Fragment {
-  const ways = [...waysFrom(ctx, type).values()].flat();
-  const typesBy = (near: Way['near']) =>
-    ways.filter((way) => way.near === near).map(({ relationType }) => relationType);
-  const item = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' }, type: { text: 'c.type' } });
+export function cardsByName(types: string[], visible: Fragment): Fragment {
   return {
-    sql: `select concat('{', string_agg(concat(to_json(o.type)::text, ':[', o.cards, ']'), ',' order by o.type), '}') as text
-      from (
-        select c.type, string_agg(${item}, ',' order by c.name, c.id) as cards
-        from cards c
-        where ${visible.sql} and (c.id in (
-          select e.other_id from (
-            select r.source_id as card_id, r.target_id as other_id from relations r where r.type = any(?::text[])
-            union all
-            select r.target_id, r.source_id from relations r where r.type = any(?::text[])) e
-          where (e.card_id in (select c.id from cards c where ${cards.sql})) is true)) is true
-        group by c.type) o`,
-    bindings: [...visible.bindings, typesBy('source_id'), typesBy('target_id'), ...cards.bindings],
-  };
-}
-
-/**
- * The visible cards of some types, on a line each in the order in which {@link relatedCards} has them: for who has read
- * the ids of the related ones and picks them out.
- */
-export function cardsOfTypes(types: string[], visible: Fragment): Fragment {
-  // no key needs escaping
-  const line = jsonLine({ id: { id: 'c.id' }, name: { text: 'c.name' }, type: { id: 'c.type' } });
-  return {
-    sql: `select ${line} from cards c where c.type = any(?::text[]) and ${visible.sql} order by c.type, c.name, c.id`,
+    sql: `select c.id, c.name, c.type from cards c where c.type = any(?::text[]) and ${visible.sql} order by c.type, c.name, c.id`,
     bindings: [types, ...visible.bindings],
   };
 }
 
-/** Ids of the tags by card, `(card_id, tag_ids)`: the items of a JSON array as text. */
-export const tagIds = `select k.card_id, '"' || array_to_string(array_agg(k.tag_id order by k.tag_id), '","') || '"' as tag_ids
-    from card_tags k group by k.card_id`;
+/** Makes the lines of {@link cardsByName}. */
+export const relatedCard = jsonRows(
+  [
+    { name: 'id', kind: 'id' },
+    { name: 'name', kind: 'text' },
+    { name: 'type', kind: 'text' },
+  ],
+  ',',
+);
 
 /** The tag groups that a type takes, with their tags, as one text. */
 export const tagGroupsOf = (type: string): Fragment => ({

@@ -53,7 +53,7 @@ export interface OpenedStream {
  */
 export async function openReportStream(
   db: Db,
-  input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position'>,
+  input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position' | 'past'>,
   { report, asOf }: ReportQuestion,
   format: StreamFormat,
   table: string | undefined,
@@ -65,7 +65,7 @@ export async function openReportStream(
       await snapshot.query(`set local work_mem = '64MB'`);
       await snapshot.query('set local jit = off');
       const position = await snapshotPosition(snapshot);
-      const answer = report.stream!.open({ ...input, snapshot, position });
+      const answer = report.stream!.open({ ...input, snapshot, position, past: asOf !== undefined });
       const write = writerOf(snapshot, answer, format, table);
       flows = true;
       resolve({ out, position });

@@ -3,6 +3,7 @@ import type { AppPermission } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
 import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Cache } from '../platform/cache.ts';
+import type { RowWriter } from '../platform/copy-out.ts';
 import type { Sql } from '../platform/database.ts';
 import type { ErrorCode } from '../platform/errors.ts';
 import type { Snapshot } from '../platform/snapshot.ts';
@@ -23,10 +24,10 @@ export interface ReportInput<P> {
   /** Sees one snapshot throughout; of a past moment when the report is asked for one. */
   sql: Sql;
   /**
-   * The items of a long array, each on a line of its own, as the database writes them.
-   * @param query one column of texts made by `jsonLine`.
+   * The items of a long array, each on a line of its own, with commas between them.
+   * @param query one column of texts made by `jsonLine`, or of what `writer` makes such lines of.
    */
-  lines(query: Fragment): Promise<Buffer>;
+  lines(query: Fragment, writer?: RowWriter): Promise<Buffer>;
   ctx: Ctx;
   params: P;
   /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, let through by `filter`. */
@@ -55,7 +56,8 @@ export interface ReportTable {
 }
 
 /** What a report that is read piece by piece works with. */
-export interface StreamInput<P> extends Pick<ReportInput<P>, 'ctx' | 'params' | 'cards' | 'visible'> {
+export interface StreamInput<P>
+  extends Pick<ReportInput<P>, 'ctx' | 'params' | 'cards' | 'visible' | 'past'> {
   /** One moment, of now or of the past. */
   snapshot: Snapshot;
   /** The feed position that it includes. */

@@ -2,14 +2,24 @@ import { may, requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import { type Snapshot, wholeTable } from '../../platform/snapshot.ts';
+import { ReportBody } from '../report.body.ts';
 import { column } from '../report.formats.ts';
-import { streamedItems } from '../report.lines.ts';
+import { numberedLines } from '../report.numbered.ts';
 import { typeOf, typeParam } from '../report.params.ts';
-import { relatedCards, relatedTable, tagGroupsOf } from '../report.related.ts';
+import { writePicked } from '../report.picked.ts';
+import { cardsByName, relatedCard, relatedTable, tagGroupsOf } from '../report.related.ts';
 import { type Lifecycle, lifecycleColumns } from '../report.sql.ts';
 import { defineReport, type StreamedTable, type StreamInput } from '../report.ts';
 import { appPortfolioChart } from './app-portfolio.chart.ts';
-import { organizations, organizationsOf, portfolioItems } from './app-portfolio.sql.ts';
+import { ItemWriter } from './app-portfolio.items.ts';
+import {
+  itemRows,
+  organizations,
+  organizationsOf,
+  type RelationKind,
+  relationKinds,
+} from './app-portfolio.sql.ts';
 
 interface Params {
   type: string;
@@ -74,23 +84,47 @@ async function* jsonOf({
   params: { type },
   cards,
   visible,
+  past,
 }: StreamInput<Params>): AsyncGenerator<string | Buffer> {
-  const apps: Fragment = { sql: `c.type = ? and ${cards.sql}`, bindings: [type, ...cards.bindings] };
-  const items = portfolioItems(ctx, type, cards, visible);
+  const kinds = await relationKinds(snapshot, ctx, type);
+  const related = numberedLines(await relatedLines(snapshot, kinds, visible));
+  const writer = new ItemWriter(related, kinds);
+  const rows = itemRows(ctx, type, kinds, cards);
+  const all = rows(wholeTable);
   yield '{"items":[';
-  yield* streamedItems(snapshot.json(items.sql, items.bindings));
+  // what is there in the past is found for all cards at once
+  yield* writer.items(
+    past ? snapshot.lines('rows', all.sql, all.bindings) : snapshot.ranges('rows', 'cards', rows),
+  );
   yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
-  yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))}`;
-  const parts = {
-    groupable_types: relatedCards(ctx, type, apps, visible),
-    organizations: organizations(visible),
-    tag_groups: tagGroupsOf(type),
-  };
+  yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))},"groupable_types":`;
+  const picked = new ReportBody(related.bytes.length + 1024);
+  writePicked(picked, related.bytes, related.numbers, writer.isRelated);
+  yield picked.whole();
+  const parts = { organizations: organizations(visible), tag_groups: tagGroupsOf(type) };
   for (const [name, { sql, bindings }] of Object.entries(parts)) {
     yield `,"${name}":`;
     for await (const { bytes } of snapshot.json(sql, bindings)) yield bytes;
   }
   yield `,"position":"${position}"}`;
+}
+
+/** The cards that cards of a type may be related to, a line each. */
+async function relatedLines(
+  snapshot: Snapshot,
+  kinds: readonly RelationKind[],
+  visible: Fragment,
+): Promise<Buffer> {
+  const types = [...new Set(kinds.map(({ other }) => other))].sort();
+  const chunks: Buffer[] = [];
+  // of one type after the other, so that they are put in order side by side
+  const parts = snapshot.parts(relatedCard, types.length, () =>
+    types.map((type) => cardsByName([type], visible)),
+  );
+  for await (const { bytes } of parts) chunks.push(bytes);
+  const whole = Buffer.concat(chunks);
+  // but for the comma and the line feed of the last
+  return whole.subarray(0, Math.max(0, whole.length - 2));
 }
 
 const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>): StreamedTable[] => {

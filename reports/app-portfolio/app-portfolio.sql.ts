@@ -1,74 +1,69 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { IdRange, Snapshot, Statement } from '../../platform/snapshot.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';
-import { idsOfType, joined, relationAttributes, tagIds, type Way, waysFrom } from '../report.related.ts';
-import { jsonLine, jsonText, literal } from '../report.sql.ts';
+import { relationAttributes, type Way, waysFrom } from '../report.related.ts';
+import { jsonLine, jsonText } from '../report.sql.ts';
 
 const ORGANIZATION = 'Organization';
 
-/**
- * Relations of one type by card, `(card_id, list)`, as JSON texts with commas between them, in the order of their ids.
- * What is common to all of them is put in as it stands; a name is escaped once for all relations of the card.
- */
-function relationsOf(ctx: Ctx, other: string, ways: Way[], visible: Fragment): Fragment {
-  const [{ relationType }] = ways as [Way];
-  const head = `{"relation_type":${JSON.stringify(relationType)},"related_id":"`;
-  const entry = `${literal(head)} || e.other_id || '","related_name":' || e.name
-    || ${literal(`,"related_type":${JSON.stringify(other)},"attributes":`)} || coalesce(e.attributes::text, 'null') || '}'`;
-  const ends = ways.map(
-    ({
-      near,
-      far,
-    }) => `select r.${near} as card_id, r.id, o.id as other_id, o.name, ${relationAttributes(ctx)} as attributes
-      from relations r join (
-        select c.id, to_json(c.name)::text as name from cards c where c.type = ${literal(other)} and ${visible.sql} offset 0
-      ) o on o.id = r.${far} where r.type = ${literal(relationType)}`,
-  );
-  return {
-    sql: `select e.card_id, string_agg(${entry}, ',' order by e.id) as list from (${ends.join(' union all ')}) e group by e.card_id`,
-    bindings: ways.flatMap(() => visible.bindings),
-  };
+/** Relations of one type, which all lead to cards of one other. */
+export interface RelationKind {
+  relationType: string;
+  other: string;
+  ways: Way[];
 }
 
-/** The cards of a type with their relations, one a line with a comma before it. */
-export function portfolioItems(ctx: Ctx, type: string, cards: Fragment, visible: Fragment): Fragment {
-  const ways = waysFrom(ctx, type);
-  const byRelationType = new Map<string, { other: string; ways: Way[] }>();
-  for (const [other, all] of ways) {
-    for (const way of all) {
-      const known = byRelationType.get(way.relationType);
+/** The relation types that lead from cards of a type to others and have relations, in the order of the answer. */
+export async function relationKinds(snapshot: Snapshot, ctx: Ctx, type: string): Promise<RelationKind[]> {
+  const kinds = new Map<string, RelationKind>();
+  for (const [other, ways] of waysFrom(ctx, type)) {
+    for (const way of ways) {
+      const { relationType } = way;
+      const known = kinds.get(relationType);
       if (known) known.ways.push(way);
-      else byRelationType.set(way.relationType, { other, ways: [way] });
+      else kinds.set(relationType, { relationType, other, ways: [way] });
     }
   }
-  const lists = [...byRelationType]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { other, ways }], n) => ({ alias: `k${n}`, table: relationsOf(ctx, other, ways, visible) }));
-  const orgs = ways.get(ORGANIZATION);
-  const ids = orgs && idsOfType(ORGANIZATION, orgs, visible);
-  const tables = [...lists, ...(ids ? [{ alias: 'o', table: ids }] : [])];
-  const joins = tables.map(
-    ({ alias, table }) => `left join (${table.sql}) ${alias} on ${alias}.card_id = i.id`,
+  const used = await snapshot.query<{ key: string }>(
+    'select k.key from unnest($1::text[]) as k (key) where exists (select from relations r where r.type = k.key)',
+    [[...kinds.keys()]],
   );
-  const head = jsonText(
-    {
-      id: { id: 'c.id' },
-      name: { text: 'c.name' },
-      subtype: { text: 'c.subtype' },
-      attributes: { json: reportAttributes(ctx, [type]) },
-      lifecycle: { json: 'c.lifecycle' },
-    },
-    '',
-  );
-  return {
-    sql: `select concat(',', i.head, ',"relations":[', ${joined(lists.map(({ alias }) => `${alias}.list`))},
-        '],"org_ids":[', ${ids ? `'"' || o.ids || '"'` : "''"}, '],"tag_ids":[', t.tag_ids, ']}')
-      from (select c.id, ${head} as head from cards c where c.type = ? and ${cards.sql} offset 0) i
-      ${joins.join(' ')} left join (${tagIds}) t on t.card_id = i.id
-      order by i.id`,
-    bindings: [type, ...cards.bindings, ...tables.flatMap(({ table }) => table.bindings)],
-  };
+  return used.map(({ key }) => kinds.get(key)!).sort((a, b) => (a.relationType < b.relationType ? -1 : 1));
+}
+
+/**
+ * The cards of a type, each followed by its relations and its tags: rows of `card_id`, `kind`, `other_id`, `name`, `subtype`,
+ * `attributes` and `lifecycle`. The kind of a card is 0, that of a relation the place of its type, counted from 1, and that of a
+ * tag one more. Relations of cards that are left out may come too.
+ */
+export function itemRows(
+  ctx: Ctx,
+  type: string,
+  kinds: readonly RelationKind[],
+  cards: Fragment,
+): (range: IdRange) => Statement {
+  const attributes = relationAttributes(ctx);
+  const keys = kinds.map(({ relationType }) => relationType);
+  const nearBy = (near: Way['near']) =>
+    kinds.filter(({ ways }) => ways.some((way) => way.near === near)).map(({ relationType }) => relationType);
+  const relations = (near: Way['near'], far: Way['far'], range: IdRange) => `union all
+      select r.${near}, array_position(?::text[], r.type), r.id, r.${far}, null, null, ${attributes}, null
+      from relations r where ${range(`r.${near}`)} and r.type = any(?::text[])`;
+  return (range) => ({
+    sql: `select x.card_id, x.kind, x.other_id, x.name, x.subtype, x.attributes, x.lifecycle from (
+        select c.id as card_id, 0 as kind, null::uuid as place, null::uuid as other_id, c.name, c.subtype,
+          (${reportAttributes(ctx, [type])})::jsonb as attributes, c.lifecycle
+        from cards c where ${range('c.id')} and c.type = ? and ${cards.sql}
+        ${relations('source_id', 'target_id', range)}
+        ${relations('target_id', 'source_id', range)}
+        union all
+        select k.card_id, ${kinds.length + 1}, k.tag_id, k.tag_id, null, null, null, null
+        from card_tags k where ${range('k.card_id')}) x
+      order by x.card_id, x.kind, x.place`,
+    bindings: [type, ...cards.bindings, keys, nearBy('source_id'), keys, nearBy('target_id')],
+  });
 }
 
 /** All visible organizations by name, as one text. */

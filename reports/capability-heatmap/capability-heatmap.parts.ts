@@ -1,9 +1,7 @@
 import { ReportBody } from '../report.body.ts';
 import { Decimals } from '../report.decimals.ts';
-import type { IdNumbers } from '../report.ids.ts';
-import { eachLine } from '../report.lines.ts';
 import type { Lists } from '../report.links.ts';
-import { ID_FROM, type NumberedLines } from '../report.numbered.ts';
+import type { NumberedLines } from '../report.numbered.ts';
 import { bytesOfRelated, type Related, writeRelated } from './capability-heatmap.related.ts';
 
 const BAR = 0x7c;
@@ -77,39 +75,4 @@ function bytesOf({ capabilities, apps, supporting, related }: Parts): number {
     bytes += apps.to[app]! - apps.from[app]! + bytesOfRelated(related, app) + 1;
   }
   return bytes;
-}
-
-const TYPE = '"type":"';
-
-/**
- * Writes the cards that are related, as an object of arrays by type.
- * @param lines in the order of types, each card beginning with its id and ending with its type.
- */
-export function writePicked(body: ReportBody, lines: Buffer, cards: IdNumbers, isRelated: Uint8Array): void {
-  let tail = '';
-  body.text('{');
-  // those that follow each other are copied together
-  let first = 0;
-  let last = 0;
-  const pass = () => {
-    if (last > first) body.copy(lines, first, last);
-  };
-  for (const [from, to] of eachLine(lines)) {
-    const card = cards.findText(lines, from + ID_FROM);
-    if (card < 0 || isRelated[card] === 0) continue;
-    if (tail === '' || lines.toString('latin1', to - tail.length, to) !== tail) {
-      pass();
-      body.text(tail === '' ? '' : '],');
-      tail = lines.toString('latin1', lines.lastIndexOf(TYPE, to), to);
-      body.text(`${tail.slice(TYPE.length - 1, -1)}:[`);
-      first = from;
-    } else if (from > last + 2) {
-      pass();
-      body.text(',');
-      first = from;
-    }
-    last = to;
-  }
-  pass();
-  body.text(tail === '' ? '}' : ']}');
 }

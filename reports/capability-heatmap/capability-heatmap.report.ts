@@ -8,11 +8,12 @@ import { meanwhile } from '../report.lines.ts';
 import { listsOf, numberedCards, pairsOfWays, readEnds } from '../report.links.ts';
 import { numberedLines } from '../report.numbered.ts';
 import { typeOf } from '../report.params.ts';
-import { cardsOfTypes, readText, tagGroupsOf, waysFrom } from '../report.related.ts';
+import { writePicked } from '../report.picked.ts';
+import { cardsByName, readText, relatedCard, tagGroupsOf, waysFrom } from '../report.related.ts';
 import { jsonText, type Lifecycle, numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
 import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
-import { takeCosts, writeCapabilities, writePicked } from './capability-heatmap.parts.ts';
+import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
 
 const CAPABILITY = 'BusinessCapability';
@@ -119,7 +120,7 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
     );
     const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
     const isRelated = new Uint8Array(cards.numbers.count);
-    const [readOfCards, body] = await meanwhile(lines(cardsOfTypes(named, visible)), () => {
+    const [readOfCards, body] = await meanwhile(lines(cardsByName(named, visible), relatedCard), () => {
       const apps = numberedLines(readOfApps);
       return writeCapabilities(
         {

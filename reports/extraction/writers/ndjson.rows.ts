@@ -1,5 +1,6 @@
 import type { RowWriter } from '../../../platform/copy-out.ts';
 import { copyBytes, floatAt, ID_TEXT, int32At, TIME_TEXT, writeId, writeTime } from './binary.ts';
+import { jsonTextMost, writeJsonText } from './json-text.ts';
 
 /**
  * What a value is and what is made of it: an id, a text, a number, a moment, the text of what is JSON already, or JSON as the
@@ -13,49 +14,15 @@ export interface JsonValue {
   kind: JsonKind;
 }
 
-const LF = 0x0a;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
 const OPENING = 0x7b;
-const CLOSING = 0x7d;
-const SPACE = 0x20;
 /** Bytes of a number as text, at most. */
 const NUMBER_TEXT = 25;
-/** What a character becomes at most: `\u001f`. */
-const ESCAPED = 6;
-
-const short = new Map([...'\b\f\n\r\t'].map((character, n) => [character.charCodeAt(0), 'bfnrt'[n]!]));
-/** What each control character, quote and backslash becomes. */
-const escapes = Array.from({ length: BACKSLASH + 1 }, (_, code) => {
-  if (code === QUOTE || code === BACKSLASH) return Buffer.from(`\\${String.fromCharCode(code)}`);
-  const known = short.get(code);
-  return Buffer.from(known ? `\\${known}` : `\\u${code.toString(16).padStart(4, '0')}`);
-});
-
-/** Writes a text of UTF-8 as JSON has it; there must be room. */
-function writeText(source: Buffer, from: number, to: number, target: Buffer, start: number): number {
-  let at = start;
-  target[at] = QUOTE;
-  at += 1;
-  for (let n = from; n < to; n += 1) {
-    const byte = source[n]!;
-    if (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH) {
-      target[at] = byte;
-      at += 1;
-    } else {
-      const escaped = escapes[byte]!;
-      at = copyBytes(escaped, 0, escaped.length, target, at);
-    }
-  }
-  target[at] = QUOTE;
-  return at + 1;
-}
 
 /** Bytes that a value takes at most, of which the database has sent so many. */
 const most: Record<JsonKind, (bytes: number) => number> = {
   id: () => ID_TEXT + 2,
-  text: (bytes) => ESCAPED * bytes + 2,
+  text: jsonTextMost,
   number: () => NUMBER_TEXT,
   time: () => TIME_TEXT + 2,
   json: (bytes) => bytes,
@@ -75,7 +42,7 @@ const quoted =
 
 const writes: Record<JsonKind, Write> = {
   id: quoted(writeId),
-  text: writeText,
+  text: writeJsonText,
   number: (source, from, _to, target, at) => at + target.write(String(floatAt(source, from)), at, 'latin1'),
   time: quoted(writeTime),
   json: copyBytes,
@@ -83,8 +50,12 @@ const writes: Record<JsonKind, Write> = {
   jsonb: (source, from, to, target, at) => copyBytes(source, from + 1, to, target, at),
 };
 
-/** Writes rows of these values as objects of JSON, one a line, without the values that are NULL. */
-export function jsonRows(values: readonly JsonValue[]): RowWriter {
+/**
+ * Writes rows of these values as objects of JSON, one a line, without the values that are NULL.
+ * @param between goes behind each object, before the line feed.
+ */
+export function jsonRows(values: readonly JsonValue[], between = ''): RowWriter {
+  const end = Buffer.from(`}${between}\n`);
   const members = values.map(({ name, kind }) => ({
     // the first comma of a line becomes its brace
     head: Buffer.from(`,${JSON.stringify(name)}:`),
@@ -100,20 +71,16 @@ export function jsonRows(values: readonly JsonValue[]): RowWriter {
       next += 4;
       if (length < 0) continue;
       const { head } = member;
-      // and the end of the line
-      if (at + head.length + member.most(length) + 3 > target.length) return -1;
+      if (at + head.length + member.most(length) + end.length > target.length) return -1;
       at = copyBytes(head, 0, head.length, target, at);
       at = member.write(source, next, next + length, target, at);
       next += length;
     }
     if (at === start) {
-      if (at + 3 > target.length) return -1;
-      target[at] = COMMA;
+      if (at + 1 + end.length > target.length) return -1;
       at += 1;
     }
     target[start] = OPENING;
-    target[at] = CLOSING;
-    target[at + 1] = LF;
-    return at + 2;
+    return copyBytes(end, 0, end.length, target, at);
   };
 }
