@@ -79,7 +79,7 @@ export const relatedCard = jsonRows(
     { name: 'name', kind: 'text' },
     { name: 'type', kind: 'text' },
   ],
-  ',',
+  { end: '},\n' },
 );
 
 /** The tag groups that a type takes, with their tags, as one text. */

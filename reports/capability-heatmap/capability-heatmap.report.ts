@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
+import { type JsonValue, jsonRows } from '../extraction/writers/ndjson.rows.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';
@@ -10,7 +11,7 @@ import { numberedLines } from '../report.numbered.ts';
 import { typeOf } from '../report.params.ts';
 import { writePicked } from '../report.picked.ts';
 import { cardsByName, readText, relatedCard, tagGroupsOf, waysFrom } from '../report.related.ts';
-import { jsonText, type Lifecycle, numberIn } from '../report.sql.ts';
+import { type Lifecycle, numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput } from '../report.ts';
 import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
 import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
@@ -44,44 +45,59 @@ const costsOf = (ctx: Ctx): string =>
     .map((key) => numberIn('c.attributes', key))
     .join(' + ') || '0';
 
+/** Members of applications, and of capabilities, which go on with what is known from others. */
+const members = {
+  app: [
+    { name: 'id', kind: 'id' },
+    { name: 'name', kind: 'text' },
+    { name: 'subtype', kind: 'text' },
+    { name: 'attributes', kind: 'jsonb' },
+    { name: 'lifecycle', kind: 'jsonb' },
+  ],
+  capability: [
+    { name: 'id', kind: 'id' },
+    { name: 'name', kind: 'text' },
+    { name: 'parent_id', kind: 'id' },
+    { name: 'attributes', kind: 'jsonb' },
+  ],
+} satisfies Record<string, JsonValue[]>;
+const cost: JsonValue = { name: 'cost', head: '|', kind: 'json' };
+const unended = { end: ',\n', nulls: true };
+const writers = {
+  app: jsonRows(members.app, unended),
+  appWithCost: jsonRows([...members.app, cost], unended),
+  capability: jsonRows(members.capability, unended),
+};
+
 /**
  * The applications of the report, and maybe others, as they stand under each of their capabilities but for what they are
  * related to, with their costs behind a bar.
  */
 function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
   const pairs = relatedPairs(ctx, APP, CAPABILITY);
-  const entry = jsonText(
+  const costs = may(ctx.caller, 'costs.view');
+  const attributes = `(${reportAttributes(ctx, [APP])})::jsonb`;
+  return lines(
     {
-      id: { id: 'c.id' },
-      name: { text: 'c.name' },
-      subtype: { text: 'c.subtype' },
-      attributes: { json: reportAttributes(ctx, [APP]) },
-      lifecycle: { json: 'c.lifecycle' },
+      sql: `select c.id, c.name, c.subtype, ${attributes}, c.lifecycle${costs ? `, (${costsOf(ctx)})::text` : ''}
+        from cards c where c.type = ? and ${cards.sql}
+          and (c.id in (select e.card_id from (${pairs.sql}) e)) is true`,
+      bindings: [APP, ...cards.bindings, ...pairs.bindings],
     },
-    may(ctx.caller, 'costs.view') ? `|' || (${costsOf(ctx)}) || ',` : ',',
+    costs ? writers.appWithCost : writers.app,
   );
-  return lines({
-    sql: `select ${entry} from cards c where c.type = ? and ${cards.sql}
-      and (c.id in (select e.card_id from (${pairs.sql}) e)) is true`,
-    bindings: [APP, ...cards.bindings, ...pairs.bindings],
-  });
 }
 
 /** The capabilities by name, but for what is known from their applications. */
 function readCapabilities({ ctx, lines, visible }: ReportInput<Params>): Promise<Buffer> {
-  const line = jsonText(
+  return lines(
     {
-      id: { id: 'c.id' },
-      name: { text: 'c.name' },
-      parent_id: { json: `'"' || c.parent_id || '"'` },
-      attributes: { json: reportAttributes(ctx, [CAPABILITY]) },
+      sql: `select c.id, c.name, c.parent_id, (${reportAttributes(ctx, [CAPABILITY])})::jsonb
+        from cards c where c.type = ? and ${visible.sql} order by c.name_key, c.id`,
+      bindings: [CAPABILITY, ...visible.bindings],
     },
-    ',',
+    writers.capability,
   );
-  return lines({
-    sql: `select ${line} from cards c where c.type = ? and ${visible.sql} order by c.name_key, c.id`,
-    bindings: [CAPABILITY, ...visible.bindings],
-  });
 }
 
 /** The capabilities with the applications that support each. */

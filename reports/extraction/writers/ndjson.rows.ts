@@ -11,6 +11,8 @@ export type JsonKind = 'id' | 'text' | 'number' | 'time' | 'json' | 'jsonb';
 export interface JsonValue {
   /** The member's name. */
   name: string;
+  /** What goes before the value, where that is not the name. */
+  head?: string;
   kind: JsonKind;
 }
 
@@ -50,15 +52,25 @@ const writes: Record<JsonKind, Write> = {
   jsonb: (source, from, to, target, at) => copyBytes(source, from + 1, to, target, at),
 };
 
-/**
- * Writes rows of these values as objects of JSON, one a line, without the values that are NULL.
- * @param between goes behind each object, before the line feed.
- */
-export function jsonRows(values: readonly JsonValue[], between = ''): RowWriter {
-  const end = Buffer.from(`}${between}\n`);
-  const members = values.map(({ name, kind }) => ({
+/** How {@link jsonRows} writes a line. */
+interface LineForm {
+  /** What goes behind the last member. */
+  end?: string;
+  /** Whether values that are NULL are written, and not left out. */
+  nulls?: boolean;
+}
+
+const NULL = Buffer.from('null');
+
+/** Writes rows of these values as objects of JSON, one a line. */
+export function jsonRows(
+  values: readonly JsonValue[],
+  { end = '}\n', nulls = false }: LineForm = {},
+): RowWriter {
+  const ending = Buffer.from(end);
+  const members = values.map(({ name, head, kind }) => ({
     // the first comma of a line becomes its brace
-    head: Buffer.from(`,${JSON.stringify(name)}:`),
+    head: Buffer.from(head ?? `,${JSON.stringify(name)}:`),
     most: most[kind],
     write: writes[kind],
   }));
@@ -69,18 +81,23 @@ export function jsonRows(values: readonly JsonValue[], between = ''): RowWriter 
     for (const member of members) {
       const length = int32At(source, next);
       next += 4;
-      if (length < 0) continue;
+      if (length < 0 && !nulls) continue;
       const { head } = member;
-      if (at + head.length + member.most(length) + end.length > target.length) return -1;
+      const bytes = length < 0 ? NULL.length : member.most(length);
+      if (at + head.length + bytes + ending.length > target.length) return -1;
       at = copyBytes(head, 0, head.length, target, at);
-      at = member.write(source, next, next + length, target, at);
-      next += length;
+      if (length < 0) {
+        at = copyBytes(NULL, 0, NULL.length, target, at);
+      } else {
+        at = member.write(source, next, next + length, target, at);
+        next += length;
+      }
     }
     if (at === start) {
-      if (at + 1 + end.length > target.length) return -1;
+      if (at + 1 + ending.length > target.length) return -1;
       at += 1;
     }
     target[start] = OPENING;
-    return copyBytes(end, 0, end.length, target, at);
+    return copyBytes(ending, 0, ending.length, target, at);
   };
 }

@@ -246,4 +246,54 @@ describe('application portfolio', () => {
     const svg = await admin.get(at('app-portfolio'), { accept: 'image/svg+xml' });
     expect(svg.text).toContain('Headquarters');
   });
+
+  it('shows relations within the type from both ends, and all as it was', async () => {
+    const type = { key: 'appFollowsApp', label: 'follows', reverse_label: 'is followed by' };
+    const ends = { source_type_key: 'Application', target_type_key: 'Application' };
+    expect((await admin.post('/api/v1/metamodel/relation-types', { ...type, ...ends })).status).toBe(201);
+    const relate = async (source_id: string, target_id: string) => {
+      const made = await admin.post('/api/v1/relations', { type: type.key, source_id, target_id });
+      expect(made.status).toBe(201);
+      return made.body.id as string;
+    };
+    await relate(ids.alone!, ids.shop!);
+    const last = await relate(ids.crm!, ids.alone!);
+    const followed = async (query: string) => {
+      const { body } = await admin.get(at(`app-portfolio${query}`));
+      const related = (item: {
+        name: string;
+        relations: { relation_type: string; related_name: string }[];
+      }) => [
+        item.name,
+        ...item.relations
+          .filter(({ relation_type }) => relation_type === type.key)
+          .map(({ related_name }) => related_name),
+      ];
+      expect(names(body.groupable_types.Application)).toEqual(names(body.items));
+      return body.items.map(related).sort();
+    };
+    const both = [
+      ['<script>crm', 'alone'],
+      ['alone', 'shop', '<script>crm'],
+      ['shop', 'alone'],
+    ];
+    expect(await followed('')).toEqual(both);
+    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const added = await admin.post('/api/v1/cards', { type: 'Application', name: 'new' });
+    await admin.delete(`/api/v1/relations/${last}`);
+    await relate(added.body.id, ids.crm!);
+    expect(await followed(`?as_of=${rows[0].at}`)).toEqual(both);
+    expect(await followed('')).toEqual([
+      ['<script>crm', 'new'],
+      ['alone', 'shop'],
+      ['new', '<script>crm'],
+      ['shop', 'alone'],
+    ]);
+    const filter = encodeURIComponent('name = shop');
+    const { body } = await admin.get(at(`app-portfolio?filter=${filter}`));
+    expect([names(body.items), Object.keys(body.groupable_types)]).toEqual([
+      ['shop'],
+      ['BusinessCapability', 'Application'].sort(),
+    ]);
+  });
 });
