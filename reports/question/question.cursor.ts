@@ -1,0 +1,70 @@
+import { normalised, type Word } from './question.words.ts';
+
+/** A place in a question, from which words are taken. */
+export class QuestionCursor {
+  at = 0;
+  readonly words: readonly Word[];
+  readonly norms: readonly string[];
+  /** YYYY-MM-DD. */
+  readonly today: string;
+
+  constructor(words: readonly Word[], today: string) {
+    this.words = words;
+    // what stands in quotes is no word of the question
+    this.norms = words.map(({ kind, norm }) => (kind === 'quoted' ? '"' : norm));
+    this.today = today;
+  }
+
+  get ended(): boolean {
+    return this.at >= this.words.length;
+  }
+
+  /** Whether the phrase stands at the place, or so many words further on. */
+  sees(phrase: string, further = 0): boolean {
+    return partsOf(phrase).every((word, offset) => this.norms[this.at + further + offset] === word);
+  }
+
+  /** Takes the phrase if it stands here. */
+  takePhrase(phrase: string): boolean {
+    if (!this.sees(phrase)) return false;
+    this.at += partsOf(phrase).length;
+    return true;
+  }
+
+  /** Takes the first of the phrases that stands here. */
+  takeAny(phrases: readonly string[]): boolean {
+    return phrases.some((phrase) => this.takePhrase(phrase));
+  }
+
+  takeNumber(): number | undefined {
+    const word = this.words[this.at];
+    if (word?.kind !== 'number') return undefined;
+    this.at += 1;
+    return Number(word.norm);
+  }
+
+  takeQuoted(): string | undefined {
+    const word = this.words[this.at];
+    if (word?.kind !== 'quoted') return undefined;
+    this.at += 1;
+    return word.norm;
+  }
+
+  /** The words from a place to here, as they were written. */
+  textFrom(start: number): string {
+    return this.words
+      .slice(start, this.at)
+      .map(({ text }) => text)
+      .join(' ');
+  }
+}
+
+const split = new Map<string, string[]>();
+
+function partsOf(phrase: string): string[] {
+  const known = split.get(phrase);
+  if (known) return known;
+  const parts = phrase.split(' ').map((word) => (/^\p{L}/u.test(word) ? normalised(word) : word));
+  split.set(phrase, parts);
+  return parts;
+}
