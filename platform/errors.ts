@@ -63,6 +63,7 @@ export const errorCodes = {
   position_ahead: { status: 409, title: 'The position has not been reached' },
   precondition_failed: { status: 412, title: 'The resource has changed' },
   query_too_heavy: { status: 422, title: 'The query would take too long' },
+  question_not_understood: { status: 422, title: 'The question is not understood' },
   range_not_satisfiable: { status: 416, title: 'The range cannot be served' },
   registration_closed: { status: 403, title: 'Self-registration is closed' },
   relation_types_present: { status: 409, title: 'Relation types join the type' },

@@ -1,11 +1,15 @@
+import Type from 'typebox';
 import { aiStatus } from '../../domain/ai/ai.status.ts';
 import type { Services } from '../../domain/services.ts';
 import { runningModels } from '../../integrations/models/models.running.ts';
 import { suggestFields } from '../../integrations/models/suggest.ts';
+import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/ai.ts';
+import { QuestionAnswerSchema, QuestionBody, questionAnswerExample } from '../schemas/question.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
+import { answerQuestion } from './question.answer.ts';
 
 const tag = 'AI';
 
@@ -13,6 +17,7 @@ const tag = 'AI';
 export function registerAiRoutes(app: App, services: Services): void {
   app.addSchema(schemas.AiStatusSchema);
   app.addSchema(schemas.SuggestionsSchema);
+  app.addSchema(QuestionAnswerSchema);
 
   operation(app, {
     method: 'GET',
@@ -50,5 +55,36 @@ export function registerAiRoutes(app: App, services: Services): void {
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
     handler: async ({ ctx, body, request }) =>
       suggestFields(ctx, services, await settingsOf(services, request), body),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/ai/question',
+    id: 'askQuestion',
+    tag,
+    summary: 'Ask a question about the inventory in words',
+    description:
+      'The question becomes a body of POST /reports/query, which is shown, and run with the rights of the caller. Rules read what the metamodel and the tags name, and the words of counting, grouping, amounts and dates; they never guess. What they do not understand a language model reads, where one is set up: it is told the question and the names of metamodel and tags, and no card.',
+    permission: 'reports.ea_dashboard',
+    permissionNote: 'and costs.view, relations.view or stakeholders.view for what is asked about',
+    body: QuestionBody,
+    bodyExample: { question: 'How many applications are ending before 2028 by business criticality?' },
+    errors: [
+      'ai_budget_spent',
+      'ai_not_configured',
+      'as_of_expired',
+      'query_too_heavy',
+      'question_not_understood',
+      'upstream_failed',
+    ],
+    answers: {
+      200: {
+        description: 'The query, and its answer',
+        schema: Type.Ref('QuestionAnswer#'),
+        example: questionAnswerExample,
+      },
+    },
+    handler: async ({ ctx, body, request, reply }) =>
+      sendJson(reply, await answerQuestion(ctx, services, await settingsOf(services, request), body)),
   });
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { OperationSpec } from '../operation.spec.ts';
 import { closed, OpenObject } from '../schemas/common.ts';
+import { QuestionBody } from '../schemas/question.ts';
 import { queryExample, ReportQueryBody } from '../schemas/reports.query.ts';
 import { RefusedError } from './mcp.ask.ts';
 import { bounded } from './mcp.bounds.ts';
@@ -107,6 +108,29 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     async run(query, { ask }) {
       const { body } = await ask({ method: 'POST', path: '/reports/query', body: query });
       const { value, cuts } = bounded(body, { items: 500, text: 1_000 });
+      return { ...value, cuts };
+    },
+  }),
+  tool({
+    name: 'ask_inventory',
+    title: 'Ask a question in words',
+    description:
+      'Turns a question in plain English, such as "how many applications are ending before 2028 by hosting type", into a query, and answers it. Use query_inventory where the query is known.',
+    input: Type.Object(
+      { question: QuestionBody.properties.question, run: QuestionBody.properties.run },
+      closed,
+    ),
+    output: answer({
+      query: Thing('What was run; query_inventory takes it'),
+      read_by: Type.String({ description: '`rules` or `model`' }),
+      reading: Type.Array(Type.String(), { description: 'What each part of the question was taken for' }),
+      model: Type.Union([Thing('The model that read it'), Type.Null()]),
+      answer: Type.Union([Thing('Columns and rows'), Type.Null()]),
+    }),
+    annotations: { ...reading, openWorldHint: true },
+    async run(body, { ask }) {
+      const reply = await ask({ method: 'POST', path: '/ai/question', body });
+      const { value, cuts } = bounded(reply.body, { items: 500, text: 4_000 });
       return { ...value, cuts };
     },
   }),

@@ -81,6 +81,38 @@ export class QuestionNames {
     return { path: chosen, values };
   }
 
+  /** A phase or a field that holds days. */
+  takeDay(): { path: string; label: string } | undefined {
+    const phase = this.see('phase');
+    if (phase) {
+      this.#cursor.at += phase.length;
+      const { phase: key, label } = phase.meanings[0]!;
+      return { path: `lifecycle.${key}`, label };
+    }
+    return this.takeField(({ holds }) => holds === 'date' || holds === 'moment');
+  }
+
+  /** The related cards of a type that is named here, where there is one way to them. */
+  takeRelated(): { path: string; label: string } | undefined {
+    const found = this.takeWays();
+    if (!found) return undefined;
+    if (found.ways.length === 1) return { path: found.ways[0]!.path, label: found.label };
+    const meanings = found.ways.map(({ label, path }) => `${label} (${path})`);
+    if (found.ways.length > 1) this.#draft.ambiguous.push({ text: found.label, meanings });
+    else this.#draft.unknown.push(found.label);
+    return undefined;
+  }
+
+  /** A type that is named here, with the ways to its cards from those asked about. */
+  takeWays(): { label: string; ways: { path: string; label: string }[] } | undefined {
+    const { subject } = this.#draft;
+    const found = this.see('type');
+    if (!found || subject.length !== 1) return undefined;
+    const { type, label } = found.meanings[0]!;
+    this.#cursor.at += found.length;
+    return { label, ways: waysTo(this.#vocabulary.metamodel, subject[0]!, type) };
+  }
+
   #optionsHere(path: string | undefined) {
     const found = this.see('option');
     if (!found || path === undefined) return found;

@@ -1,83 +1,26 @@
 import type { QueryDimension, QueryMeasure } from '../../domain/jobs/kinds/report-query.ts';
-import {
-  type Condition,
-  inPhase,
-  readDateTest,
-  readNumberTest,
-  readTextTest,
-} from './question.conditions.ts';
+import { type Condition, inPhase, readDateTest, readTextTest } from './question.conditions.ts';
 import { QuestionCursor } from './question.cursor.ts';
 import { readSpan } from './question.dates.ts';
 import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './question.draft.ts';
-import { type FieldMeaning, QuestionNames, waysTo } from './question.names.ts';
+import { type FieldMeaning, QuestionNames } from './question.names.ts';
+import {
+  counting,
+  functions,
+  grouping,
+  having,
+  lacking,
+  listing,
+  negating,
+  skipped,
+} from './question.phrases.ts';
 import { findSubject, isNeutral } from './question.subject.ts';
+import { QuestionTests } from './question.tests.ts';
 import type { Vocabulary } from './question.vocabulary.ts';
 import { wordsOf } from './question.words.ts';
 
 /** More than any question needs; a longer one is a text. */
 const MOST_WORDS = 120;
-
-const counting = ['how many', 'the number of', 'number of', 'count of', 'count', 'amount of'];
-const listing = ['show me', 'show', 'list', 'which', 'find', 'give me', 'tell me', 'who'];
-const grouping = [
-  'grouped by',
-  'group by',
-  'broken down by',
-  'split by',
-  'by each',
-  'by',
-  'per',
-  'for each',
-  'for every',
-  'in each',
-];
-const lacking = [
-  'without any',
-  'without',
-  'with no',
-  'that have no',
-  'having no',
-  'have no',
-  'has no',
-  'lacking',
-  'missing',
-  'no',
-];
-const having = [
-  'that have',
-  'which have',
-  'having',
-  'with',
-  'that use',
-  'using',
-  'whose',
-  'where',
-  'has',
-  'have',
-];
-const negating = [
-  'that are not',
-  'which are not',
-  'are not',
-  'is not',
-  'not',
-  'except',
-  'excluding',
-  'other than',
-];
-
-const functions: [fn: QueryMeasure, ...words: string[]][] = [
-  [{ fn: 'avg' }, 'average', 'mean', 'avg'],
-  [{ fn: 'percentile', p: 0.5 }, 'median'],
-  [{ fn: 'sum' }, 'total', 'sum of', 'sum', 'overall', 'combined'],
-  [{ fn: 'min' }, 'minimum', 'lowest', 'smallest', 'earliest', 'min'],
-  [{ fn: 'max' }, 'maximum', 'highest', 'largest', 'greatest', 'latest', 'max'],
-];
-
-const skipped =
-  'a an the of our we us their its it do does did are is was were be been being has have had there that which who in to for on at from all and me please what tagged currently now right today any some with or'.split(
-    ' ',
-  );
 
 /**
  * Reads a question in English about the cards of the inventory: what the metamodel names, and the words of counting,
@@ -100,14 +43,20 @@ class QuestionReader {
   readonly #vocabulary: Vocabulary;
   readonly #cursor: QuestionCursor;
   readonly #names: QuestionNames;
+  readonly #tests: QuestionTests;
   #subjectAt: { start: number; end: number } | undefined;
   /** Whether "and" or "or" stood between the last condition and this place. */
   #alternative = false;
+  /** Whether "how much" was asked. */
+  #wantsAmount = false;
+  /** Whether the last condition was none, but a field that is asked for. */
+  #bareField = false;
 
   constructor(vocabulary: Vocabulary, cursor: QuestionCursor) {
     this.#vocabulary = vocabulary;
     this.#cursor = cursor;
     this.#names = new QuestionNames(vocabulary, cursor, this.#draft);
+    this.#tests = new QuestionTests(cursor, this.#names);
   }
 
   read(): ReadQuestion | UnreadQuestion {
@@ -175,7 +124,6 @@ class QuestionReader {
     }
     return false;
   }
-  #wantsAmount = false;
 
   /** "top 5", "the 10 most expensive". */
   #order(): boolean {
@@ -262,7 +210,7 @@ class QuestionReader {
       return true;
     }
     cursor.takeAny(counting);
-    const way = this.#related();
+    const way = this.#names.takeRelated();
     if (!way) return false;
     this.#draft.measures.push({ fn: 'count', field: `${way.path}.name` });
     this.#draft.reading.push(`number of ${way.label}`);
@@ -275,7 +223,7 @@ class QuestionReader {
     cursor.takePhrase('the');
     const bucket = (['year', 'quarter', 'month', 'day'] as const).find((unit) => cursor.takePhrase(unit));
     if (bucket) cursor.takeAny(['of the', 'of']);
-    const day = this.#day();
+    const day = this.#names.takeDay();
     if (day && !readDateTest(cursor, day)) {
       const value = { field: day.path, bucket: bucket ?? ('year' as const) };
       return { value, says: `${value.bucket} of ${day.label}` };
@@ -283,42 +231,11 @@ class QuestionReader {
     if (bucket === undefined && !day) {
       const field = this.#names.takeField();
       if (field) return { value: { field: field.path }, says: field.label };
-      const way = this.#related();
+      const way = this.#names.takeRelated();
       if (way) return { value: { field: `${way.path}.name` }, says: way.label };
     }
     cursor.at = start;
     return undefined;
-  }
-
-  /** A phase or a field that holds days. */
-  #day(): { path: string; label: string } | undefined {
-    const phase = this.#names.see('phase');
-    if (phase) {
-      this.#cursor.at += phase.length;
-      const { phase: key, label } = phase.meanings[0]!;
-      return { path: `lifecycle.${key}`, label };
-    }
-    return this.#names.takeField(({ holds }) => holds === 'date' || holds === 'moment');
-  }
-
-  /** The related cards of a type that is named here, where there is one way to them. */
-  #related(): { path: string; label: string } | undefined {
-    const found = this.#ways();
-    if (!found) return undefined;
-    if (found.ways.length === 1) return { path: found.ways[0]!.path, label: found.label };
-    const meanings = found.ways.map(({ label, path }) => `${label} (${path})`);
-    if (found.ways.length > 1) this.#draft.ambiguous.push({ text: found.label, meanings });
-    else this.#draft.unknown.push(found.label);
-    return undefined;
-  }
-
-  #ways() {
-    const { subject } = this.#draft;
-    const found = this.#names.see('type');
-    if (!found || subject.length !== 1) return undefined;
-    const { type, label } = found.meanings[0]!;
-    this.#cursor.at += found.length;
-    return { label, ways: waysTo(this.#vocabulary.metamodel, subject[0]!, type) };
   }
 
   #function(): QueryMeasure | undefined {
@@ -361,7 +278,7 @@ class QuestionReader {
     const start = cursor.at;
     if (!cursor.takeAny(lacking)) return this.#negated();
     cursor.takeAny(['a', 'an', 'any', 'the']);
-    const found = this.#existence();
+    const found = this.#tests.takeExistence();
     if (!found) {
       cursor.at = start;
       return false;
@@ -377,22 +294,10 @@ class QuestionReader {
     if (!cursor.takeAny(having)) return false;
     cursor.takeAny(['a', 'an', 'any', 'the', 'at least one']);
     if (this.#condition(false)) return true;
-    const found = this.#existence();
+    const found = this.#tests.takeExistence();
     if (found) this.#add({ filter: found.filter, says: `with ${found.says}` });
     else cursor.at = start;
     return found !== undefined;
-  }
-
-  /** A field, phase or related card that is there. */
-  #existence(): Condition | undefined {
-    const day = this.#day();
-    if (day) return { filter: `${day.path} is not empty`, says: day.label };
-    const field = this.#names.takeField(({ path }) => path !== 'phase');
-    if (field) return { filter: `${field.path} is not empty`, says: field.label };
-    const found = this.#ways();
-    if (!found || found.ways.length === 0) return undefined;
-    const tests = found.ways.map(({ path }) => `${path} is not empty`);
-    return { filter: tests.length > 1 ? `(${tests.join(' or ')})` : tests[0]!, says: found.label };
   }
 
   #negated(): boolean {
@@ -413,7 +318,6 @@ class QuestionReader {
     if (condition) this.#add(condition);
     return condition !== undefined || this.#bareField;
   }
-  #bareField = false;
 
   #add({ filter, says }: Condition): void {
     // only values of one field are joined by "or"; what is meant otherwise is not clear
@@ -431,7 +335,7 @@ class QuestionReader {
       const text = readTextTest(cursor, { path: 'name', holds: 'text', label: 'name' });
       if (text) return text;
     }
-    const options = this.#options();
+    const options = this.#tests.takeOptions();
     if (options) return options;
     const phase = this.#names.see('phase');
     if (phase) {
@@ -444,7 +348,7 @@ class QuestionReader {
     const start = cursor.at;
     const field = this.#names.takeField();
     if (!field) return undefined;
-    const tested = this.#test(field);
+    const tested = this.#tests.takeTest(field);
     if (tested) {
       if (field.holds !== 'boolean') this.#draft.shown.push({ field: field.path });
       return tested;
@@ -455,46 +359,6 @@ class QuestionReader {
     }
     cursor.at = start;
     return undefined;
-  }
-
-  #options(path?: string, label?: string): Condition | undefined {
-    const found = this.#names.takeOptions(path);
-    if (!found) return undefined;
-    const [first, ...more] = found.values;
-    const values = found.values.map(({ value }) => value).join(', ');
-    const filter = more.length > 0 ? `${found.path} in (${values})` : `${found.path} = ${first!.value}`;
-    return {
-      filter,
-      says: `${label ? `${label}: ` : ''}${found.values.map((value) => value.label).join(' or ')}`,
-    };
-  }
-
-  #test(field: FieldMeaning): Condition | undefined {
-    const cursor = this.#cursor;
-    switch (field.holds) {
-      case 'number':
-        return readNumberTest(cursor, field);
-      case 'date':
-      case 'moment':
-        return readDateTest(cursor, field);
-      case 'text':
-        return readTextTest(cursor, field);
-      case 'boolean':
-        return { filter: `${field.path} = true`, says: field.label };
-      case 'options': {
-        const start = cursor.at;
-        cursor.takeAny(['is', 'are', 'of', '=', 'in', 'with']);
-        const found = this.#options(field.path);
-        if (!found) cursor.at = start;
-        return found;
-      }
-      case 'key': {
-        const phase = field.path === 'phase' ? this.#names.see('phase') : undefined;
-        if (!phase) return undefined;
-        cursor.at += phase.length;
-        return inPhase(phase.meanings[0]!.phase, cursor.today);
-      }
-    }
   }
 
   /** A field that is only named: an amount to be summed, or what a list shows. */

@@ -100,8 +100,24 @@ const phaseLabels: Record<LifecyclePhase, string> = {
   endOfLife: 'end of life',
 };
 
+/** Words of the filter language's grammar, which are no keys unless they stand in quotes. */
+const reserved = new Set([
+  'and',
+  'or',
+  'not',
+  'in',
+  'is',
+  'between',
+  'starts',
+  'with',
+  'exists',
+  'empty',
+  'null',
+]);
+
 /** A key or name as a part of a path in the filter language. */
-const part = (name: string): string => (/^[A-Za-z_][\w-]*$/.test(name) ? name : quoted(name));
+const part = (name: string): string =>
+  /^[A-Za-z_][\w-]*$/.test(name) && !reserved.has(name.toLowerCase()) ? name : quoted(name);
 
 /** A text of the filter language. */
 export const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;

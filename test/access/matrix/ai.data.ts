@@ -22,6 +22,7 @@ async function withModel({ client }: World): Promise<void> {
 export const aiRows: Row[] = [
   // operation                             A B M V I P 0
   row('GET /api/v1/ai/status', '+ + + - - - 0'),
+  row('POST /api/v1/ai/question', '+ + + + - - 0', () => ({ body: { question: 'how many applications' } })),
   row('POST /api/v1/ai/suggest', '+ + + - - - 0', async (w) => {
     await withModel(w);
     return { body: { type_key: 'Application', name: 'Payroll' } };
