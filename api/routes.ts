@@ -5,6 +5,9 @@ import { registerArchitectRoutes } from './ai-analysis/architect.routes.ts';
 import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
 import { registerModernizationRoutes } from './ai-analysis/modernizations.routes.ts';
 import { registerVendorRoutes } from './ai-analysis/vendors.routes.ts';
+import { registerAnalysisRoutes } from './ai-analysis/analysis.routes.ts';
+import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts';
+import { registerDuplicateRoutes } from './ai-analysis/duplicates.routes.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
@@ -134,9 +137,11 @@ export const routeGroups: RouteGroup[] = [
   registerItsmRunRoutes,
   registerItsmUndoRoutes,
   registerAiRoutes,
+  registerAnalysisRoutes,
   registerAnalysisRunRoutes,
   registerVendorRoutes,
   registerModernizationRoutes,
+  registerDuplicateRoutes,
   registerHealthRoutes,
   registerMetricsRoute,
   registerOpenApiRoutes,

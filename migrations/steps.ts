@@ -41,6 +41,7 @@ import * as aiUsage from './steps/0051-ai-usage.ts';
 import * as suppliers from './steps/0052-suppliers.ts';
 import * as assessments from './steps/0053-assessments.ts';
 import * as compliance from './steps/0054-compliance.ts';
+import * as duplicates from './steps/0057-duplicates.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -86,4 +87,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0052-suppliers', up: suppliers.up },
   { name: '0053-assessments', up: assessments.up },
   { name: '0054-compliance', up: compliance.up },
+  { name: '0057-duplicates', up: duplicates.up },
 ];

@@ -2,6 +2,7 @@ import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
 import { batchRollbackProcessor } from './batch-rollback.ts';
 import { complianceScanProcessor } from './compliance-scan.ts';
+import { duplicatesProcessor } from './duplicates.ts';
 import { eolRefreshProcessor } from './eol-refresh.ts';
 import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
@@ -45,4 +46,5 @@ export const processors: JobProcessor[] = [
   vendorsProcessor,
   vendorHierarchyProcessor,
   modernizationsProcessor,
+  duplicatesProcessor,
 ];

@@ -4,6 +4,7 @@ import { mergeUndo } from '../cards/merge/merge.events.undo.ts';
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
 import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { complianceUndo } from '../compliance/findings.events.ts';
+import { duplicateUndo } from '../duplicates/duplicates.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import { savedReportUndo } from '../saved-reports/saved-reports.events.ts';
@@ -31,4 +32,5 @@ export const undoSpecs: UndoSpec[] = [
   favoriteUndo,
   bookmarkUndo,
   savedReportUndo,
+  duplicateUndo,
 ].flat();

@@ -2,6 +2,7 @@ import type { JobDefinition } from './jobs.define.ts';
 import { archivePurgeJob } from './kinds/archive-purge.ts';
 import { batchRollbackJob } from './kinds/batch-rollback.ts';
 import { complianceScanJob } from './kinds/compliance-scan.ts';
+import { duplicatesJob } from './kinds/duplicates.ts';
 import { eolRefreshJob } from './kinds/eol-refresh.ts';
 import { eraseUserJob } from './kinds/erase-user.ts';
 import { exportJob } from './kinds/export.ts';
@@ -45,6 +46,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   vendorsJob,
   vendorHierarchyJob,
   modernizationsJob,
+  duplicatesJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

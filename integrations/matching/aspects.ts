@@ -10,7 +10,7 @@ import {
   NUMBERS,
 } from './matching.types.ts';
 import { fold } from './normalise.ts';
-import type { Rows } from './numbers.ts';
+import { mapped, type Paused, type Rows } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
 import { seriesSimilarity } from './series.ts';
 import {
@@ -62,25 +62,26 @@ const RULES = {
  * The aspects of the fields; those of all words and of all codes where there are fields of words; and the rules of variants
  * where there are names. With a model its terms weigh what they did when it was learned.
  */
-export function aspectsOf(
+export function* aspectsOf(
   corpus: Corpus,
   fields: readonly MatchField[],
   model: Pick<MatchModel, 'terms'> | undefined,
-): Aspects {
+): Paused<Aspects> {
   const used = fields.filter(({ weight = 1 }) => weight > 0);
   const spaces: Space[] = [];
-  const space: MakeSpace = (name, terms, left, right) => {
-    const made = spaceOf(name, terms, left, right, model?.terms[name]);
+  const space: MakeSpace = function* (name, terms, left, right) {
+    const made = yield* spaceOf(name, terms, left, right, model?.terms[name]);
     spaces.push(made);
     return made;
   };
-  const own = used.flatMap((field) => fieldAspects(corpus, field, space));
+  const own: Aspect[] = [];
+  for (const field of used) own.push(...(yield* fieldAspects(corpus, field, space)));
   const sets = spaces.filter(({ name }) => name.startsWith('ids '));
   const wordy = used.filter(isWordy);
   if (wordy.length === 0) return { aspects: own, near: sets, spaces };
   const weight = Math.max(...wordy.map(({ weight = 1 }) => weight));
-  const all = wordSpaces(corpus, 'all', joinedFields(corpus, wordy), space);
-  const codes = space('codes', corpus.codes.terms, corpus.codes.left, corpus.codes.right);
+  const all = yield* wordSpaces(corpus, 'all', yield* joinedFields(corpus, wordy), space);
+  const codes = yield* space('codes', corpus.codes.terms, corpus.codes.left, corpus.codes.right);
   const together: Aspect[] = [
     { name: ALL_WORDS, weight, similarity: alike([all.words, all.pieces]) },
     { name: ALL_CODES, weight, isCode: true, similarity: alike([codes]) },
@@ -89,45 +90,50 @@ export function aspectsOf(
     aspects: [
       ...own,
       ...(wordy.length === 1 && own.length === 1 ? together.slice(1) : together),
-      ...variantAspects(corpus, used),
+      ...(yield* variantAspects(corpus, used)),
     ],
     near: [all.words, all.pieces, codes, ...sets],
     spaces,
   };
 }
 
-type MakeSpace = (name: string, terms: readonly string[], left: Rows, right: Rows | null) => Space;
+type MakeSpace = (name: string, terms: readonly string[], left: Rows, right: Rows | null) => Paused<Space>;
 
 interface Sides {
   left: Rows;
   right: Rows | null;
 }
 
-function joinedFields(corpus: Corpus, fields: readonly MatchField[]): Sides {
+function* joinedFields(corpus: Corpus, fields: readonly MatchField[]): Paused<Sides> {
   const rows = fields.map(({ name }) => corpus.fields.get(name)!);
   return {
-    left: joined(
+    left: yield* joined(
       rows.map(({ left }) => left),
       corpus.left.length,
     ),
     right:
       corpus.right &&
-      joined(
+      (yield* joined(
         rows.map(({ right }) => right!),
         corpus.right.length,
-      ),
+      )),
   };
 }
 
-function wordSpaces(
+function* wordSpaces(
   { words, pieces }: Corpus,
   name: string,
   { left, right }: Sides,
   space: MakeSpace,
-): { words: Space; pieces: Space } {
+): Paused<{ words: Space; pieces: Space }> {
   return {
-    words: space(`words ${name}`, words, left, right),
-    pieces: space(`pieces ${name}`, pieces.terms, inPieces(left, pieces), right && inPieces(right, pieces)),
+    words: yield* space(`words ${name}`, words, left, right),
+    pieces: yield* space(
+      `pieces ${name}`,
+      pieces.terms,
+      yield* inPieces(left, pieces),
+      right && (yield* inPieces(right, pieces)),
+    ),
   };
 }
 
@@ -143,7 +149,7 @@ function alike(spaces: readonly Space[]): Aspect['similarity'] {
   };
 }
 
-function fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Aspect[] {
+function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Paused<Aspect[]> {
   const { name, kind, weight = 1 } = field;
   const text = (record: MatchRecord) => textOf(record, name);
   const aspect = (similarity: Aspect['similarity']): Aspect[] => [{ name, weight, similarity }];
@@ -157,25 +163,25 @@ function fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Aspe
     case 'text':
     case 'address': {
       const { left, right } = corpus.fields.get(name)!;
-      const words = space(`words ${name}`, corpus.words, left, right);
+      const words = yield* space(`words ${name}`, corpus.words, left, right);
       if (kind === 'text') return aspect(alike([words]));
       const { pieces } = corpus;
-      const inParts = space(
+      const inParts = yield* space(
         `pieces ${name}`,
         pieces.terms,
-        inPieces(left, pieces),
-        right && inPieces(right, pieces),
+        yield* inPieces(left, pieces),
+        right && (yield* inPieces(right, pieces)),
       );
       const named = aspect(alike([words, inParts]));
-      return kind === 'name' ? named : [...named, numbersAspect(corpus, field)];
+      return kind === 'name' ? named : [...named, yield* numbersAspect(corpus, field)];
     }
     case 'list': {
-      const { words } = wordSpaces(corpus, name, corpus.fields.get(name)!, space);
-      return aspect(listSimilarity(corpus, field, words));
+      const { words } = yield* wordSpaces(corpus, name, corpus.fields.get(name)!, space);
+      return aspect(yield* listSimilarity(corpus, field, words));
     }
     case 'set': {
       const { terms, left, right } = corpus.sets.get(name)!;
-      return aspect(alike([space(`ids ${name}`, terms, left, right)]));
+      return aspect(alike([yield* space(`ids ${name}`, terms, left, right)]));
     }
     case 'code':
       return [
@@ -183,33 +189,33 @@ function fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Aspe
           name,
           weight,
           isCode: true,
-          similarity: compared((record) => codeOf(text(record)), codeSimilarity),
+          similarity: yield* compared((record) => codeOf(text(record)), codeSimilarity),
         },
       ];
     case 'version':
-      return aspect(compared((record) => versionOf(text(record)), versionSimilarity));
+      return aspect(yield* compared((record) => versionOf(text(record)), versionSimilarity));
     case 'choice':
       return aspect(
-        compared(
+        yield* compared(
           (record) => fold(text(record)),
           (a, b) => (a === b ? 1 : 0),
         ),
       );
     case 'number':
       return aspect(
-        compared((record) => numberOf(record.values[name] ?? null), numberSimilarity, Number.isFinite),
+        yield* compared((record) => numberOf(record.values[name] ?? null), numberSimilarity, Number.isFinite),
       );
     case 'date':
-      return aspect(compared((record) => dayOf(text(record)), dateSimilarity, Number.isFinite));
+      return aspect(yield* compared((record) => dayOf(text(record)), dateSimilarity, Number.isFinite));
   }
 }
 
 /** House numbers and the like: what two addresses have in common of them. */
-function numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Aspect {
+function* numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Paused<Aspect> {
   return {
     name: `${name}${NUMBERS}`,
     weight,
-    similarity: byValue(
+    similarity: yield* byValue(
       corpus,
       (record) => [...new Set(fold(textOf(record, name)).match(/\p{N}+/gu) ?? [])].slice(0, 8),
       sharedOf,
@@ -218,13 +224,13 @@ function numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Aspect
 }
 
 /** What the first name says of the variant, and whether two names differ as those of a series do. */
-function variantAspects(corpus: Corpus, fields: readonly MatchField[]): Aspect[] {
+function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<Aspect[]> {
   const field = fields.find(({ kind }) => kind === 'name') ?? fields.find(isName);
   if (!field) return [];
   const variants = (records: readonly MatchRecord[]) =>
-    records.map((record) => variantOf(itemsOf(record, field.name)[0] ?? ''));
-  const lefts = variants(corpus.left);
-  const rights = corpus.right ? variants(corpus.right) : lefts;
+    mapped(records, (record) => variantOf(itemsOf(record, field.name)[0] ?? ''));
+  const lefts = yield* variants(corpus.left);
+  const rights = corpus.right ? yield* variants(corpus.right) : lefts;
   const rule = (what: keyof Variant): Aspect => ({
     name: `*${what}`,
     weight: 1,
@@ -242,21 +248,23 @@ function variantAspects(corpus: Corpus, fields: readonly MatchField[]): Aspect[]
       rule: RULES.series,
       similarity:
         series.size > 0
-          ? byValue(corpus, wordsFor(field, corpus.dictionary), (a, b) => seriesSimilarity(a, b, series))
+          ? yield* byValue(corpus, wordsFor(field, corpus.dictionary), (a, b) =>
+              seriesSimilarity(a, b, series),
+            )
           : () => Number.NaN,
     },
   ];
 }
 
 /** Compares one value of each record, which is made once. */
-function byValue<T>(
+function* byValue<T>(
   { left, right }: Corpus,
   makeValue: (record: MatchRecord) => T,
   similarity: (a: T, b: T) => number,
   isGiven: (value: T) => boolean = (value) => (value as { length: number }).length > 0,
-): Aspect['similarity'] {
-  const lefts = left.map(makeValue);
-  const rights = right ? right.map(makeValue) : lefts;
+): Paused<Aspect['similarity']> {
+  const lefts = yield* mapped(left, makeValue);
+  const rights = right ? yield* mapped(right, makeValue) : lefts;
   return (a, b) =>
     isGiven(lefts[a]!) && isGiven(rights[b]!) ? similarity(lefts[a]!, rights[b]!) : Number.NaN;
 }

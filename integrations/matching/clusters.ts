@@ -8,8 +8,13 @@ export interface Cluster {
   cohesion: number;
 }
 
+/** Records of a group at most: what is larger is no group of duplicates, and nobody could look through it. */
+const MOST_MEMBERS = 50;
 /** Of a larger group, a record is held against as many as this that are the most like it. */
 const MOST_TIES = 6;
+
+/** A pair as far as groups go. */
+export type Tie = Pick<MatchPair, 'left' | 'right' | 'score'>;
 
 interface Group {
   members: string[];
@@ -18,9 +23,14 @@ interface Group {
 /**
  * Groups of records, made from the pairs of findDuplicates, the likeliest first. Two groups become one only when the records of
  * each are as likely as `least` bound to those of the other on average, a pair that is not there counting 0: so one likely
- * pair does not chain two groups whose other records are strangers. A record is in one group at most.
+ * pair does not chain two groups whose other records are strangers. A record is in one group at most,
+ * and two that are known to be `apart`, told from both sides, are in none together.
  */
-export function clustersOf(pairs: readonly MatchPair[], least = 0.5): Cluster[] {
+export function clustersOf(
+  pairs: readonly Tie[],
+  least = 0.5,
+  apart: ReadonlyMap<string, ReadonlySet<string>> = new Map(),
+): Cluster[] {
   const ties = new Map<string, Map<string, number>>();
   for (const { left, right, score } of pairs) {
     tiesOf(ties, left).set(right, score);
@@ -32,7 +42,8 @@ export function clustersOf(pairs: readonly MatchPair[], least = 0.5): Cluster[] 
   for (const { left, right, score } of order) {
     if (score < least) break;
     const [one, other] = [groups.get(left)!, groups.get(right)!];
-    if (one === other) continue;
+    if (one === other || one.members.length + other.members.length > MOST_MEMBERS) continue;
+    if (one.members.some((id) => other.members.some((to) => apart.get(id)?.has(to)))) continue;
     if (Math.min(binding(one, other, ties), binding(other, one, ties)) < least) continue;
     const [large, small] = one.members.length < other.members.length ? [other, one] : [one, other];
     large.members.push(...small.members);

@@ -1,7 +1,7 @@
 import { Lexicon } from './lexicon.ts';
 import type { Dictionary, FieldKind, MatchField, MatchRecord } from './matching.types.ts';
 import { acronymsIn, addressWords, plainNameWords, withAcronyms, withoutLeading } from './names.ts';
-import { type Numbers, type Rows, rowsOf } from './numbers.ts';
+import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
 import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, wordsOf } from './tokens.ts';
@@ -43,43 +43,38 @@ export const isWordy = ({ kind }: MatchField): boolean => WORDY.has(kind);
 export const isName = ({ kind }: MatchField): boolean => kind === 'name' || kind === 'list';
 
 type Words = (record: MatchRecord) => readonly string[];
-type Lists = readonly (readonly MatchRecord[])[];
 
 /** Takes the records apart, each text once; with the dictionary of a model, or one that is made of the records. */
-export function corpusOf(
+export function* corpusOf(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
   fields: readonly MatchField[],
   known?: Dictionary,
-): Corpus {
+): Paused<Corpus> {
   const wordy = fields.filter(isWordy);
-  const dictionary = known ?? dictionaryOf(right ? [left, right] : [left], fields);
+  const dictionary = known ?? (yield* dictionaryOf(right ? left.concat(right) : left, fields));
   const lexicon = new Lexicon();
   const rowsIn = (records: readonly MatchRecord[], words: Words) =>
     rowsOf(records.length, (row, items) => {
       for (const word of words(records[row]!)) items.push(lexicon.numberOf(word));
     });
-  const fieldRows = new Map(
-    wordy.map((field) => {
-      const words = wordsFor(field, dictionary);
-      return [field.name, { left: rowsIn(left, words), right: right && rowsIn(right, words) }];
-    }),
-  );
+  const fieldRows = new Map<string, FieldRows>();
+  for (const field of wordy) {
+    const words = wordsFor(field, dictionary);
+    fieldRows.set(field.name, {
+      left: yield* rowsIn(left, words),
+      right: right && (yield* rowsIn(right, words)),
+    });
+  }
   const words = lexicon.settle([...fieldRows.values()].flatMap(bothSides));
-  return {
-    left,
-    right,
-    words,
-    fields: fieldRows,
-    codes: termRows(left, right, (record) => wordy.flatMap(({ name }) => codesOf(textOf(record, name)))),
-    sets: new Map(
-      fields
-        .filter(({ kind }) => kind === 'set')
-        .map(({ name }) => [name, termRows(left, right, (record) => itemsOf(record, name))]),
-    ),
-    pieces: pieceRows(words),
-    dictionary,
-  };
+  const codes = yield* termRows(left, right, (record) =>
+    wordy.flatMap(({ name }) => codesOf(textOf(record, name))),
+  );
+  const sets = new Map<string, Corpus['codes']>();
+  for (const { name } of fields.filter(({ kind }) => kind === 'set'))
+    sets.set(name, yield* termRows(left, right, (record) => itemsOf(record, name)));
+  const pieces = yield* pieceRows(words);
+  return { left, right, words, fields: fieldRows, codes, sets, pieces, dictionary };
 }
 
 /** The words of a record in a field, as its kind has them. */
@@ -99,63 +94,63 @@ export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
   };
 }
 
-function dictionaryOf(lists: Lists, fields: readonly MatchField[]): Dictionary {
+function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchField[]): Paused<Dictionary> {
   const names = fields.filter((field) => isName(field) && field.weight !== 0);
-  const records = () => lists.values().flatMap((list) => list.values());
   const dictionary: Dictionary = {
-    acronyms: acronymsIn(records().flatMap((record) => names.flatMap(({ name }) => itemsOf(record, name)))),
+    acronyms: acronymsIn(
+      records.values().flatMap((record) => names.flatMap(({ name }) => itemsOf(record, name))),
+    ),
     leading: {},
     series: [],
   };
   for (const { name, without } of names) {
     if (!without) continue;
     const counts = new Map<string, number>();
-    for (const record of records())
-      for (const word of plainNameWords(textOf(record, without)).slice(0, 1))
-        counts.set(word, (counts.get(word) ?? 0) + 1);
+    const firsts = yield* mapped(records, (record) => plainNameWords(textOf(record, without))[0]);
+    for (const word of firsts) if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
     dictionary.leading[name] = [...counts.keys()].filter((word) => counts.get(word)! >= LEAST_LEADING).sort();
   }
   const first = names.find(({ kind }) => kind === 'name');
   if (first) {
     const words = wordsFor(first, dictionary);
-    dictionary.series = seriesIn(records().map(words));
+    dictionary.series = seriesIn(yield* mapped(records, words));
   }
   return dictionary;
 }
 
 const bothSides = ({ left, right }: FieldRows): Rows[] => (right ? [left, right] : [left]);
 
-function termRows(
+function* termRows(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
   termsOf: (record: MatchRecord) => string[],
-): Corpus['codes'] {
+): Paused<Corpus['codes']> {
   const lexicon = new Lexicon();
   const rowsIn = (records: readonly MatchRecord[]) =>
     rowsOf(records.length, (row, items) => {
       for (const term of termsOf(records[row]!)) items.push(lexicon.numberOf(term));
     });
-  const rows = { left: rowsIn(left), right: right && rowsIn(right) };
+  const rows = { left: yield* rowsIn(left), right: right && (yield* rowsIn(right)) };
   return { ...rows, terms: lexicon.settle(bothSides(rows)) };
 }
 
-function pieceRows(words: readonly string[]): Corpus['pieces'] {
+function* pieceRows(words: readonly string[]): Paused<Corpus['pieces']> {
   const lexicon = new Lexicon();
-  const rows = rowsOf(words.length, (word, items) => {
+  const rows = yield* rowsOf(words.length, (word, items) => {
     for (const piece of piecesOf(words[word]!, PIECE)) items.push(lexicon.numberOf(piece));
   });
   return { ...rows, terms: lexicon.settle([rows]) };
 }
 
 /** The rows of several fields put one behind the other. */
-export function joined(rows: readonly Rows[], count: number): Rows {
+export function joined(rows: readonly Rows[], count: number): Paused<Rows> {
   return rowsOf(count, (row, items) => {
     for (const { starts, items: from } of rows) copy(from, starts[row]!, starts[row + 1]!, items);
   });
 }
 
 /** Rows of words as rows of their pieces. */
-export function inPieces(words: Rows, pieces: Rows): Rows {
+export function inPieces(words: Rows, pieces: Rows): Paused<Rows> {
   return rowsOf(words.starts.length - 1, (row, items) => {
     const limit = items.length + MOST_PIECES;
     for (let at = words.starts[row]!; at < words.starts[row + 1]! && items.length < limit; at++) {

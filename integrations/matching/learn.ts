@@ -53,7 +53,11 @@ const MOST_LOG_ODDS = 40;
  */
 export function* learn(compared: Compared, shape: Shape): Generator<number, Learned> {
   const { graph, aspects } = compared;
-  const shares = aspects.map((aspect) => aspect.weight * independence(aspect, aspects));
+  const shares: number[] = [];
+  for (const aspect of aspects) {
+    yield 0;
+    shares.push(aspect.weight * independence(aspect, aspects));
+  }
   let probabilities = nearestPairs(compared);
   let model: Learned = { aspects: [], priorBits: 0, exclusive: shape.exclusive };
   for (let step = 0; step < MOST_STEPS; step++) {

@@ -1,5 +1,6 @@
 import { type Corpus, wordsFor } from './corpus.ts';
 import type { MatchField, MatchRecord } from './matching.types.ts';
+import { mapped, type Paused } from './numbers.ts';
 import { itemsOf } from './records.ts';
 import type { Space } from './vectors.ts';
 
@@ -7,18 +8,22 @@ import type { Space } from './vectors.ts';
 const MOST_NAMES = 12;
 
 /** The likeness of the two items of both lists that are the most alike: the cosine of their words, rare ones counting more. */
-export function listSimilarity(corpus: Corpus, field: MatchField, { terms, idf }: Space) {
+export function* listSimilarity(
+  corpus: Corpus,
+  field: MatchField,
+  { terms, idf }: Space,
+): Paused<(a: number, b: number) => number> {
   const weights = new Map(terms.map((term, at) => [term, idf[at]!]));
   const words = wordsFor(field, corpus.dictionary);
   const made = (records: readonly MatchRecord[]) =>
-    records.map((record) =>
+    mapped(records, (record) =>
       itemsOf(record, field.name)
         .slice(0, MOST_NAMES)
         .map((item) => vectorOf(words({ id: '', values: { [field.name]: item } }), weights))
         .filter(({ size }) => size > 0),
     );
-  const lefts = made(corpus.left);
-  const rights = corpus.right ? made(corpus.right) : lefts;
+  const lefts = yield* made(corpus.left);
+  const rights = corpus.right ? yield* made(corpus.right) : lefts;
   return (a: number, b: number): number => {
     if (lefts[a]!.length === 0 || rights[b]!.length === 0) return Number.NaN;
     let best = 0;

@@ -13,13 +13,14 @@ import {
   type MatchResult,
   MODEL_FORMAT,
 } from './matching.types.ts';
+import { finish } from './numbers.ts';
 import { type Snapshot, snapshotFrom, snapshotOf, updatedSnapshot, type Work } from './snapshots.ts';
 import {
   allNeighbours,
   allSimilarities,
   type Comparison,
   comparedOf,
-  comparisonOf,
+  comparisonInSteps,
   type Progress,
   pairsBetween,
   pairsIn,
@@ -49,9 +50,11 @@ export function* matchListsInSteps(
   right: readonly MatchRecord[],
   options: MatchOptions,
 ): Generator<Progress, MatchResult> {
-  yield 0;
-  const comparison = comparisonOf(left, right, options.fields, options.model, options.neighbours);
-  yield 0.2;
+  const comparison = yield* within(
+    0,
+    0.2,
+    comparisonInSteps(left, right, options.fields, options.model, options.neighbours),
+  );
   const candidates = yield* within(0.2, 0.5, pairsBetween(comparison, options.from));
   const similarities = yield* within(0.5, 0.7, allSimilarities(comparison, candidates));
   const compared = comparedOf(comparison, candidates, similarities);
@@ -85,9 +88,11 @@ export function* findDuplicatesInSteps(
   records: readonly MatchRecord[],
   options: DuplicatesOptions,
 ): Generator<Progress, DuplicatesResult> {
-  yield 0;
-  const comparison = comparisonOf(records, null, options.fields, options.model, options.neighbours);
-  yield 0.2;
+  const comparison = yield* within(
+    0,
+    0.2,
+    comparisonInSteps(records, null, options.fields, options.model, options.neighbours),
+  );
   if (options.model) {
     const { model, previous } = options;
     const found = previous ? updatedSnapshot(previous, comparison, model) : snapshotOf(comparison, model);
@@ -127,12 +132,6 @@ function newWordsOf({ aspects }: Comparison): number {
   return words ? newWordsIn(words) : 0;
 }
 
-function finish<T>(steps: Generator<Progress, T>): T {
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
-}
-
 /**
  * Stage 4: learns a model from the pairs. In one list, pairs are first taken as parts of groups; where two records that match a
  * third seldom match each other, what was learned is not identity but likeness, and it is learned again from each record's
@@ -166,8 +165,15 @@ export function* learnModel(
       newWords: newWordsOf(comparison),
     },
   };
-  return withDecisions(model, decidedPairs(comparison, decisions));
+  return modelWithDecisions(model, comparison, decisions);
 }
+
+/** A model with what people decided of pairs of these records. */
+export const modelWithDecisions = (
+  model: MatchModel,
+  comparison: Comparison,
+  decisions: readonly Decision[],
+): MatchModel => withDecisions(model, decidedPairs(comparison, decisions));
 
 /** A field with nothing else that its caller keeps in it. */
 const fieldOf = ({ name, kind, weight, without }: MatchField): MatchField => ({

@@ -27,13 +27,37 @@ export interface Rows {
 /** How many rows there are. */
 export const countOf = (rows: { starts: Uint32Array }): number => rows.starts.length - 1;
 
+/** Work that is done in parts, between which its caller may do other things or give up. */
+export type Paused<T> = Generator<void, T>;
+
+/** Does it all at once. */
+export function finish<T>(steps: Generator<unknown, T>): T {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** Rows that are made between two pauses. */
+export const ROWS_PER_PAUSE = 2_000;
+
 /** Rows made one after the other; `fill` pushes the items of one. */
-export function rowsOf(count: number, fill: (row: number, items: Numbers) => void): Rows {
+export function* rowsOf(count: number, fill: (row: number, items: Numbers) => void): Paused<Rows> {
   const starts = new Uint32Array(count + 1);
   const items = new Numbers();
   for (let row = 0; row < count; row++) {
+    if (row % ROWS_PER_PAUSE === 0) yield;
     fill(row, items);
     starts[row + 1] = items.length;
   }
   return { starts, items: items.items() };
+}
+
+/** What `make` gives for each item. */
+export function* mapped<T, R>(items: readonly T[], make: (item: T) => R): Paused<R[]> {
+  const made: R[] = [];
+  for (const [at, item] of items.entries()) {
+    if (at % ROWS_PER_PAUSE === 0) yield;
+    made.push(make(item));
+  }
+  return made;
 }

@@ -19,12 +19,16 @@ export function reasonsOf(
   pair: MatchPair,
   left: MatchRecord,
   right: MatchRecord,
-  model: MatchModel,
+  model: Pick<MatchModel, 'fields'>,
+  labelOf: (field: string) => string = (field) => field,
 ): string[] {
   const told = pair.evidence
     .filter(({ similarity, bits }) => similarity !== null && Math.abs(bits) >= LEAST_BITS)
     .toSorted((a, b) => Math.abs(b.bits) - Math.abs(a.bits))
-    .map(({ aspect, similarity, bits }) => `${said(aspect, similarity!, left, right, model)}${times(bits)}`);
+    .map(
+      ({ aspect, similarity, bits }) =>
+        `${said(aspect, similarity!, left, right, model, labelOf)}${times(bits)}`,
+    );
   const rivals =
     pair.alone - pair.score >= 0.05
       ? [
@@ -39,14 +43,18 @@ function said(
   similarity: number,
   left: MatchRecord,
   right: MatchRecord,
-  model: MatchModel,
+  model: Pick<MatchModel, 'fields'>,
+  labelOf: (field: string) => string,
 ): string {
   const alike = similarity === 1 ? 'the same' : `${percent(similarity)} alike`;
   if (aspect === ALL_WORDS) return `All words together are ${alike}`;
   if (aspect === ALL_CODES) return `Model and part numbers are ${alike}`;
   if (aspect.startsWith('*')) return variants(aspect.slice(1), similarity, left, right, model);
-  if (aspect.endsWith(NUMBERS)) return `The numbers in ${aspect.slice(0, -NUMBERS.length)} are ${alike}`;
-  return `${aspect}: ${shown(left, aspect)} and ${shown(right, aspect)} are ${alike}`;
+  if (aspect.endsWith(NUMBERS))
+    return `The numbers in ${labelOf(aspect.slice(0, -NUMBERS.length))} are ${alike}`;
+  if (model.fields.find(({ name }) => name === aspect)?.kind === 'set')
+    return `${labelOf(aspect)}: ${inCommon(left, right, aspect)}`;
+  return `${labelOf(aspect)}: ${shown(left, aspect)} and ${shown(right, aspect)} are ${alike}`;
 }
 
 function variants(
@@ -54,7 +62,7 @@ function variants(
   similarity: number,
   left: MatchRecord,
   right: MatchRecord,
-  { fields }: MatchModel,
+  { fields }: Pick<MatchModel, 'fields'>,
 ): string {
   if (what === 'series') return 'The names differ in words that tell things apart elsewhere in the list';
   const name =
@@ -64,6 +72,13 @@ function variants(
     return values.map((value) => value.replace('~', '')).join(', ') || 'not said';
   });
   return similarity === 1 ? `The ${what} is the same: ${a}` : `The ${what} differs: ${a}, ${b}`;
+}
+
+/** What two sets have in common, in numbers: their items are keys that nobody knows. */
+function inCommon(left: MatchRecord, right: MatchRecord, field: string): string {
+  const [a, b] = [left, right].map((record) => new Set(itemsOf(record, field))) as [Set<string>, Set<string>];
+  const common = [...a].filter((item) => b.has(item)).length;
+  return `${common} of ${a.size + b.size - common} in common`;
 }
 
 function shown(record: MatchRecord, field: string): string {

@@ -6,12 +6,15 @@ import {
   allNeighbours,
   allSimilarities,
   type Comparison,
-  neighboursOf,
+  neighboursInSteps,
   type Progress,
   pairsIn,
   searchesOf,
   similaritiesOf,
 } from './stages.ts';
+
+/** Changed records whose surroundings are looked for between two yields. */
+const SOUGHT_PER_YIELD = 250;
 
 /** What a run over one list found, so that the next one does again only what has changed; plain data. */
 export interface Snapshot {
@@ -86,15 +89,18 @@ export function* updatedSnapshot(
   const changed = [...before.keys()].filter((row) => before[row] === NOBODY);
   const kept = previous.neighbours.map((near) => moved(near, previous.ids.length, before, now));
   yield 0.1;
-  const searches = searchesOf(comparison);
+  const searches = yield* searchesOf(comparison);
   const again = new Set(changed);
   for (const [space, search] of searches.entries()) {
     for (const row of kept[space]!.lost) again.add(row);
-    for (const row of changed) for (const other of search.sought(row, kept[space]!.floors)) again.add(other);
-    yield 0.1 + (0.5 * (space + 1)) / searches.length;
+    for (const [at, row] of changed.entries()) {
+      if (at % SOUGHT_PER_YIELD === 0) yield 0.1 + (0.5 * (space + at / changed.length)) / searches.length;
+      for (const other of search.sought(row, kept[space]!.floors)) again.add(other);
+    }
   }
   const rows = [...again].sort((a, b) => a - b);
-  const neighbours = neighboursOf(searches, rows).map((found, space) =>
+  const found = yield* neighboursInSteps(searches, Uint32Array.from(rows));
+  const neighbours = found.map((found, space) =>
     overlaid(kept[space]!, rows, found, comparison.reach.neighbours),
   );
   yield 0.7;

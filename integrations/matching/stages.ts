@@ -3,6 +3,7 @@ import { type Candidates, type Neighbours, Pairs, type Reach, Search } from './c
 import { type Corpus, corpusOf } from './corpus.ts';
 import type { Compared } from './learn.ts';
 import type { MatchField, MatchModel, MatchRecord, TermCounts } from './matching.types.ts';
+import { finish, type Paused } from './numbers.ts';
 import { byId } from './records.ts';
 import { graphOf } from './rivals.ts';
 import { countsOf } from './vectors.ts';
@@ -34,25 +35,36 @@ export interface Comparison {
  *
  * @throws RangeError when an id comes twice in a list, or the model is of other fields
  */
-export function comparisonOf(
+export function* comparisonInSteps(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
   fields: readonly MatchField[],
   model?: MatchModel,
   neighbours = NEIGHBOURS,
-): Comparison {
+): Generator<Progress, Comparison> {
   if (model && !sameFields(model.fields, fields))
     throw new RangeError('The model was learned for other fields.');
   const lists = [byId(left), right && byId(right)] as const;
-  const corpus = corpusOf(...lists, fields, model?.dictionary);
+  const corpus = yield* at(0, corpusOf(...lists, fields, model?.dictionary));
   return {
     left: lists[0],
     right: lists[1],
     fields,
     corpus,
-    aspects: aspectsOf(corpus, fields, right ? undefined : model),
+    aspects: yield* at(0.5, aspectsOf(corpus, fields, right ? undefined : model)),
     reach: { neighbours, postings: POSTINGS },
   };
+}
+
+/** As comparisonInSteps, at once. */
+export const comparisonOf = (...input: Parameters<typeof comparisonInSteps>): Comparison =>
+  finish(comparisonInSteps(...input));
+
+/** Work whose pauses are all at one place of the whole. */
+function* at<T>(progress: Progress, work: Paused<T>): Generator<Progress, T> {
+  let step = work.next();
+  for (; !step.done; step = work.next()) yield progress;
+  return step.value;
 }
 
 const sameFields = (a: readonly MatchField[], b: readonly MatchField[]): boolean => {
@@ -70,12 +82,21 @@ export const rowsFrom = (from: number, to: number): Uint32Array =>
   Uint32Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 
 /** The searches in each space, from the left rows or from the right ones. */
-export const searchesOf = ({ aspects, reach }: Comparison, from: 'left' | 'right' = 'left'): Search[] =>
-  aspects.near.map((space) =>
-    from === 'left'
-      ? new Search(space, space.left, space.right, reach)
-      : new Search(space, space.right, space.left, reach),
-  );
+export function* searchesOf(
+  { aspects, reach }: Comparison,
+  from: 'left' | 'right' = 'left',
+): Generator<Progress, Search[]> {
+  const searches: Search[] = [];
+  for (const space of aspects.near) {
+    yield 0;
+    searches.push(
+      from === 'left'
+        ? new Search(space, space.left, space.right, reach)
+        : new Search(space, space.right, space.left, reach),
+    );
+  }
+  return searches;
+}
 
 /** Stage 2, which may be done in parts: the neighbours of some rows, a set of them for each space. */
 export const neighboursOf = (searches: readonly Search[], rows: ArrayLike<number>): Neighbours[] =>
@@ -157,16 +178,20 @@ export function comparedOf(
 
 /** Stage 2 of one list from its beginning to its end. */
 export function* allNeighbours(comparison: Comparison): Generator<Progress, Neighbours[]> {
-  return joinNeighbours(yield* inParts(searchesOf(comparison), comparison.left.length));
+  return yield* neighboursInSteps(yield* searchesOf(comparison), rowsFrom(0, comparison.left.length));
 }
 
-function* inParts(searches: readonly Search[], count: number): Generator<Progress, Neighbours[][]> {
+/** As neighboursOf, in steps. */
+export function* neighboursInSteps(
+  searches: readonly Search[],
+  rows: Uint32Array,
+): Generator<Progress, Neighbours[]> {
   const parts: Neighbours[][] = [neighboursOf(searches, [])];
-  for (let from = 0; from < count; from += ROWS_PER_YIELD) {
-    parts.push(neighboursOf(searches, rowsFrom(from, Math.min(count, from + ROWS_PER_YIELD))));
-    yield from / count;
+  for (let from = 0; from < rows.length; from += ROWS_PER_YIELD) {
+    parts.push(neighboursOf(searches, rows.subarray(from, from + ROWS_PER_YIELD)));
+    yield from / rows.length;
   }
-  return parts;
+  return joinNeighbours(parts);
 }
 
 /** Stage 2 of two lists, seen from both or from the left one alone. */
@@ -177,7 +202,8 @@ export function* pairsBetween(
   const pairs = new Pairs();
   for (const side of from === 'left' ? (['left'] as const) : (['left', 'right'] as const)) {
     const count = (side === 'left' ? comparison.left : comparison.right!).length;
-    for (const near of joinNeighbours(yield* inParts(searchesOf(comparison, side), count)))
+    const searches = yield* searchesOf(comparison, side);
+    for (const near of yield* neighboursInSteps(searches, rowsFrom(0, count)))
       pairs.add(near, 0, side === 'left' ? 'given' : 'turned');
   }
   return pairs.distinct();

@@ -1,5 +1,5 @@
 import type { TermCounts } from './matching.types.ts';
-import { countOf, type Rows } from './numbers.ts';
+import { countOf, type Paused, ROWS_PER_PAUSE, type Rows } from './numbers.ts';
 
 /**
  * Texts as sparse vectors, row by row: the terms of row `r` are `terms[starts[r] .. starts[r + 1])`, rising, with their
@@ -31,13 +31,13 @@ export interface Space {
  * Weighs terms by TF-IDF with the damped frequency 1 + ln(count). Where it is `known` how often they occurred before, they
  * weigh what they did then, and new ones as if they occurred once.
  */
-export function spaceOf(
+export function* spaceOf(
   name: string,
   terms: readonly string[],
   left: Rows,
   right: Rows | null,
   known?: TermCounts,
-): Space {
+): Paused<Space> {
   const counts = known ? knownCounts(terms, known) : new Uint32Array(terms.length);
   if (!known) {
     countRows(left, counts);
@@ -45,7 +45,7 @@ export function spaceOf(
   }
   const rows = known?.rows ?? countOf(left) + (right ? countOf(right) : 0);
   const idf = Float64Array.from(counts, (count) => Math.log((rows + 1) / Math.max(1, count)));
-  const leftVectors = vectorsOf(left, idf);
+  const leftVectors = yield* vectorsOf(left, idf);
   return {
     name,
     terms,
@@ -53,7 +53,7 @@ export function spaceOf(
     rows,
     idf,
     left: leftVectors,
-    right: right ? vectorsOf(right, idf) : leftVectors,
+    right: right ? yield* vectorsOf(right, idf) : leftVectors,
   };
 }
 
@@ -86,12 +86,13 @@ function countRows({ starts, items }: Rows, counts: Uint32Array): void {
   }
 }
 
-function vectorsOf({ starts, items }: Rows, idf: Float64Array): Vectors {
+function* vectorsOf({ starts, items }: Rows, idf: Float64Array): Paused<Vectors> {
   const ends = new Uint32Array(starts.length);
   const terms = new Uint32Array(items.length);
   const weights = new Float32Array(items.length);
   let end = 0;
   for (let row = 0; row + 1 < starts.length; row++) {
+    if (row % ROWS_PER_PAUSE === 0) yield;
     const sorted = items.slice(starts[row]!, starts[row + 1]!).sort();
     const first = end;
     let squares = 0;

@@ -52,23 +52,17 @@ export interface MergeAnswer {
  * `capability_too_deep`.
  */
 export async function mergeCards(ctx: Ctx, request: MergeRequest): Promise<MergeAnswer> {
+  return await command(ctx, (work) => mergeWithin(work, ctx, request), { dryRun: request.dry_run });
+}
+
+/** The same within a command, which a dry run has to roll back. */
+export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): Promise<MergeAnswer> {
+  const { sql, metamodel } = work;
   const survivorId = request.survivor_id.toLowerCase();
   const ids = [...new Set(request.merged_ids.map((id) => id.toLowerCase()))];
   if (ids.includes(survivorId)) {
     throw invalidField('merged_ids', 'survivor', 'names the surviving card itself');
   }
-  const options = { dryRun: request.dry_run };
-  return await command(ctx, (work) => merge(work, ctx, survivorId, ids, request), options);
-}
-
-async function merge(
-  work: Work,
-  ctx: Ctx,
-  survivorId: string,
-  ids: string[],
-  request: MergeRequest,
-): Promise<MergeAnswer> {
-  const { sql, metamodel } = work;
   await lockHierarchy(sql, 'exclusive');
   const all = [survivorId, ...ids];
   // where cards lie stays as it is from here on, the rest of them only when they are locked

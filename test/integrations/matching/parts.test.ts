@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bitsAt, bitsOf } from '../../../integrations/matching/bits.ts';
 import { Pairs, Search } from '../../../integrations/matching/candidates.ts';
 import { fold } from '../../../integrations/matching/normalise.ts';
-import { rowsOf } from '../../../integrations/matching/numbers.ts';
+import { finish, rowsOf } from '../../../integrations/matching/numbers.ts';
 import { graphOf, withRivals } from '../../../integrations/matching/rivals.ts';
 import {
   codeOf,
@@ -14,7 +14,7 @@ import {
 } from '../../../integrations/matching/similarity.ts';
 import { codesOf, piecesOf, wordsOf } from '../../../integrations/matching/tokens.ts';
 import { transitivityOf } from '../../../integrations/matching/transitivity.ts';
-import { cosine, spaceOf } from '../../../integrations/matching/vectors.ts';
+import { cosine, spaceOf as spaceInSteps } from '../../../integrations/matching/vectors.ts';
 
 test.each([
   ['Crème Brûlée & Söhne', 'creme brulee and sohne'],
@@ -83,9 +83,12 @@ test('a value without a digit is no number', () => {
 });
 
 const rows = (lists: number[][]) =>
-  rowsOf(lists.length, (row, items) => {
-    for (const item of lists[row]!) items.push(item);
-  });
+  finish(
+    rowsOf(lists.length, (row, items) => {
+      for (const item of lists[row]!) items.push(item);
+    }),
+  );
+const spaceOf = (...input: Parameters<typeof spaceInSteps>) => finish(spaceInSteps(...input));
 
 test('rare terms weigh more than frequent ones', () => {
   // term 0 is in all four rows, terms 1 and 2 in two each

@@ -4,6 +4,7 @@ import { clustersOf } from '../../../integrations/matching/clusters.ts';
 import { duplicatesOf, findDuplicates, learnModel } from '../../../integrations/matching/match.ts';
 import type { MatchField, MatchModel, MatchRecord } from '../../../integrations/matching/matching.types.ts';
 import { readModel } from '../../../integrations/matching/models.ts';
+import { finish } from '../../../integrations/matching/numbers.ts';
 import { snapshotFrom } from '../../../integrations/matching/snapshots.ts';
 import {
   comparedOf,
@@ -116,7 +117,10 @@ test('stages done in parts, each begun anew from what was kept, come to the same
   const plain = <T>(parts: string[]): T[] => parts.map((part) => revived(JSON.parse(part)) as T);
   for (let from = 0; from < systems.length; from += 30)
     kept.neighbours.push(
-      JSON.stringify(neighboursOf(searchesOf(again()), rowsFrom(from, Math.min(100, from + 30))), written),
+      JSON.stringify(
+        neighboursOf(finish(searchesOf(again())), rowsFrom(from, Math.min(100, from + 30))),
+        written,
+      ),
     );
   const neighbours = joinNeighbours(plain(kept.neighbours));
   const candidates = pairsIn(neighbours);

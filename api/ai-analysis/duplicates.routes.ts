@@ -1,0 +1,186 @@
+import Type, { type TSchema } from 'typebox';
+import { decideCluster, decidePair, mergeCluster } from '../../domain/duplicates/duplicates.commands.ts';
+import { listClusters, listPairs, readCluster } from '../../domain/duplicates/duplicates.list.ts';
+import { qualityOf } from '../../domain/duplicates/duplicates.quality.ts';
+import { startSearch } from '../../domain/duplicates/duplicates.start.ts';
+import { explainCluster, explainPair } from '../../integrations/duplicates/read.ts';
+import { sendJson } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import {
+  ClusterDetailSchema,
+  ClusterMergeBody,
+  ClusterStatusSchema,
+  DecisionBody,
+  DuplicateClusterSchema,
+  DuplicatePairSchema,
+  DuplicateQualitySchema,
+  ExplainedPairSchema,
+  SearchBody,
+} from '../schemas/duplicates.ts';
+import type { App } from '../types.ts';
+
+const base = '/api/v1/ai-analysis';
+const common = { tag: 'AI analysis', module: 'ai_analysis' } as const;
+const seeing = { ...common, permission: 'ai_analysis.view' } as const;
+const managing = { ...common, permission: 'ai_analysis.manage' } as const;
+const ofCluster = Type.Object({ cluster_id: Uuid }, closed);
+const ofPair = Type.Object({ pair_id: Uuid }, closed);
+const filters = {
+  card_type: Type.Optional(Type.String({ maxLength: 100, description: 'The cards’ type' })),
+  status: Type.Optional(ClusterStatusSchema),
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card that is in it' })),
+};
+
+/** Cards that stand for one thing: found, explained, decided about and merged. */
+export function registerDuplicateRoutes(app: App): void {
+  const schemas = [
+    DuplicateClusterSchema,
+    DuplicatePairSchema,
+    ExplainedPairSchema,
+    ClusterDetailSchema,
+    DuplicateQualitySchema,
+  ];
+  for (const schema of schemas as TSchema[]) app.addSchema(schema);
+
+  operation(app, {
+    ...managing,
+    method: 'POST',
+    url: `${base}/duplicates/analyse`,
+    id: 'analyseDuplicates',
+    summary: 'Search for duplicates',
+    description:
+      'A run as a job, which needs no language model. While one is under way: 409, naming it. What was decided before stays decided.',
+    body: SearchBody,
+    bodyExample: { card_types: ['Application', 'ITComponent'], mode: 'changes' },
+    answers: { 202: { description: 'The run has been asked for', schema: Type.Ref('StartedRun#') } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, body, reply }) => {
+      const started = await startSearch(ctx, body ?? {});
+      return reply.code(202).header('location', started.links.self).send(started);
+    },
+  });
+
+  operation(app, {
+    ...seeing,
+    method: 'GET',
+    url: `${base}/duplicates`,
+    id: 'listDuplicates',
+    summary: 'List clusters of duplicates, the surest first',
+    description: 'Clusters of which the caller sees at least two cards that are still there.',
+    query: listQuery(['cohesion', 'analysed_at', 'card_type'], 'cohesion', filters),
+    answers: { 200: { description: 'Clusters', schema: listAnswer(Type.Ref('DuplicateCluster#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listClusters(ctx, query)),
+  });
+
+  operation(app, {
+    ...seeing,
+    method: 'GET',
+    url: `${base}/duplicates/quality`,
+    id: 'readDuplicateQuality',
+    summary: 'Tell precision and recall on decided pairs',
+    answers: { 200: { description: 'By card type', schema: Type.Ref('DuplicateQuality#') } },
+    handler: async ({ ctx }) => ({ items: await qualityOf(ctx) }),
+  });
+
+  operation(app, {
+    ...seeing,
+    method: 'GET',
+    url: `${base}/duplicates/:cluster_id`,
+    id: 'readDuplicateCluster',
+    summary: 'Read a cluster with its cards, reasons and what a merge would do',
+    params: ofCluster,
+    answers: { 200: { description: 'The cluster', schema: Type.Ref('DuplicateClusterDetail#') } },
+    handler: async ({ ctx, params }) => await explainCluster(ctx, params.cluster_id),
+  });
+
+  operation(app, {
+    ...managing,
+    method: 'PATCH',
+    url: `${base}/duplicates/:cluster_id/status`,
+    id: 'decideDuplicateCluster',
+    summary: 'Confirm or dismiss a cluster, or look into it',
+    description:
+      'Decides about each pair of its cards that the caller sees. It stays so through later runs until one of the two cards says something else of itself; the next run learns from it. `pending` takes the decisions back.',
+    params: ofCluster,
+    body: DecisionBody,
+    answers: { 200: { description: 'The cluster', schema: Type.Ref('DuplicateCluster#') } },
+    handler: async ({ ctx, params, body, reply }) => {
+      await decideCluster(ctx, params.cluster_id, body.status);
+      return sendJson(reply, await readCluster(ctx, params.cluster_id));
+    },
+  });
+
+  operation(app, {
+    ...managing,
+    method: 'POST',
+    url: `${base}/duplicates/:cluster_id/merge`,
+    id: 'mergeDuplicateCluster',
+    summary: 'Merge the cards of a cluster',
+    description:
+      'As `POST /cards/merge` does, and to be undone in the same way; the pairs of the merged cards are confirmed. A dry run answers the same and writes nothing.',
+    permissionNote:
+      'and inventory.edit and inventory.archive, or card.edit and card.archive on each card',
+    params: ofCluster,
+    body: ClusterMergeBody,
+    answers: {
+      200: { description: 'The survivor and what became of the rest', schema: Type.Ref('CardMergeAnswer#') },
+    },
+    errors: [
+      'capability_too_deep',
+      'cardinality_exceeded',
+      'external_id_taken',
+      'parent_cycle',
+      'sibling_name_taken',
+      'too_many_descendants',
+      'wrong_state',
+    ],
+    handler: async ({ ctx, params, body }) =>
+      (await mergeCluster(ctx, params.cluster_id, { ...body, dry_run: body.dry_run ?? false })) as never,
+  });
+
+  operation(app, {
+    ...seeing,
+    method: 'GET',
+    url: `${base}/duplicate-pairs`,
+    id: 'listDuplicatePairs',
+    summary: 'List pairs that may stand for one thing, the likeliest first',
+    description: 'Pairs of which the caller sees both cards, also those that are in no cluster.',
+    query: listQuery(['score'], 'score', {
+      ...filters,
+      class: Type.Optional(
+        Type.Union([Type.Literal('match'), Type.Literal('possible')], {
+          description: '`match`: more likely than not',
+        }),
+      ),
+    }),
+    answers: { 200: { description: 'Pairs', schema: listAnswer(Type.Ref('DuplicatePair#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listPairs(ctx, query)),
+  });
+
+  operation(app, {
+    ...seeing,
+    method: 'GET',
+    url: `${base}/duplicate-pairs/:pair_id`,
+    id: 'readDuplicatePair',
+    summary: 'Read a pair with its reasons',
+    params: ofPair,
+    answers: { 200: { description: 'The pair', schema: Type.Ref('ExplainedPair#') } },
+    handler: async ({ ctx, params }) => (await explainPair(ctx, params.pair_id)) as never,
+  });
+
+  operation(app, {
+    ...managing,
+    method: 'PATCH',
+    url: `${base}/duplicate-pairs/:pair_id/status`,
+    id: 'decideDuplicatePair',
+    summary: 'Confirm or dismiss a pair, or look into it',
+    params: ofPair,
+    body: DecisionBody,
+    answers: { 200: { description: 'The pair', schema: Type.Ref('ExplainedPair#') } },
+    handler: async ({ ctx, params, body }) => {
+      await decidePair(ctx, params.pair_id, body.status);
+      return (await explainPair(ctx, params.pair_id)) as never;
+    },
+  });
+}

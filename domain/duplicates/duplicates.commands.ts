@@ -1,0 +1,97 @@
+import { invalidField, notFound } from '../../platform/errors.ts';
+import { requirePermission } from '../access/policy.ts';
+import { type MergeAnswer, mergeWithin } from '../cards/merge/merge.command.ts';
+import type { FieldChoices } from '../cards/merge/merge.fields.ts';
+import { command } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { lockDecisions } from './duplicates.lock.ts';
+import { saveDecisions } from './duplicates.save.ts';
+import { seenCards, seenCluster } from './duplicates.seen.ts';
+import { pairsOf } from './duplicates.status.ts';
+import type { ClusterStatus } from './duplicates.types.ts';
+
+const MANAGE = 'ai_analysis.manage';
+
+/**
+ * Decides about all pairs of a cluster's cards: it stays so through later runs for as long as both cards of a pair say what
+ * they say now. Of cards that the caller does not see nothing is said.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function decideCluster(ctx: Ctx, id: string, status: ClusterStatus): Promise<void> {
+  requirePermission(ctx.caller, MANAGE);
+  await command(ctx, async (work) => {
+    const { card_type } = await seenCluster(work.sql, ctx, id);
+    await lockDecisions(work.sql, card_type);
+    const { cards } = await seenCluster(work.sql, ctx, id);
+    await saveDecisions(work, ctx, card_type, pairsOf(cards), status);
+  });
+}
+
+/** Decides about one pair that was found. @throws EstateError `forbidden`, `not_found`. */
+export async function decidePair(ctx: Ctx, id: string, status: ClusterStatus): Promise<void> {
+  requirePermission(ctx.caller, MANAGE);
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    const pair = await sql('duplicate_pairs').where({ id }).first('id', 'card_type', 'left_id', 'right_id');
+    if (!pair) throw notFound('pair', id);
+    await lockDecisions(sql, pair.card_type);
+    const seen = seenCards(ctx, '?::uuid[]');
+    const { rows } = await sql.raw(`select count(*)::int as n from ${seen.sql}`, [
+      [pair.left_id, pair.right_id],
+      ...seen.bindings,
+    ] as never);
+    if (rows[0].n < 2) throw notFound('pair', id);
+    await saveDecisions(work, ctx, pair.card_type, [pair], status);
+  });
+}
+
+/** Which cards of a cluster become one. */
+export interface ClusterMerge {
+  /** As recommended unless given. */
+  survivor_id?: string;
+  /** All others that the caller sees unless given. */
+  merged_ids?: string[];
+  fields?: FieldChoices;
+  dry_run: boolean;
+}
+
+/**
+ * Merges cards of a cluster as `mergeCards` does, and confirms that they stand for one thing. The merge can be undone as any
+ * other.
+ * @throws EstateError as `mergeCards`, `forbidden`, `not_found`; `validation_failed` for a card that is not in the cluster.
+ */
+export async function mergeCluster(ctx: Ctx, id: string, request: ClusterMerge): Promise<MergeAnswer> {
+  requirePermission(ctx.caller, MANAGE);
+  const { dry_run, fields } = request;
+  return await command(
+    ctx,
+    async (work) => {
+      const { card_type } = await seenCluster(work.sql, ctx, id);
+      await lockDecisions(work.sql, card_type);
+      const { cards } = await seenCluster(work.sql, ctx, id);
+      const survivor_id = request.survivor_id?.toLowerCase() ?? cards[0]!;
+      const merged_ids =
+        request.merged_ids?.map((one) => one.toLowerCase()) ?? cards.filter((one) => one !== survivor_id);
+      for (const [field, ids] of [
+        ['survivor_id', [survivor_id]],
+        ['merged_ids', merged_ids],
+      ] as const)
+        if (ids.some((one) => !cards.includes(one)))
+          throw invalidField(field, 'not_in_cluster', 'names a card that is not in the cluster');
+      await saveDecisions(
+        work,
+        ctx,
+        card_type,
+        pairsOf([...new Set([survivor_id, ...merged_ids])]),
+        'confirmed',
+      );
+      return await mergeWithin(work, ctx, {
+        survivor_id,
+        merged_ids,
+        dry_run,
+        ...(fields ? { fields } : {}),
+      });
+    },
+    { dryRun: dry_run },
+  );
+}

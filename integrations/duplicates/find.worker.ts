@@ -1,0 +1,37 @@
+import { parentPort } from 'node:worker_threads';
+import type { Answered } from '../../platform/threads.ts';
+import { Search } from './find.thread.ts';
+import type { Answer, Question } from './find.types.ts';
+
+let search: Search | undefined;
+
+/** Searches beside the thread that keeps the job's lease, so that the job can be cancelled at any moment. */
+parentPort!.on('message', (question: Question) => {
+  try {
+    const answer = answerOf(question);
+    const packed = 'packed' in answer ? [answer.packed] : [];
+    if ('result' in answer) packed.push(answer.result.base, answer.result.snapshot);
+    parentPort!.postMessage(
+      { answer } satisfies Answered<Answer>,
+      packed.flatMap((bytes) => (bytes ? [bytes.buffer] : [])),
+    );
+  } catch (error) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    parentPort!.postMessage({ error: message } satisfies Answered<Answer>);
+  }
+});
+
+function answerOf(question: Question): Answer {
+  switch (question.ask) {
+    case 'begin':
+      search = new Search(question.fields, question.base, question.previous);
+      return { done: true };
+    case 'records':
+      search!.add(question.records);
+      return { done: true };
+    case 'stage':
+      return { packed: search!.stage(question.stage, question.kept) };
+    case 'result':
+      return { result: search!.result(question.decisions) };
+  }
+}

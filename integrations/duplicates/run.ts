@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import type { AnalysisJob, CarriedRun } from '../../domain/analysis/runs.carry.ts';
+import { command } from '../../domain/command.ts';
+import { type ComparedField, comparedFields } from '../../domain/duplicates/duplicates.fields.ts';
+import { type CardRecord, recordPages } from '../../domain/duplicates/duplicates.records.ts';
+import type { DuplicateParameters } from '../../domain/duplicates/duplicates.types.ts';
+import { valuedFields } from '../../domain/duplicates/duplicates.valued.ts';
+import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
+import type { Services } from '../../domain/services.ts';
+import { type Db, inTransaction } from '../../platform/database.ts';
+import type { MatchModel } from '../matching/matching.types.ts';
+import { decidedPairs, lessons } from './decisions.ts';
+import { findAmong } from './find.ts';
+import { type Packed, type Stage, stages } from './find.types.ts';
+import { unpack } from './pack.ts';
+import { storeFound, type TypeFigures } from './run.store.ts';
+
+/** By type that was searched. */
+type Done = Record<string, TypeFigures>;
+
+/** What is found again as quickly as it would be read. */
+const LEAST_KEPT = 500_000;
+
+/**
+ * Carries out a run: type by type finds the cards that stand for one thing, and stores what it found of each. After a
+ * worker's end it goes on with the stage at which it was, where the cards are still the same.
+ */
+export async function carrySearch(
+  job: AnalysisJob,
+  run: CarriedRun,
+  { db }: Pick<Services, 'db'>,
+): Promise<undefined> {
+  const { mode, card_types } = run.parameters as unknown as DuplicateParameters;
+  const { metamodel } = job.ctx;
+  const types = (card_types ?? metamodel.visibleTypes).filter((type) => metamodel.cardTypes.has(type));
+  const done: Done = (job.resume as { done: Done } | null)?.done ?? {};
+  const counts = await countCards(db, types);
+  const all = Math.max(
+    1,
+    types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0),
+  );
+  let before = 0;
+  for (const type of types) {
+    const cards = counts.get(type) ?? 0;
+    if (!done[type]) {
+      const share = (part: number) => Math.min(0.99, (before + part * cards) / all);
+      await searchType(job, run, db, { metamodel, key: type, cards, mode, share, done });
+    }
+    before += cards;
+  }
+  await command(job.ctx, async (work) => {
+    await work.sql('duplicate_parts').where({ run_id: run.id }).delete();
+    const sum = (of: (figures: TypeFigures) => number) =>
+      Object.values(done).reduce((total, figures) => total + of(figures), 0);
+    await run.finish(work, {
+      modelVersion: versionOf(done),
+      results: {
+        cards: sum(({ cards }) => cards),
+        changed: sum(({ changed }) => changed),
+        compared_now: sum(({ compared_now }) => compared_now),
+        pairs: sum(({ pairs }) => pairs),
+        matches: sum(({ matches }) => matches),
+        clusters: sum(({ clusters }) => clusters),
+        pending: sum(({ pending }) => pending),
+        learn_advised: Object.keys(done).filter((type) => done[type]!.learn_advised),
+        types: done,
+      },
+    });
+  });
+  return undefined;
+}
+
+/** One name for the models of all types. */
+function versionOf(done: Done): string | null {
+  const models = Object.entries(done)
+    .map(([type, { model }]) => `${type} ${model}`)
+    .sort();
+  if (models.length === 0) return null;
+  return createHash('sha256').update(models.join('\n')).digest('hex').slice(0, 32);
+}
+
+async function countCards(db: Db, types: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await db.raw(
+    `select type, count(*)::int as n from cards where status = 'ACTIVE' and type = any(?::text[]) group by type`,
+    [types] as never,
+  );
+  return new Map(rows.map(({ type, n }: { type: string; n: number }) => [type, n]));
+}
+
+interface Searched {
+  metamodel: Metamodel;
+  key: string;
+  cards: number;
+  mode: DuplicateParameters['mode'];
+  /** The whole's progress at a part of this type's. */
+  share(part: number): number;
+  done: Done;
+}
+
+async function searchType(job: AnalysisJob, run: CarriedRun, db: Db, type: Searched): Promise<void> {
+  const { metamodel, key, share, done, cards } = type;
+  const { ctx, signal } = job;
+  const label = metamodel.cardTypes.get(key)!.label;
+  job.progress(share(0), `Reads ${label}`);
+  const facts = comparedFields(metamodel, metamodel.cardTypes.get(key)!);
+  const { base, previous, fields } = await known(db, type, facts);
+  const decided = await decidedPairs(db, metamodel, key, facts);
+  const found = await findAmong({
+    fields,
+    base,
+    previous,
+    records: inSnapshot(db, metamodel, key, fields),
+    decisions: lessons(decided),
+    signal,
+    async kept(stage) {
+      const row = await db('duplicate_parts')
+        .where({ run_id: run.id, card_type: key, stage })
+        .first('content');
+      return row?.content ?? null;
+    },
+    async keep(stage, packed) {
+      await inTransaction(db, async (sql) => {
+        if (packed && packed.length >= LEAST_KEPT)
+          await sql('duplicate_parts')
+            .insert({ run_id: run.id, card_type: key, stage, content: Buffer.from(packed) })
+            .onConflict(['run_id', 'card_type', 'stage'])
+            .merge();
+        const progress = share((stages.indexOf(stage) + 1) / (stages.length + 1));
+        await job.checkpoint({ sql }, { progress, message: messages[stage](label), checkpoint: { done } });
+      });
+    },
+  });
+  await command(ctx, async (work) => {
+    await job.hold(work);
+    const figures = await storeFound(work, run, { key, cards, fields: facts }, found);
+    await work.sql('duplicate_parts').where({ run_id: run.id, card_type: key }).delete();
+    done[key] = figures;
+    await job.checkpoint(work, { progress: share(1), checkpoint: { done } });
+  });
+}
+
+const messages: Record<Stage, (label: string) => string> = {
+  neighbours: (label) => `Compares ${label}`,
+  similarities: (label) => `Weighs what ${label} have in common`,
+  model: (label) => `Groups ${label}`,
+};
+
+/** What earlier runs learned and found of the type, unless this one is to learn anew. */
+async function known(
+  db: Db,
+  { key, mode }: Searched,
+  all: readonly ComparedField[],
+): Promise<{ base: Packed | null; previous: Packed | null; fields: ComparedField[] }> {
+  const state =
+    mode === 'learn'
+      ? undefined
+      : await db('duplicate_states').where({ card_type: key }).first('base_model', 'snapshot');
+  const model = unpack<MatchModel>(state?.base_model);
+  const fields = model && sameFields(model, all);
+  if (!fields) return { base: null, previous: null, fields: await valuedFields(db, key, all) };
+  return {
+    base: state.base_model,
+    previous: mode === 'changes' ? state.snapshot : null,
+    fields,
+  };
+}
+
+/** The fields of a model, if all of them are still there. */
+function sameFields(model: MatchModel, all: readonly ComparedField[]): ComparedField[] | undefined {
+  const found = model.fields.map(({ name, kind }) =>
+    all.find((field) => field.name === name && field.kind === kind),
+  );
+  return found.every((field) => field !== undefined) ? found : undefined;
+}
+
+/** All cards of the type as they are at one moment. */
+async function* inSnapshot(
+  db: Db,
+  metamodel: Metamodel,
+  type: string,
+  fields: readonly ComparedField[],
+): AsyncGenerator<CardRecord[]> {
+  const sql = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  try {
+    yield* recordPages(sql, metamodel, type, fields);
+  } finally {
+    await sql.commit();
+  }
+}
