@@ -57,7 +57,7 @@ export function registerAnalysisRunRoutes(app: App): void {
     tag,
     summary: 'Cancel a run of an analysis',
     description:
-      'Its worker stops within two seconds. What it has found is not kept; what earlier runs found stays. One that has ended: 409.',
+      'Its worker stops within two seconds. What it has stored of parts that are done stays. One that has ended: 409.',
     permission: 'ai_analysis.manage',
     module: 'ai_analysis',
     params: ofRun,

@@ -119,8 +119,7 @@ export function registerDuplicateRoutes(app: App): void {
     summary: 'Merge the cards of a cluster',
     description:
       'As `POST /cards/merge` does, and to be undone in the same way; the pairs of the merged cards are confirmed. A dry run answers the same and writes nothing.',
-    permissionNote:
-      'and inventory.edit and inventory.archive, or card.edit and card.archive on each card',
+    permissionNote: 'and inventory.edit and inventory.archive, or card.edit and card.archive on each card',
     params: ofCluster,
     body: ClusterMergeBody,
     answers: {
@@ -135,8 +134,10 @@ export function registerDuplicateRoutes(app: App): void {
       'too_many_descendants',
       'wrong_state',
     ],
-    handler: async ({ ctx, params, body }) =>
-      (await mergeCluster(ctx, params.cluster_id, { ...body, dry_run: body.dry_run ?? false })) as never,
+    handler: async ({ ctx, params, body, reply }) => {
+      const { survivor, ...rest } = await mergeCluster(ctx, params.cluster_id, body);
+      return sendJson(reply, `{"survivor":${survivor},${JSON.stringify(rest).slice(1)}`);
+    },
   });
 
   operation(app, {

@@ -169,11 +169,18 @@ export const DuplicateQualitySchema = Type.Object(
           confirmed: Count,
           dismissed: Count,
           investigating: Count,
-          before_decision: { ...Agreement, description: 'By the scores that pairs had before anybody decided' },
-          now: { ...Agreement, description: 'By the scores of the last run, which has learned from decisions' },
+          before_decision: {
+            ...Agreement,
+            description: 'By the scores that pairs had before anybody decided',
+          },
+          now: {
+            ...Agreement,
+            description: 'By the scores of the last run, which has learned from decisions',
+          },
           model: Nullable(Type.String({ description: 'The version of what was applied last' })),
           learn_advised: Type.Boolean({
-            description: 'The cards have moved on from those that the model was learned from: run with `learn`',
+            description:
+              'The cards have moved on from those that the model was learned from: run with `learn`',
           }),
         },
         closed,

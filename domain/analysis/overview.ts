@@ -22,6 +22,7 @@ export interface Overview {
   vendor_count: number;
   /** Clusters that nobody has confirmed or dismissed. */
   duplicate_clusters: number;
+  modernization_count: number;
   /** The cards with the least data quality. */
   top_issues: { id: string; name: string; type: string; data_quality: number }[];
 }
@@ -56,5 +57,5 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
     [...attributes.bindings, ...visible.bindings, VENDOR_TYPE, ...clusters.bindings] as never,
   );
   const seesCosts = may(ctx.caller, 'costs.view');
-  return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };
+  return { ...rows[0], modernization_count: 0, total_cost: seesCosts ? rows[0].total_cost : null };
 }

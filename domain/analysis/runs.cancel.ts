@@ -6,8 +6,8 @@ import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from '../jobs/jobs.lease.ts';
 import { breakOffRun, lockRun } from './runs.store.ts';
 
 /**
- * Ends a run that waits or is under way, whoever started it; its worker stops within two seconds. What it has found is
- * not kept, and what earlier runs found stays.
+ * Ends a run that waits or is under way, whoever started it; its worker stops within two seconds. What it has
+ * stored of parts that are done stays.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` when it has ended.
  */
 export async function cancelRun(ctx: Ctx, id: string): Promise<void> {

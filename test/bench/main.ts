@@ -15,6 +15,7 @@ import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
 import { dashboardComputed } from './scenarios/dashboard-computed.ts';
+import { duplicates } from './scenarios/duplicates.ts';
 import { eol } from './scenarios/eol.ts';
 import { exportCsv } from './scenarios/export-csv.ts';
 import { exportXlsx } from './scenarios/export-xlsx.ts';
@@ -62,6 +63,7 @@ const scenarios: Scenario[] = [
   itsmLimits,
   itsmPush,
   itsmSync,
+  duplicates,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);
