@@ -27,6 +27,7 @@ export const aiRows: Row[] = [
     await withModel(w);
     return { body: { type_key: 'Application', name: 'Payroll' } };
   }),
+  row('POST /api/v1/ai/portfolio-insights', '+ + + - - - 0', async () => ({ body: {} })),
   row('GET /api/v1/settings/ai/preview', '+ - - - + - 0', async (w) => ({
     query: `card_id=${await w.card()}`,
   })),

@@ -1,0 +1,52 @@
+import Type, { type TSchema } from 'typebox';
+import type { Services } from '../../domain/services.ts';
+import { rewordInsights } from '../../integrations/models/insights.ts';
+import { readPortfolioInsights } from '../../reports/portfolio-insights/portfolio-insights.ts';
+import { operation } from '../operation.ts';
+import { InsightsBody, PortfolioInsightsSchema } from '../schemas/insights.ts';
+import { settingsOf } from '../settings/settings.routes.ts';
+import type { App } from '../types.ts';
+
+/** What the applications say about themselves. */
+export function registerInsightRoutes(app: App, services: Services): void {
+  app.addSchema(PortfolioInsightsSchema as TSchema);
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/ai/portfolio-insights',
+    id: 'readPortfolioInsights',
+    tag: 'AI',
+    summary: 'Read what the applications say about themselves',
+    description:
+      'Facts are computed from the applications that the caller sees, and said in plain words; no model is needed. Where the settings ask for it a language model words those anew that hold neither names nor costs; words with other numbers are not taken.',
+    permission: 'ai.portfolio_insights',
+    permissionNote: 'and inventory.view, relations.view; costs with costs.view',
+    body: InsightsBody,
+    bodyExample: { group_by: 'businessCriticality', active_filters: ['subtype = businessApplication'] },
+    answers: {
+      200: {
+        description: 'Insights',
+        schema: Type.Ref('PortfolioInsights#'),
+        example: {
+          insights: [
+            {
+              key: 'leaving_without_date',
+              title: 'Decided to leave, without a date',
+              observation: '3 of 8 applications to be eliminated or migrated have no end of life.',
+              recommendation: 'Give each a date and an initiative, or decide anew.',
+              severity: 'info',
+              figures: { leaving_without_date: 3, leaving: 8 },
+              reworded: false,
+            },
+          ],
+          model: null,
+          model_failure: null,
+        },
+      },
+    },
+    handler: async ({ ctx, body, request }) => {
+      const { insights } = await readPortfolioInsights(ctx, body);
+      return await rewordInsights(services, await settingsOf(services, request), insights);
+    },
+  });
+}

@@ -1,0 +1,115 @@
+import Type, { type Static } from 'typebox';
+import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import { complete } from './models.complete.ts';
+import { ModelFailure, type ModelFailureKind, type ModelServices, requestPatience } from './models.types.ts';
+import { insightsPrompt } from './prompts/insights.v1.ts';
+
+/** An observation as far as its wording goes. */
+interface Worded {
+  key: string;
+  title: string;
+  observation: string;
+  recommendation: string;
+  severity: string;
+}
+
+/** Insights, some of them in a model's words. */
+export interface Reworded<T> {
+  insights: (T & { reworded: boolean })[];
+  /** The model that was asked; null: none was. */
+  model: string | null;
+  /** Why a model that is set up gave no words. */
+  model_failure: ModelFailureKind | null;
+}
+
+/** What holds names of cards, values of attributes or costs stays in the house. */
+const STAYS = new Set(['costs', 'crowded_capabilities', 'groups', 'colors', 'empty']);
+const LONGEST = 600;
+
+/**
+ * Words the insights anew where the settings ask for that. Whatever a model does wrong, the insights are there: in the words that
+ * were computed.
+ */
+export async function rewordInsights<T extends Worded>(
+  services: ModelServices,
+  { values: { ai } }: WorkspaceSettings,
+  insights: readonly T[],
+  signal?: AbortSignal,
+): Promise<Reworded<T>> {
+  const plain = insights.map((insight) => ({ ...insight, reworded: false }));
+  const going = insights.filter(({ key }) => !STAYS.has(key));
+  if (!ai.enabled || !ai.portfolio_insights_enabled || going.length === 0) {
+    return { insights: plain, model: null, model_failure: null };
+  }
+  const byKey = new Map(going.map((insight) => [insight.key, insight]));
+  try {
+    const { answer, model } = await complete(
+      services,
+      {
+        purpose: 'insights',
+        runId: null,
+        prompt: insightsPrompt,
+        data: {
+          insights: going.map(({ key, title, severity, observation, recommendation }) => ({
+            key,
+            title,
+            severity,
+            observation,
+            recommendation,
+          })),
+        },
+        schema: answerSchema([...byKey.keys()]),
+        ...(signal ? { signal } : {}),
+      },
+      requestPatience,
+    );
+    const words = usable(answer, byKey);
+    return {
+      insights: plain.map((insight) => {
+        const anew = words.get(insight.key);
+        return anew ? { ...insight, ...anew, reworded: true } : insight;
+      }),
+      model,
+      model_failure: null,
+    };
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error;
+    return { insights: plain, model: null, model_failure: error.kind };
+  }
+}
+
+function answerSchema(keys: string[]) {
+  const text = Type.String({ minLength: 1, maxLength: LONGEST });
+  return Type.Object(
+    {
+      insights: Type.Array(
+        Type.Object(
+          {
+            key: Type.Union(keys.map((key) => Type.Literal(key))),
+            observation: text,
+            recommendation: text,
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 50 },
+      ),
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** The first wording of each insight that says no number that was not computed, and leads nowhere. */
+function usable({ insights }: Static<ReturnType<typeof answerSchema>>, byKey: ReadonlyMap<string, Worded>) {
+  const words = new Map<string, { observation: string; recommendation: string }>();
+  for (const { key, observation, recommendation } of insights) {
+    const known = byKey.get(key)!;
+    const numbers = new Set(numbersIn(`${known.observation} ${known.recommendation}`));
+    const text = `${observation} ${recommendation}`;
+    const isTrue = numbersIn(text).every((number) => numbers.has(number));
+    if (words.has(key) || !isTrue || /https?:|www\.|[<>\p{Cc}\p{Cf}]/u.test(text)) continue;
+    words.set(key, { observation: observation.trim(), recommendation: recommendation.trim() });
+  }
+  return words;
+}
+
+const numbersIn = (text: string): string[] => text.match(/\d+(?:[.,]\d+)*/g) ?? [];

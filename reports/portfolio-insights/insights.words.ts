@@ -1,0 +1,200 @@
+import type { GroupFacts, Insight, PortfolioFacts } from './insights.types.ts';
+
+/** Insights that are told at most. */
+const MOST = 12;
+/** Shares of the applications from which something is worth telling. */
+const [SOME, MANY] = [0.1, 0.25];
+
+type Rule = (facts: PortfolioFacts) => Omit<Insight, 'key'> | null;
+
+const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((100 * part) / whole));
+const apps = (count: number): string => `${count} ${count === 1 ? 'application' : 'applications'}`;
+const are = (count: number): string => (count === 1 ? 'is' : 'are');
+const share = (part: number, { total }: PortfolioFacts): string => `${percent(part, total)} % of ${total}`;
+const weight = (part: number, { total }: PortfolioFacts): Insight['severity'] =>
+  part >= MANY * total ? 'critical' : part >= SOME * total ? 'warning' : 'info';
+
+/** Each rule looks at the facts alone and says nothing where there is nothing to say. */
+const rules: Record<string, Rule> = {
+  ended: (facts) => {
+    const { ended, ending, leavingCritical } = facts;
+    if (ended + ending === 0) return null;
+    return {
+      title: 'Applications at the end of their life',
+      observation: `${apps(ended)} (${share(ended, facts)}) ${are(ended)} past the end of life, and ${ending} more will be within a year. Of those that end or are being phased out, ${leavingCritical} ${are(leavingCritical)} critical to the business.`,
+      recommendation:
+        'Decide on a successor or a way out for each, beginning with those that are critical to the business.',
+      severity: leavingCritical > 0 ? 'critical' : weight(ended + ending, facts),
+      figures: { ended, ending, leaving_critical: leavingCritical },
+    };
+  },
+  bad_and_critical: (facts) => {
+    const { badCritical, critical, technicallyBad } = facts;
+    if (badCritical === 0) return null;
+    return {
+      title: 'The business relies on technically unsuitable applications',
+      observation: `${badCritical} of ${apps(critical)} critical to the business ${are(badCritical)} technically unreasonable or inappropriate; ${technicallyBad} are so in all.`,
+      recommendation:
+        'Plan the renewal of these before that of any other; see the list of what should be modernised.',
+      severity: badCritical >= MANY * critical ? 'critical' : 'warning',
+      figures: { bad_critical: badCritical, critical, technically_bad: technicallyBad },
+    };
+  },
+  functionally_bad: (facts) => {
+    const { functionallyBad } = facts;
+    if (functionallyBad < SOME * facts.total) return null;
+    return {
+      title: 'Applications do not do what is needed',
+      observation: `${apps(functionallyBad)} (${share(functionallyBad, facts)}) ${are(functionallyBad)} functionally insufficient or unreasonable.`,
+      recommendation:
+        'Ask the users of these what is missing, and compare with what other applications of the same capability offer.',
+      severity: weight(functionallyBad, facts),
+      figures: { functionally_bad: functionallyBad },
+    };
+  },
+  ended_parts: (facts) => {
+    const { onEndedParts, endedParts } = facts;
+    if (onEndedParts === 0) return null;
+    return {
+      title: 'Applications stand on components without support',
+      observation: `${apps(onEndedParts)} (${share(onEndedParts, facts)}) ${onEndedParts === 1 ? 'uses' : 'use'} IT components past their end; there are ${endedParts} such components.`,
+      recommendation: 'Renew the components that most applications share first.',
+      severity: weight(onEndedParts, facts),
+      figures: { on_ended_parts: onEndedParts, ended_parts: endedParts },
+    };
+  },
+  leaving_without_date: (facts) => {
+    const { leavingWithoutDate, time } = facts;
+    if (leavingWithoutDate === 0) return null;
+    const leaving = time.eliminate + time.migrate;
+    return {
+      title: 'Decided to leave, without a date',
+      observation: `${leavingWithoutDate} of ${apps(leaving)} to be eliminated or migrated ${leavingWithoutDate === 1 ? 'has' : 'have'} no end of life.`,
+      recommendation: 'Give each a date and an initiative, or decide anew.',
+      severity: weight(leavingWithoutDate, facts),
+      figures: { leaving_without_date: leavingWithoutDate, leaving },
+    };
+  },
+  crowded_capabilities: ({ crowdedCapabilities, mostCrowded }) => {
+    if (crowdedCapabilities === 0 || mostCrowded === null) return null;
+    return {
+      title: 'Many applications for one capability',
+      observation: `${crowdedCapabilities} ${crowdedCapabilities === 1 ? 'capability is' : 'capabilities are'} supported by three applications and more; “${mostCrowded.name}” by ${mostCrowded.apps}.`,
+      recommendation: 'Look there for applications that can be consolidated, and for duplicates.',
+      severity: crowdedCapabilities >= 5 ? 'warning' : 'info',
+      figures: { crowded_capabilities: crowdedCapabilities, most: mostCrowded.apps },
+    };
+  },
+  costs: ({ costs, total }) => {
+    if (!costs || costs.total <= 0) return null;
+    const top = percent(costs.topTenth, costs.total);
+    const leaving = percent(costs.leaving, costs.total);
+    return {
+      title: 'Where the money goes',
+      observation: `The dearest tenth of the applications takes ${top} % of annual costs of ${costs.total}. ${leaving} % is spent on applications that are to be eliminated or migrated, or are past their end. ${total - costs.priced} of ${total} applications have no costs.`,
+      recommendation: 'Begin savings with the dearest, and with what is paid for and on its way out.',
+      severity: leaving >= 100 * MANY ? 'warning' : 'info',
+      figures: {
+        total_cost: costs.total,
+        top_tenth_percent: top,
+        leaving_percent: leaving,
+        without_costs: total - costs.priced,
+      },
+    };
+  },
+  time: ({ time, total }) => {
+    const decided = time.tolerate + time.invest + time.migrate + time.eliminate;
+    if (decided === 0) return null;
+    return {
+      title: 'What is planned for the applications',
+      observation: `By the TIME model: tolerate ${time.tolerate}, invest ${time.invest}, migrate ${time.migrate}, eliminate ${time.eliminate}; ${total - decided} of ${total} without a decision.`,
+      recommendation:
+        time.invest < time.tolerate
+          ? 'More is tolerated than invested in: ask whether that is meant to last.'
+          : 'Check each year that the money follows these decisions.',
+      severity: total - decided >= MANY * total ? 'warning' : 'info',
+      figures: { ...time, undecided: total - decided },
+    };
+  },
+  gaps: (facts) => {
+    const { withoutLifecycle, withoutCapability, withoutStakeholder, withoutSupplier, quality, total } =
+      facts;
+    const gaps = {
+      without_lifecycle: withoutLifecycle,
+      without_capability: withoutCapability,
+      without_stakeholder: withoutStakeholder,
+      without_supplier: withoutSupplier,
+    };
+    const most = Math.max(...Object.values(gaps));
+    if (most < SOME * total) return null;
+    return {
+      title: 'What is not known of the applications',
+      observation: `Without any lifecycle: ${withoutLifecycle}; without a capability: ${withoutCapability}; without anybody responsible: ${withoutStakeholder}; without a supplier: ${withoutSupplier}; of ${total}. Their data quality is ${quality} % on average.`,
+      recommendation:
+        'Fill the largest gap first, by a survey among those responsible: other figures are only as good as these.',
+      severity: most >= 2 * MANY * total ? 'warning' : 'info',
+      figures: { ...gaps, quality },
+    };
+  },
+  groups: ({ groups, total }) => {
+    if (!groups || groups.all.length === 0) return null;
+    const [largest] = groups.all as [GroupFacts, ...GroupFacts[]];
+    const worst = groups.all
+      .filter((group) => group.apps >= 3 && group.technicallyBad > 0)
+      .sort((a, b) => b.technicallyBad / b.apps - a.technicallyBad / a.apps || b.apps - a.apps)[0];
+    const bad = worst
+      ? ` The largest share of technically unsuitable ones is in “${worst.name}”: ${worst.technicallyBad} of ${worst.apps}.`
+      : '';
+    return {
+      title: `Spread by ${groups.label}`,
+      observation: `${groups.all.length} ${groups.all.length === 1 ? 'group' : 'groups'}; the largest is “${largest.name}” with ${largest.apps} (${percent(largest.apps, total)} %); ${groups.without} of ${total} are in none.${bad}`,
+      recommendation: worst
+        ? `Look at “${worst.name}” first.`
+        : 'Assess technical suitability group by group, the largest first.',
+      severity: worst && worst.technicallyBad >= 2 * MANY * worst.apps ? 'warning' : 'info',
+      figures: { groups: groups.all.length, largest: largest.apps, without: groups.without },
+    };
+  },
+  colors: ({ colors, total }) => {
+    if (!colors || colors.values.length === 0) return null;
+    const told = colors.values
+      .slice(0, 5)
+      .map(({ name, apps: count }) => `“${name}” ${count}`)
+      .join(', ');
+    return {
+      title: `Spread by ${colors.label}`,
+      observation: `${told}; ${colors.without} of ${total} without a value.`,
+      recommendation:
+        colors.without >= MANY * total
+          ? `Fill in ${colors.label} where it is missing.`
+          : 'Compare this with the spread that is aimed at.',
+      severity: 'info',
+      figures: { values: colors.values.length, without: colors.without },
+    };
+  },
+};
+
+const ORDER = { critical: 0, warning: 1, info: 2 };
+
+/** What the facts say, the most severe first. An empty portfolio says so. */
+export function insightsOf(facts: PortfolioFacts): Insight[] {
+  if (facts.total === 0) {
+    return [
+      {
+        key: 'empty',
+        title: 'Nothing to look at',
+        observation: 'No application fits what was asked for.',
+        recommendation: 'Ask for more, or fill the inventory.',
+        severity: 'info',
+        figures: { total: 0 },
+      },
+    ];
+  }
+  return Object.entries(rules)
+    .flatMap(([key, rule]) => {
+      const found = rule(facts);
+      return found ? [{ key, ...found }] : [];
+    })
+    .sort((a, b) => ORDER[a.severity] - ORDER[b.severity])
+    .slice(0, MOST);
+}
