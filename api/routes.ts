@@ -1,7 +1,7 @@
 import type { Services } from '../domain/services.ts';
 import { registerAiRoutes } from './ai/ai.routes.ts';
-import { registerAnalysisRoutes } from './ai-analysis/analysis.routes.ts';
 import { registerInsightRoutes } from './ai/insights.routes.ts';
+import { registerAnalysisRoutes } from './ai-analysis/analysis.routes.ts';
 import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts';
 import { registerArchitectRoutes } from './ai-analysis/architect.routes.ts';
 import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
