@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { AnalysisJob, CarriedRun } from '../../domain/analysis/runs.carry.ts';
 import { command } from '../../domain/command.ts';
+import type { Services } from '../../domain/services.ts';
 import {
   readSaidSuppliers,
   readSupplied,
@@ -13,6 +14,8 @@ import type {
 } from '../../domain/suppliers/suppliers.types.ts';
 import { storeSuppliers } from '../../domain/suppliers/suppliers.write.ts';
 import { plainNameWords } from '../matching/names.ts';
+import { createRunModel } from '../models/models.run.ts';
+import { categoriseByModel } from './categories.model.ts';
 import { addCard, type CardEvidence, categorise, noEvidence } from './categories.ts';
 import { productOf } from './products.ts';
 import { resolveSuppliers } from './resolve.ts';
@@ -26,14 +29,27 @@ export type SupplierPart = 'categories' | 'hierarchy';
 
 /**
  * Carries out a run over the suppliers. A few seconds' work that ends with one transaction: whoever is stopped begins anew, with
- * the same outcome.
+ * the same outcome, but for what a model is asked again.
  */
-export async function analyseSuppliers(job: AnalysisJob, run: CarriedRun, part: SupplierPart): Promise<void> {
-  const { suppliers, products } = await findSuppliers(job, part);
+export async function analyseSuppliers(
+  services: Services,
+  job: AnalysisJob,
+  run: CarriedRun,
+  part: SupplierPart,
+): Promise<void> {
+  const { suppliers: found, products } = await findSuppliers(job, part);
+  const model = createRunModel(services, run.id, job.signal);
+  const { suppliers, byModel } = await categoriseByModel(job.ctx, model, found);
+  const stopped = model.stopped();
+  const figures = {
+    ...figuresOf(suppliers, products),
+    ...(byModel > 0 ? { categorised_by_model: byModel } : {}),
+    ...(stopped ? { model_stopped: stopped.reason } : {}),
+  };
   await command(job.ctx, async (work) => {
     await job.hold(work);
     await storeSuppliers(work.sql, { suppliers, products }, () => job.signal.throwIfAborted());
-    await run.finish(work, { results: figuresOf(suppliers, products) });
+    await run.finish(work, { results: figures, modelParts: model.parts() });
   });
 }
 

@@ -1,0 +1,94 @@
+import Type from 'typebox';
+import { type OutgoingCard, readOutgoingCards } from '../../domain/ai/ai.outgoing.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { readSetting } from '../../domain/settings/settings.read.ts';
+import type { FoundSupplier } from '../../domain/suppliers/suppliers.types.ts';
+import type { RunModel } from '../models/models.run.ts';
+import { vendorCategoryPrompt } from '../models/prompts/vendor-category.v1.ts';
+import { lexicon } from './categories.data.ts';
+
+/** Suppliers of one question. */
+const AT_ONCE = 40;
+/** However sure it says it is, a model has seen a name and little more. */
+const MOST_SURE = 0.6;
+
+const byName = new Map(lexicon.map((sub) => [sub.name, sub]));
+
+const schema = Type.Object(
+  {
+    suppliers: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ maxLength: 40 }),
+          sub_category: Type.Union([...lexicon.map(({ name }) => Type.Literal(name)), Type.Null()]),
+          confidence: Type.Number({ minimum: 0, maximum: 1 }),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: AT_ONCE },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * Has a model say what those suppliers supply of whom the lexicon could tell nothing, as far as a card stands for them and its name
+ * may leave the house. What it says is a category of the lexicon or nothing.
+ * @returns the suppliers, in their order, and how many have a category by the model.
+ */
+export async function categoriseByModel(
+  ctx: Ctx,
+  model: RunModel,
+  suppliers: readonly FoundSupplier[],
+): Promise<{ suppliers: FoundSupplier[]; byModel: number }> {
+  const placed = [...suppliers];
+  const open = new Map<string, number>();
+  for (const [at, { categorised, cards }] of suppliers.entries()) {
+    if (categorised?.confidence === null && cards.length > 0) open.set(cards.toSorted()[0]!, at);
+  }
+  const ai = await readSetting(ctx.db, 'ai');
+  let byModel = 0;
+  const ids = [...open.keys()].sort();
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const cards = await readOutgoingCards(ctx, ai, ids.slice(from, from + AT_ONCE));
+    const named = cards.filter(({ name }) => name !== undefined);
+    if (named.length === 0) continue;
+    for (const { id, sub_category, confidence } of (await said(model, named)) ?? []) {
+      const sub = sub_category === null ? undefined : byName.get(sub_category);
+      const at = open.get(id);
+      if (!sub || at === undefined) continue;
+      placed[at] = {
+        ...suppliers[at]!,
+        categorised: {
+          category: sub.category,
+          sub_category: sub.name,
+          confidence: Number(Math.min(confidence, MOST_SURE).toFixed(3)),
+          reasoning: 'A language model says so of its name; nothing in the inventory tells of it.',
+        },
+      };
+      byModel += 1;
+    }
+    if (model.stopped()) break;
+  }
+  return { suppliers: placed, byModel };
+}
+
+async function said(model: RunModel, suppliers: OutgoingCard[]) {
+  const known = new Set(suppliers.map(({ id }) => id));
+  const answer = await model.ask('vendor categories', {
+    purpose: 'vendor_category',
+    prompt: vendorCategoryPrompt,
+    data: { suppliers, categories: lexicon.map(({ category, name }) => ({ category, name })) },
+    schema,
+    check: ({ suppliers: answered }) => {
+      const strange = answered.filter(({ id }) => !known.has(id));
+      const twice = answered.length - new Set(answered.map(({ id }) => id)).size;
+      return [
+        ...strange.map(({ id }) => `${id} is no id of the data.`),
+        ...(twice > 0 ? ['A supplier is answered twice.'] : []),
+      ];
+    },
+    maxOutputTokens: 4_000,
+  });
+  return answer?.suppliers;
+}
