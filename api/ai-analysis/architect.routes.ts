@@ -1,15 +1,19 @@
 import Type, { type TSchema } from 'typebox';
+import { requireAi } from '../../domain/ai/ai.provider.ts';
 import * as phases from '../../domain/architect/architect.phases.ts';
 import { pickCards, type pickers } from '../../domain/architect/architect.pickers.ts';
 import type { SessionInput } from '../../domain/architect/architect.types.ts';
 import { createCardListMemory } from '../../domain/cards/cards.list.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { Services } from '../../domain/services.ts';
+import { wordArchitecture } from '../../integrations/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../reports/dependencies/dependencies.objectives.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/architect.ts';
 import { CardListSchema } from '../schemas/cards.ts';
 import { closed, listQuery } from '../schemas/common.ts';
+import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 
 const url = '/api/v1/ai-analysis/architect';
@@ -75,19 +79,10 @@ const all: Phase[] = [
     schema: schemas.DependenciesAnswer,
     read: phases.readDependencies,
   },
-  {
-    path: 'phase3',
-    id: 'readArchitecture',
-    summary: 'Propose the target architecture',
-    description:
-      'The cards that are made, changed and retired, and the relations that are made, each with its reasons, for `selectedOption` or the recommended option. Kept as `architecture` in the session, it can be committed.',
-    schema: schemas.ArchitectureAnswer,
-    read: phases.readArchitecture,
-  },
 ];
 
 /** From objectives and capabilities to a target architecture, phase by phase. */
-export function registerArchitectRoutes(app: App): void {
+export function registerArchitectRoutes(app: App, services: Services): void {
   app.addSchema(schemas.ObjectiveItemSchema);
   app.addSchema(schemas.CapabilityItemSchema);
   app.addSchema(schemas.ObjectiveDependenciesSchema);
@@ -139,6 +134,38 @@ export function registerArchitectRoutes(app: App): void {
       handler: async ({ ctx, body }) => await phase.read(ctx, body as SessionInput),
     });
   }
+
+  operation(app, {
+    ...group,
+    method: 'POST',
+    url: `${url}/phase3`,
+    id: 'readArchitecture',
+    summary: 'Propose the target architecture',
+    description: `The cards that are made, changed and retired, and the relations that are made, each with its reasons, for \`selectedOption\` or the recommended option. Kept as \`architecture\` in the session, it can be committed. ${everyPhase} With \`wording=model\` a language model words the proposal besides; it changes nothing about it, and is sent the requirement and what the settings let out of the cards.`,
+    permissionNote: 'and relations.view',
+    query: Type.Object(
+      {
+        wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {
+          default: 'none',
+          description: '`model` has the language model that is set up word the proposal',
+        }),
+      },
+      closed,
+    ),
+    body: schemas.ArchitectBody,
+    bodyExample: schemas.architectExample,
+    errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
+    answers: { 200: { description: 'The target architecture', schema: schemas.ArchitectureAnswer } },
+    handler: async ({ ctx, query, body, request }) => {
+      const settings = await settingsOf(services, request);
+      const input = body as SessionInput;
+      if (query.wording === 'model') requireAi(settings);
+      const plan = await phases.planArchitecture(ctx, input);
+      if (query.wording === 'none') return { architecture: plan.architecture };
+      const wording = await wordArchitecture(ctx, services, settings, input.requirement ?? null, plan);
+      return { architecture: plan.architecture, wording };
+    },
+  });
 }
 
 function registerPicker(

@@ -261,6 +261,21 @@ export const ArchitectureAnswer = Type.Object(
       },
       closed,
     ),
+    wording: Type.Optional(
+      Type.Object(
+        {
+          title: Text,
+          summary: Text,
+          steps: Type.Array(Text),
+          model: Text,
+          prompt: Type.String({ description: 'Name and version of the instructions' }),
+        },
+        {
+          ...closed,
+          description: 'The proposal in the words of a language model, as `wording=model` asks for',
+        },
+      ),
+    ),
   },
   closed,
 );

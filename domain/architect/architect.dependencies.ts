@@ -19,15 +19,15 @@ export interface Dependency {
 }
 
 /** What has to be done about a card that hangs on a retired application, by its type. */
-const moves: Record<string, string> = {
-  Organization: 'has to be moved to what takes its place',
-  Interface: 'has to be served by what takes its place, or given up',
-  DataObject: 'has to be migrated',
-  ITComponent: 'may become free',
-  BusinessProcess: 'has to be supported by what takes its place',
-  Application: 'has to be joined to what takes its place',
-  Provider: 'has to be told, and contracts ended',
-};
+const moves = new Map([
+  ['Organization', 'has to be moved to what takes its place'],
+  ['Interface', 'has to be served by what takes its place, or given up'],
+  ['DataObject', 'has to be migrated'],
+  ['ITComponent', 'may become free'],
+  ['BusinessProcess', 'has to be supported by what takes its place'],
+  ['Application', 'has to be joined to what takes its place'],
+  ['Provider', 'has to be told, and contracts ended'],
+]);
 
 /** What hangs on the stored applications that an architecture touches. */
 export function findDependencies({ metamodel, facts }: Brief, { cards }: Architecture): Dependency[] {
@@ -56,7 +56,7 @@ export function findDependencies({ metamodel, facts }: Brief, { cards }: Archite
           reason: both
             ? `${peer.name} is retired as well.`
             : change === 'retired'
-              ? `${peer.name} ${moves[peer.type] ?? 'has to be looked at'}, since ${application.name} is retired.`
+              ? `${peer.name} ${moves.get(peer.type) ?? 'has to be looked at'}, since ${application.name} is retired.`
               : `${peer.name} may notice that ${application.name} changes.`,
         };
       });

@@ -110,14 +110,17 @@ export interface TargetArchitecture extends Architecture {
   capabilities: { id: string; name: string; is_new: boolean }[];
 }
 
+/** A target architecture and the gaps that it was made for. */
+export interface ArchitecturePlan {
+  architecture: TargetArchitecture;
+  gaps: Gap[];
+}
+
 /** What the chosen option, or else the recommended one, comes to: cards and relations, each with its reasons. */
-export async function readArchitecture(
-  ctx: Ctx,
-  input: SessionInput,
-): Promise<{ architecture: TargetArchitecture }> {
+export async function planArchitecture(ctx: Ctx, input: SessionInput): Promise<ArchitecturePlan> {
   const brief = narrowed(await briefOf(ctx, input), input);
   const option = optionToTake(brief, optionOf(input));
   const proposed = propose(brief, option);
   const capabilities = brief.facts.capabilities.map(({ id, name, is_new }) => ({ id, name, is_new }));
-  return { architecture: { option, capabilities, ...proposed } };
+  return { architecture: { option, capabilities, ...proposed }, gaps: brief.gaps };
 }

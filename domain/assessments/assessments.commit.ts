@@ -176,7 +176,8 @@ async function relate(
   }
   const initiative = ids.get(INITIATIVE)!;
   const join = (field: string, type: string, id: string) => {
-    const way = wayBetween(work.metamodel, INITIATIVE, type);
+    // an initiative that is changed is not one that the new one belongs to
+    const way = type === INITIATIVE ? undefined : wayBetween(work.metamodel, INITIATIVE, type);
     if (way)
       add(field, way.type.key, ...((way.forward ? [initiative, id] : [id, initiative]) as [string, string]));
   };

@@ -44,7 +44,7 @@ export function planCommit(input: CommitInput, session: Record<string, unknown>)
 
   const byId = new Map((kept.cards ?? []).map((card) => [card.id.toLowerCase(), card]));
   const plan: CommitPlan = { name, made: [], touched: [], relations: [] };
-  const renamed = input.renamedCards ?? {};
+  const renamed = new Map(Object.entries(input.renamedCards ?? {}));
   const chosen = new Set<string>();
   for (const [n, given] of input.selectedCardIds.entries()) {
     const field = `selectedCardIds.${n}`;
@@ -53,12 +53,12 @@ export function planCommit(input: CommitInput, session: Record<string, unknown>)
     if (!card) fault(field, 'unknown_card', 'is no card of the architecture that the session keeps');
     else if (chosen.has(id)) fault(field, 'duplicate', 'is given twice');
     else if (card.change === 'new') {
-      plan.made.push({ card, name: (renamed[card.id] ?? card.name).trim(), field });
+      plan.made.push({ card, name: (renamed.get(card.id) ?? card.name).trim(), field });
     } else if (UUID.test(id)) plan.touched.push({ card, id, field });
     else fault(field, 'unknown_card', 'is not the id of a stored card');
     chosen.add(id);
   }
-  for (const [id, text] of Object.entries(renamed)) {
+  for (const [id, text] of renamed) {
     const field = `renamedCards.${id}`;
     const wrong = text.trim() === '' ? 'must not be blank' : checkLine(field, text, MAX_NAME)?.message;
     if (wrong) fault(field, 'bad_name', wrong);

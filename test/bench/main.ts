@@ -11,6 +11,7 @@ import { type Service, startService } from './harness/service.ts';
 import { prepareWorkspace } from './harness/workspace.ts';
 import { type LandscapeFiles, writeLandscape } from './landscape/csv.ts';
 import { benchMatching } from './matching/bench.ts';
+import { architect } from './scenarios/architect.ts';
 import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
@@ -59,6 +60,7 @@ const scenarios: Scenario[] = [
   recalculate,
   past,
   reportGraphs,
+  architect,
   eol,
   itsmLimits,
   itsmPush,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startModels } from '../../emulators/openai.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { type Landscape, makeLandscape } from './architect.landscape.ts';
 
@@ -8,7 +9,7 @@ let admin: TestClient;
 let planner: TestClient;
 let land: Landscape;
 beforeAll(async () => {
-  t = await createTestApp();
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
   admin = await t.as('admin');
   land = await makeLandscape(t, admin);
   planner = await t.as('planner');
@@ -207,5 +208,36 @@ describe('the phases', () => {
     expect(await refused({ selectedCapabilities: [{}] })).toEqual([422, 'selectedCapabilities.0']);
     expect(await refused({ selectedOption: { id: 'other' } })).toEqual([422, 'selectedOption.id']);
     expect(await refused({ unknown: 1 })).toEqual([422, 'unknown']);
+  });
+
+  it('have a model word the proposal, which it cannot change', async () => {
+    const asking = `${url}/phase3?wording=model`;
+    const without = await admin.post(asking, land.session);
+    expect([without.status, without.body.code]).toEqual([409, 'ai_not_configured']);
+    expect(without.body.missing).toContain('model');
+    const world = await startModels('the key');
+    await admin.patch('/api/v1/settings/ai', {
+      enabled: true,
+      provider_type: 'openai',
+      provider_url: world.url,
+      api_key: 'the key',
+      model: 'small',
+      outgoing_fields: { BusinessCapability: ['name'] },
+    });
+    const words = { title: 'One desk', summary: 'Two become one.', steps: ['Switch off what is left.'] };
+    world.answer = () => words;
+    const worded = await admin.post(asking, { ...land.session, selectedOption: { id: 'consolidate' } });
+    expect(worded.body).toEqual({
+      ...(await ask('phase3', { selectedOption: { id: 'consolidate' } })),
+      wording: { ...words, model: 'small', prompt: 'architecture.v1' },
+    });
+    const sent = JSON.stringify(world.asked);
+    expect(sent).toContain(land.session.requirement);
+    expect(sent).toContain('Ordering');
+    // names of applications may not leave, and reasons and costs never do
+    for (const kept of ['Forms', 'stronger', '300']) expect(sent).not.toContain(kept);
+    world.fault = () => 500;
+    expect((await admin.post(asking, land.session)).body.code).toBe('upstream_failed');
+    await world.close();
   });
 });

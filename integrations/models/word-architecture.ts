@@ -1,0 +1,90 @@
+import Type, { type Static } from 'typebox';
+import { mayLeave, readOutgoingCards } from '../../domain/ai/ai.outgoing.ts';
+import { type AiSettings, requireAi } from '../../domain/ai/ai.provider.ts';
+import type { ArchitecturePlan } from '../../domain/architect/architect.phases.ts';
+import { APPLICATION, CAPABILITY } from '../../domain/architect/architect.words.ts';
+import type { Ctx } from '../../domain/context.ts';
+import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import { complete } from './models.complete.ts';
+import { refusalOf } from './models.refusals.ts';
+import { type ModelServices, requestPatience } from './models.types.ts';
+import { architecturePrompt } from './prompts/architecture.v1.ts';
+
+/** Cards and gaps that a model is told of. */
+const MOST_TOLD = 60;
+
+const wordingSchema = Type.Object(
+  {
+    title: Type.String({ minLength: 1, maxLength: 200 }),
+    summary: Type.String({ minLength: 1, maxLength: 4_000 }),
+    steps: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 12 }),
+  },
+  { additionalProperties: false },
+);
+
+/** A proposal in a model's words; the proposal itself stays what the rules made. */
+export interface Wording extends Static<typeof wordingSchema> {
+  model: string;
+  /** Such as `architecture.v1`. */
+  prompt: string;
+}
+
+/**
+ * Has a model word a target architecture. It is told what the settings let out of cards, and no costs.
+ * @throws EstateError `ai_not_configured`, `ai_budget_spent`, `upstream_failed`.
+ */
+export async function wordArchitecture(
+  ctx: Ctx,
+  services: ModelServices,
+  settings: WorkspaceSettings,
+  requirement: string | null,
+  { architecture, gaps }: ArchitecturePlan,
+): Promise<Wording> {
+  requireAi(settings);
+  const { ai } = settings.values;
+  const cards = architecture.cards.slice(0, MOST_TOLD);
+  const told = gaps.slice(0, MOST_TOLD);
+  const stored = [...cards.filter(({ change }) => change !== 'new'), ...told.map(({ card }) => card)];
+  const outgoing = new Map(
+    (await readOutgoingCards(ctx, ai, [...new Set(stored.map(({ id }) => id).filter(isStored))])).map(
+      (card) => [card.id, card],
+    ),
+  );
+  const named = namesMayLeave(ctx, ai);
+  const cardOf = ({ id, type, name }: { id: string; type: string; name: string }) => {
+    if (isStored(id))
+      return { id, type, ...(outgoing.get(id)?.name ? { name: outgoing.get(id)!.name } : {}) };
+    return { id, type, ...(named ? { name } : {}) };
+  };
+  try {
+    const { answer, model, prompt } = await complete(
+      services,
+      {
+        purpose: 'architecture',
+        runId: null,
+        prompt: architecturePrompt,
+        data: {
+          requirement,
+          option: architecture.option,
+          gaps: told.map(({ kind, severity, card }) => ({ kind, severity, card: cardOf(card) })),
+          cards: cards.map((card) => ({ ...cardOf(card), change: card.change })),
+        },
+        schema: wordingSchema,
+      },
+      requestPatience,
+    );
+    return { ...answer, model, prompt };
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+const isStored = (id: string): boolean => /^[0-9a-f-]{36}$/.test(id);
+
+/** Whether names of new cards, which are made of names of capabilities and products, may be told. */
+function namesMayLeave(ctx: Ctx, ai: AiSettings): boolean {
+  return [APPLICATION, CAPABILITY].every((key) => {
+    const type = ctx.metamodel.cardTypes.get(key);
+    return type !== undefined && mayLeave(ai, type, 'name');
+  });
+}
