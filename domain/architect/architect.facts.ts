@@ -66,29 +66,26 @@ async function readApplications(
   const attributes = visibleAttributes(ctx);
   const types = relationTypesBetween(ctx.metamodel, APPLICATION, CAPABILITY);
   const { rows } = await sql.raw(
-    `with found as materialized (
-       select c.id, c.name_key, count(distinct e.capability_id) as capabilities from (
-         select r.target_id as capability_id, r.source_id as id from relations r
-         where r.target_id = any(?::uuid[]) and r.type = any(?::text[])
+    // looked up one by one by their ids: the planner knows little of tables that have just been filled
+    `with types as materialized (select unnest(?::text[]) as key),
+     edges as (
+       select i.id as capability_id, e.id from unnest(?::uuid[]) i(id) cross join lateral (
+         select r.source_id as id, r.type from relations r where r.target_id = i.id
          union all
-         select r.source_id, r.target_id from relations r where r.source_id = any(?::uuid[]) and r.type = any(?::text[])
-       ) e join cards c on c.id = e.id
+         select r.target_id, r.type from relations r where r.source_id = i.id
+       ) e where e.type in (select key from types)
+     ), ends as materialized (select id, count(distinct capability_id) as capabilities from edges group by id),
+     found as materialized (
+       select e.id, c.name_key, e.capabilities from ends e cross join lateral (
+         select c.id, c.type, c.status, c.name_key from cards c where c.id = e.id offset 0) c
        where c.type = ? and c.status = 'ACTIVE' and (${visible.sql})
-       group by c.id, c.name_key
      ), chosen as (select * from found order by capabilities desc, name_key, id limit ?)
-     select c.id, c.name, c.subtype, ${attributes.sql} as attributes, ${ENDS_ON} as ends_on,
-       (select count(*)::int from found) as total
-     from chosen h join cards c on c.id = h.id order by h.name_key, h.id`,
-    [
-      ids,
-      types,
-      ids,
-      types,
-      APPLICATION,
-      ...visible.bindings,
-      MOST_APPLICATIONS,
-      ...attributes.bindings,
-    ] as never,
+     select h.id, c.*, (select count(*)::int from found) as total
+     from chosen h cross join lateral (
+       select c.name, c.subtype, ${attributes.sql} as attributes, ${ENDS_ON} as ends_on
+       from cards c where c.id = h.id offset 0) c
+     order by h.name_key, h.id`,
+    [types, ids, APPLICATION, ...visible.bindings, MOST_APPLICATIONS, ...attributes.bindings] as never,
   );
   return {
     rows: rows.map(({ total: _, ...row }: ApplicationRow & { total: number }) => row),
@@ -102,17 +99,22 @@ async function readPeers(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string,
   const visible = visibleCards(ctx);
   const types = ctx.metamodel.visibleRelationTypes;
   const { rows } = await sql.raw(
-    `select e.application_id, e.relation_type, e.direction, c.id, c.name, c.type, ${ENDS_ON} as ends_on
-     from (
-       select r.source_id as application_id, r.target_id as id, r.type as relation_type, 'outgoing' as direction
-       from relations r where r.source_id = any(?::uuid[]) and r.type = any(?::text[])
-       union all
-       select r.target_id, r.source_id, r.type, 'incoming'
-       from relations r where r.target_id = any(?::uuid[]) and r.type = any(?::text[])
-     ) e join cards c on c.id = e.id
+    `with types as materialized (select unnest(?::text[]) as key),
+     edges as (
+       select i.id as application_id, e.* from unnest(?::uuid[]) i(id) cross join lateral (
+         select r.target_id as id, r.type as relation_type, 'outgoing' as direction
+         from relations r where r.source_id = i.id
+         union all
+         select r.source_id, r.type, 'incoming' from relations r where r.target_id = i.id
+       ) e where e.relation_type in (select key from types)
+     )
+     select e.application_id, e.relation_type, e.direction, e.id, c.name, c.type, c.ends_on
+     from edges e cross join lateral (
+       select c.id, c.name, c.type, c.status, c.name_key, ${ENDS_ON} as ends_on from cards c
+       where c.id = e.id offset 0) c
      where c.status = 'ACTIVE' and (${visible.sql})
-     order by c.type, c.name_key, c.id, e.relation_type, e.application_id limit ?`,
-    [ids, types, ids, types, ...visible.bindings, MOST_PEERS] as never,
+     order by c.type, c.name_key, e.id, e.relation_type, e.application_id limit ?`,
+    [types, ids, ...visible.bindings, MOST_PEERS] as never,
   );
   const peers = new Map<string, Peer[]>();
   for (const { application_id, ...peer } of rows as (Peer & { application_id: string })[]) {

@@ -156,23 +156,26 @@ function strongestFirst({ metamodel, facts, gaps, answers }: Brief): ScopeApplic
  */
 function consolidate(plan: Plan): void {
   const { facts, gaps, answers, builder, homes } = plan;
-  const contested = new Set(gaps.flatMap(({ kind, card }) => (kind === 'overlap' ? card.id : [])));
   const order = strongestFirst(plan);
   const place = new Map(order.map(({ id }, n) => [id, n]));
   const byId = new Map(order.map((application) => [application.id, application]));
-  const capabilities = new Map(facts.capabilities.map((capability) => [capability.id, capability]));
+  const contested = new Set(gaps.flatMap(({ kind, card }) => (kind === 'overlap' ? card.id : [])));
+  /** Of the contested capabilities the applications, the strongest first. */
+  const rivals = new Map(
+    facts.capabilities.flatMap(({ id, application_ids }) =>
+      contested.has(id)
+        ? [[id, [...application_ids].sort((a, b) => place.get(a)! - place.get(b)!)] as const]
+        : [],
+    ),
+  );
   const gone = new Set<string>();
   for (const application of [...order].reverse()) {
     const { id, name, capability_ids, other_capabilities } = application;
     if (other_capabilities > 0 || chose(answers, 'keep', id) || chose(answers, 'keep', name)) continue;
-    const heirs = capability_ids.map((capability) =>
-      contested.has(capability)
-        ? capabilities
-            .get(capability)!
-            .application_ids.filter((other) => !gone.has(other) && place.get(other)! < place.get(id)!)
-            .sort((a, b) => place.get(a)! - place.get(b)!)[0]
-        : undefined,
-    );
+    const heirs = capability_ids.map((capability) => {
+      const heir = rivals.get(capability)?.find((other) => !gone.has(other));
+      return heir !== undefined && place.get(heir)! < place.get(id)! ? heir : undefined;
+    });
     if (heirs.length === 0 || heirs.some((heir) => heir === undefined)) continue;
     gone.add(id);
     const first = byId.get([...heirs].sort((a, b) => place.get(a!)! - place.get(b!)!)[0]!)!;
