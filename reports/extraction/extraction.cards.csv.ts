@@ -2,22 +2,16 @@ import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';
-import { csvTable, escapedText } from './extraction.csv.ts';
+import { type CsvMember, csvMembers, csvTable, escapedText } from './extraction.csv.ts';
 import type { LineTable } from './extraction.rows.ts';
-import { timestamp } from './extraction.sql.ts';
 import type { Column } from './extraction.types.ts';
 
 /** Cells that hold no text which could be calculated. */
 const plain: Record<string, string> = {
-  id: 'c.id',
   type: 'c.type',
   subtype: 'c.subtype',
-  parent_id: 'c.parent_id',
   status: 'c.status',
   approval_status: 'c.approval_status',
-  data_quality: 'c.data_quality::float8',
-  created_at: timestamp('c.created_at'),
-  updated_at: timestamp('c.updated_at'),
   // each begins with a role's key
   stakeholders: 's.cell',
   'lifecycle.plan': "c.lifecycle ->> 'plan'",
@@ -38,6 +32,14 @@ const texts: Record<string, string> = {
   tags: 't.cell',
 };
 
+const members: Record<string, CsvMember> = {
+  ...csvMembers('id', { id: 'c.id', parent_id: 'c.parent_id' }),
+  ...csvMembers('plain', plain),
+  ...csvMembers('text', texts),
+  ...csvMembers('number', { data_quality: 'c.data_quality' }),
+  ...csvMembers('time', { created_at: 'c.created_at', updated_at: 'c.updated_at' }),
+};
+
 /** Several values in one cell. */
 const joined = {
   each: (text: string) => escapedText(text, '\\\\;'),
@@ -52,6 +54,6 @@ export async function cardCsv(
   columns: Column[],
   guard: boolean,
 ): Promise<LineTable> {
-  const cells = { plain, texts, joins: cardJoins(selection, columns, joined) };
+  const cells = { members, joins: cardJoins(selection, columns, joined) };
   return await csvTable(snapshot, cardSource(ctx, selection), cells, columns, guard);
 }

@@ -1,10 +1,11 @@
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
-import { literal } from '../../platform/literals.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
+import { withAttributes } from './extraction.ndjson.ts';
 import { type Join, type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
+import { type CsvColumn, type CsvKind, csvRows, type MemberKind } from './writers/csv.rows.ts';
 
-// What `domain/transfer/csv-cells.ts` says of cells, as SQL. Quotes are COPY's affair.
+// What `domain/transfer/csv-cells.ts` says of cells, as SQL for what COPY quotes, and of extractions.
 
 /** A text for a cell; with `guard`, one that a spreadsheet would calculate has an apostrophe in front. */
 export function csvText(value: string, guard: boolean): string {
@@ -20,67 +21,75 @@ export function escapedText(value: string, characters: string): string {
   return `regexp_replace(${value}, '[${characters}]', '\\\\\\&', 'g')`;
 }
 
-/** A member of the JSON object `object` for a cell of a field of that type. */
-function csvMember(object: string, key: string, type: FieldType, guard: boolean): string {
-  const name = literal(key);
-  const value = `(${object} ->> ${name})`;
+/** How a field of that type becomes a cell. */
+function memberKind(type: FieldType): MemberKind {
   switch (type) {
     case 'text':
     case 'multiline_text':
     case 'url':
-      return csvText(value, guard);
+      return 'text';
     case 'multiple_select':
-      return `case when jsonb_typeof(${object} -> ${name}) = 'array' then (select string_agg(${escapedText('x', '\\\\;')}, ';')
-          from jsonb_array_elements_text(${object} -> ${name}) x) end`;
+      return 'list';
     // options, numbers, days and yes or no are never calculated
     default:
-      return value;
+      return 'plain';
   }
 }
 
-/** From how many types on it is quicker to look into every object than at its type. */
+/** From how many types on a field that is the same in all of them is looked for in every object. */
 const MANY = 4;
 
 /**
- * The column `attributes.<key>` of objects of several types: as few as may be are looked into, since an object fills
- * a tenth of the columns that all types have together.
- * @param typeOf SQL of the type's key. @param fieldOf the field's type in a type, undefined where it has none.
+ * The column of a member of objects of several types.
+ * @param fieldOf the field's type in a type, undefined where it has none.
  */
-export function csvAttribute(
-  object: string,
-  typeOf: string,
+export function memberColumn(
   types: readonly string[],
   key: string,
   fieldOf: (type: string) => FieldType | undefined,
-  guard: boolean,
-): string {
-  const cases = new Map<string, string[]>();
+): CsvColumn {
+  const kinds = new Map<string, MemberKind>();
   for (const type of types) {
     const field = fieldOf(type);
-    if (!field) continue;
-    const cell = csvMember(object, key, field, guard);
-    cases.set(cell, [...(cases.get(cell) ?? []), type]);
+    if (field) kinds.set(type, memberKind(field));
   }
-  const [only] = cases;
-  if (only && cases.size === 1 && (only[1].length >= MANY || only[1].length === types.length)) return only[0];
-  const branches = [...cases].map(([cell, those]) => {
-    return `when ${typeOf} in (${those.map(literal).join(', ')}) then ${cell}`;
-  });
-  return `case ${branches.join(' ')} end`;
+  const [only, ...others] = new Set(kinds.values());
+  const common = others.length === 0 && (kinds.size >= MANY || kinds.size === types.length);
+  return { key, kindIn: common ? () => only : (type) => kinds.get(type) };
 }
 
-/** What is written of one kind of object. */
+/** A value for a cell. */
+export interface CsvMember {
+  sql: string;
+  kind: CsvKind;
+}
+
+/** The values of SQL of one kind, by header. */
+export const csvMembers = (kind: CsvKind, values: Record<string, string>): Record<string, CsvMember> =>
+  Object.fromEntries(Object.entries(values).map(([header, sql]) => [header, { sql, kind }]));
+
+/** Values by header, and the joins that they need. */
 export interface CsvCells {
-  /** Cells by header that hold no text which could be calculated. */
-  plain: Record<string, string>;
-  texts: Record<string, string>;
-  /** Joins that only cells need. */
+  members: Record<string, CsvMember>;
   joins: readonly Join[];
 }
 
-const changeCells: Record<string, string> = { deleted: 'null', removed: 'null', position: 'x.position' };
+/** As which type the database sends a value. */
+const sent: Record<CsvKind, string> = {
+  plain: 'text',
+  text: 'text',
+  id: 'uuid',
+  number: 'float8',
+  time: 'timestamptz',
+};
 
-const goneCells: Record<string, string> = {
+const changeMembers: Record<string, CsvMember> = {
+  deleted: { sql: 'null', kind: 'plain' },
+  removed: { sql: 'null', kind: 'plain' },
+  position: { sql: 'x.position', kind: 'plain' },
+};
+
+const goneMembers: Record<string, string> = {
   id: 'g.id',
   type: 'g.type',
   deleted: "case when g.deleted then 'true' end",
@@ -88,36 +97,37 @@ const goneCells: Record<string, string> = {
   position: 'g.position',
 };
 
+const PREFIX = 'attributes.';
+
 /** The objects of a source as lines of CSV, from the snapshot, oldest first. */
 export async function csvTable(
   snapshot: Snapshot,
   source: RowSource,
-  { plain, texts, joins }: CsvCells,
+  { members, joins }: CsvCells,
   columns: Column[],
   guard: boolean,
 ): Promise<LineTable> {
-  const { row, attributes, types } = source;
-  // cut once for all columns
-  const cut = attributes.bindings.length > 0;
-  const object = cut ? 'cut.attributes' : attributes.sql;
-  const cells = columns.map(({ header }) => {
-    if (header in plain) return plain[header]!;
-    if (header in texts) return csvText(texts[header]!, guard);
-    if (source.gone && header in changeCells) return changeCells[header]!;
-    const key = header.slice('attributes.'.length);
-    const fieldOf = (type: string) => source.fieldOf(type, key);
-    return csvAttribute(object, `${row}.type`, types, key, fieldOf, guard);
+  const { row, types } = source;
+  const known = source.gone ? { ...members, ...changeMembers } : members;
+  const placed = columns.filter(({ header }) => header in known).map(({ header }) => header);
+  const lines = columns.map(({ header }): CsvColumn => {
+    const member = known[header];
+    if (member) return { kind: member.kind };
+    const key = header.slice(PREFIX.length);
+    return memberColumn(types, key, (type) => source.fieldOf(type, key));
   });
-  const lateral = `cross join lateral (select ${attributes.sql} as attributes offset 0) cut`;
-  const from = cut
-    ? {
-        sql: `${source.from.sql} ${lateral}`,
-        bindings: [...source.from.bindings, ...attributes.bindings],
-      }
-    : source.from;
-  return await lineTable(snapshot, 'csv', { ...source, from }, columns, {
-    cells: { sql: cells.join(', '), bindings: [] },
+  const list = (type: string, sqlOf: (header: string) => string, attributes: string): string =>
+    [
+      `(${type})::text`,
+      ...placed.map((header) => `(${sqlOf(header)})::${sent[known[header]!.kind]}`),
+      attributes,
+    ].join(', ');
+  return await lineTable(snapshot, csvRows(lines, guard), withAttributes(source), columns, {
+    cells: {
+      sql: list(`${row}.type`, (header) => known[header]!.sql, 'o.attributes'),
+      bindings: [],
+    },
     joins,
-    goneCells: columns.map(({ header }) => goneCells[header] ?? 'null').join(', '),
+    goneCells: list('g.type', (header) => goneMembers[header] ?? 'null', 'null::jsonb'),
   });
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { binaryRows } from './extraction.binary.ts';
-import { csvTable } from './extraction.csv.ts';
+import { csvMembers, csvTable } from './extraction.csv.ts';
 import { jsonTable, membersOf } from './extraction.ndjson.ts';
 import { type RelationSelection, relationSource } from './extraction.relations.source.ts';
 import { relationMembers } from './extraction.relations.ts';
@@ -29,6 +29,12 @@ const texts: Record<string, string> = {
   description: 'r.description',
 };
 
+const csvCells = {
+  ...csvMembers('id', plain),
+  ...csvMembers('plain', keys),
+  ...csvMembers('text', texts),
+};
+
 /** The relations of which both ends are among the selected cards, as lines of CSV. */
 export async function relationCsv(
   snapshot: Snapshot,
@@ -37,7 +43,7 @@ export async function relationCsv(
   columns: Column[],
   guard: boolean,
 ): Promise<LineTable> {
-  const cells = { plain: { ...plain, ...keys }, texts, joins: [] };
+  const cells = { members: csvCells, joins: [] };
   return await csvTable(snapshot, relationSource(ctx, selection), cells, columns, guard);
 }
 

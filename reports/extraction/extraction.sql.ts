@@ -15,8 +15,3 @@ export function jsonTimestamp(column: string): string {
   const time = `date_trunc('milliseconds', ${column} at time zone 'UTC') + interval '1 microsecond'`;
   return `(left(to_json(${time})::text, 24) || 'Z"')`;
 }
-
-/** The same without quotes. */
-export function timestamp(column: string): string {
-  return `substr(${jsonTimestamp(column)}, 2, 24)`;
-}

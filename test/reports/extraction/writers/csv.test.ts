@@ -4,9 +4,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readCsv } from '../../../../domain/imports/imports.read-csv.ts';
 import { joinValues, neutralise } from '../../../../domain/transfer/csv-cells.ts';
+import type { RowWriter } from '../../../../platform/copy-out.ts';
 import { literal } from '../../../../platform/literals.ts';
 import { type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
-import { csvAttribute, csvText } from '../../../../reports/extraction/extraction.csv.ts';
+import { csvText, memberColumn } from '../../../../reports/extraction/extraction.csv.ts';
+import { type CsvColumn, csvRows } from '../../../../reports/extraction/writers/csv.rows.ts';
 import { writeCsv } from '../../../../reports/extraction/writers/lines.ts';
 import { createTestServices, type TestServices } from '../../../support/harness.ts';
 import { Kept, Stuck, textColumns } from './tables.ts';
@@ -37,6 +39,19 @@ async function written(...of: Parameters<typeof tableOf>): Promise<string> {
   const out = new Kept();
   await writeCsv(tableOf(...of), out, {});
   expect(out.writableFinished).toBe(true);
+  return out.content.toString('utf8');
+}
+
+async function writtenBy(
+  writer: RowWriter,
+  snapshot: Snapshot,
+  headers: string[],
+  query: string,
+  values: unknown[],
+): Promise<string> {
+  const out = new Kept();
+  const lines = snapshot.lines(writer, query, values);
+  await writeCsv({ name: 'Cards', columns: textColumns(...headers), expected: 0, lines }, out, {});
   return out.content.toString('utf8');
 }
 
@@ -82,24 +97,51 @@ it('joins the values of a list, and looks only into objects of a type that has t
   const lists = fc.sample(list, { numRuns: 300, seed: 5 });
   const fieldOf = (type: string) =>
     ({ A: 'multiple_select', B: 'number' })[type] as 'multiple_select' | 'number' | undefined;
-  const cell = csvAttribute('o.v', 'o.type', ['A', 'B', 'C'], 'k', fieldOf, true);
   const rows = [
     ...lists.map((values) => ['A', { k: values }]),
     ['A', { k: [] }],
     ['A', {}],
     ['B', { k: -5.5 }],
     ['C', { k: 'not a field of it' }],
+    ['A', { 'l"': ['k'], k: [null, 1, true, { a: ';' }], m: [[]] }],
   ];
+  const columns = [memberColumn(['A', 'B', 'C'], 'k', fieldOf), { kind: 'number' } as const];
+  const query = 'select x ->> 0, 1::float8, x -> 1 from jsonb_array_elements(?::jsonb) x';
   const content = await inSnapshot((snapshot) =>
-    written(
-      snapshot,
-      ['k', 'n'],
-      `select ${cell}, 1 from (select x ->> 0 as type, x -> 1 as v from jsonb_array_elements(?::jsonb) x) o`,
-      [JSON.stringify(rows)],
-    ),
+    writtenBy(csvRows(columns, true), snapshot, ['k', 'n'], query, [JSON.stringify(rows)]),
   );
-  expect(cellsOf(content).map(([value]) => value)).toEqual([...lists.map(joinValues), '', '', '-5.5', '']);
+  const cells = cellsOf(content).map(([value]) => value);
+  expect(cells).toEqual([...lists.map(joinValues), ...['', '', '-5.5', ''], '1;true;{"a": "\\;"}']);
 });
+
+it.each([true, false])(
+  'writes values and members as the database itself does, guarded: %s',
+  async (guard) => {
+    const values = fc.sample(text, { numRuns: 2_000, seed: 17 }).filter(storable);
+    const kinds: CsvColumn[] = [
+      ...(['plain', 'text'] as const).map((kind) => ({ kind })),
+      ...(['id', 'time', 'number'] as const).map((kind) => ({ kind })),
+      ...(['text', 'plain'] as const).map((kind) => ({ key: kind, kindIn: () => kind })),
+    ];
+    const headers = ['plain', 'text', 'id', 'time', 'number', 'a', 'b'];
+    const from = `from (select value as v, n, md5(n::text)::uuid as id,
+      '1999-12-31T23:58:57Z'::timestamptz + n * interval '1234567.891 seconds' as at
+    from jsonb_array_elements_text(?::jsonb) with ordinality as x(value, n)) x order by x.n`;
+    const at = `to_char(x.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+    const cell = csvText('x.v', guard);
+    const ours = `select 'A', x.v, x.v, x.id, x.at, x.n / 8::float8,
+    jsonb_build_object('text', x.v, 'plain', x.v, 'other', jsonb_build_array(x.v)) ${from}`;
+    const theirs = `select x.v, ${cell}, x.id, ${at}, x.n / 8::float8, ${cell}, x.v ${from}`;
+    const [made, copied] = await inSnapshot(async (snapshot) => {
+      const list = [JSON.stringify(values)];
+      return [
+        await writtenBy(csvRows(kinds, guard), snapshot, headers, ours, list),
+        await written(snapshot, headers, theirs, list),
+      ];
+    });
+    expect(made).toBe(copied);
+  },
+);
 
 it('takes every text, number and list as a value of a statement as it is', async () => {
   const values = fc.sample(text, { numRuns: 500, seed: 3 }).filter(storable);

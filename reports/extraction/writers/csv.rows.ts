@@ -1,0 +1,200 @@
+import type { RowWriter } from '../../../platform/copy-out.ts';
+import { copyBytes, floatAt, ID_TEXT, int32At, TIME_TEXT, writeId, writeTime } from './binary.ts';
+import { eachElement, eachMember, writeText } from './json-scan.ts';
+
+/**
+ * What a value is: a text as it is, one which a spreadsheet might calculate (of which an empty one is none), an id, a number or a
+ * moment.
+ */
+export type CsvKind = 'plain' | 'text' | 'id' | 'number' | 'time';
+
+/** How a member of an object becomes a cell: as `plain` and `text`, or several values in one. */
+export type MemberKind = 'plain' | 'text' | 'list';
+
+/** A column: a value of the row, or a member of its object, told for each type of objects that has it. */
+export type CsvColumn = { kind: CsvKind } | { key: string; kindIn(type: string): MemberKind | undefined };
+
+const [CR, LF] = [0x0d, 0x0a];
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const APOSTROPHE = 0x27;
+const [SEMICOLON, BACKSLASH] = [0x3b, 0x5c];
+const LIST = 0x5b;
+const NULL = 0x6e;
+/** Bytes of a cell beyond twice those of its value: of an id, moment or number, of the comma, the quotes and the apostrophe. */
+const CELL = Math.max(ID_TEXT, TIME_TEXT) + 4;
+
+/** Which bytes make a text one that is calculated, and which make a cell need quotes. */
+const marked = (characters: string): Uint8Array => {
+  const marks = new Uint8Array(256);
+  for (const character of characters) marks[character.charCodeAt(0)] = 1;
+  return marks;
+};
+const risky = marked('=+-@\t\r');
+const quoted = marked('",\r\n');
+
+/** As `neutralise` of `domain/transfer/csv-cells.ts` has it. */
+function isRisky(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = from;
+  while (at < to && bytes[at] === APOSTROPHE) at += 1;
+  return at < to && risky[bytes[at]!] === 1;
+}
+
+/** Writes a cell with quotes where RFC 4180 needs them, and for an empty text, since nothing stands for no value. */
+function writeCell(source: Buffer, from: number, to: number, target: Buffer, start: number, guard: boolean) {
+  let needed = from === to;
+  for (let n = from; n < to && !needed; n += 1) needed = quoted[source[n]!] === 1;
+  let at = start;
+  if (needed) {
+    target[at] = QUOTE;
+    at += 1;
+  }
+  if (guard) {
+    target[at] = APOSTROPHE;
+    at += 1;
+  }
+  if (!needed) return copyBytes(source, from, to, target, at);
+  for (let n = from; n < to; n += 1) {
+    const byte = source[n]!;
+    target[at] = byte;
+    at += 1;
+    if (byte === QUOTE) {
+      target[at] = byte;
+      at += 1;
+    }
+  }
+  target[at] = QUOTE;
+  return at + 1;
+}
+
+/** For texts of which the escapes are taken off. */
+let plain = Buffer.alloc(4096);
+let listed = Buffer.alloc(4 * 4096);
+
+/** Joins the values of a list as `joinValues` has them. @returns the bytes in `listed`, below 0 when there are none. */
+function joinList(source: Buffer, start: number): number {
+  let at = 0;
+  let count = 0;
+  eachElement(source, start, (from, to) => {
+    if (source[from] === NULL) return;
+    if (count > 0) {
+      listed[at] = SEMICOLON;
+      at += 1;
+    }
+    count += 1;
+    const isText = source[from] === QUOTE;
+    const end = isText ? writeText(source, from, to, plain, 0) : copyBytes(source, from, to, plain, 0);
+    for (let n = 0; n < end; n += 1) {
+      const byte = plain[n]!;
+      if (byte === SEMICOLON || byte === BACKSLASH) {
+        listed[at] = BACKSLASH;
+        at += 1;
+      }
+      listed[at] = byte;
+      at += 1;
+    }
+  });
+  return count === 0 ? -1 : at;
+}
+
+/**
+ * Writes rows as lines of CSV (RFC 4180, comma, CRLF). A row has the type of its object, the values of the columns that are no
+ * members in their order, and the object as the database keeps it.
+ * @param guard whether a text that a spreadsheet would calculate has an apostrophe in front.
+ */
+export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWriter {
+  const values = [...columns.entries()].flatMap(([n, column]) => ('kind' in column ? [n] : []));
+  const kinds = columns.map((column) => ('kind' in column ? column.kind : 'member'));
+  const [from, to] = [new Int32Array(columns.length), new Int32Array(columns.length)];
+  const memberKinds = new Array<MemberKind>(columns.length).fill('plain');
+  const membersOf = new Map<string, Map<string, { n: number; kind: MemberKind }>>();
+
+  const membersIn = (type: string) => {
+    let members = membersOf.get(type);
+    if (!members) {
+      members = new Map();
+      for (const [n, column] of columns.entries()) {
+        const kind = 'kind' in column ? undefined : column.kindIn(type);
+        if (kind) members.set((column as { key: string }).key, { n, kind });
+      }
+      membersOf.set(type, members);
+    }
+    return members;
+  };
+
+  const writeMember = (source: Buffer, n: number, target: Buffer, at: number): number => {
+    const [start, end, kind] = [from[n]!, to[n]!, memberKinds[n]!];
+    const first = source[start]!;
+    if (kind === 'list') {
+      const length = first === LIST ? joinList(source, start) : -1;
+      return length < 0 ? at : writeCell(listed, 0, length, target, at, false);
+    }
+    if (first === NULL) return at;
+    const isText = first === QUOTE;
+    const bytes = isText ? plain : source;
+    const begin = isText ? 0 : start;
+    const stop = isText ? writeText(source, start, end, plain, 0) : end;
+    if (kind === 'plain') return writeCell(bytes, begin, stop, target, at, false);
+    return begin === stop
+      ? at
+      : writeCell(bytes, begin, stop, target, at, guard && isRisky(bytes, begin, stop));
+  };
+
+  return (source, start, target, begin) => {
+    const size = source.length - start;
+    if (begin + 2 * size + columns.length * CELL > target.length) return -1;
+    if (plain.length < size) [plain, listed] = [Buffer.alloc(size * 2), Buffer.alloc(size * 4)];
+    from.fill(-1);
+    // how many values there are is known
+    let at = start + 2;
+    const length = int32At(source, at);
+    const type = source.toString('utf8', at + 4, at + 4 + length);
+    at += 4 + length;
+    for (const n of values) {
+      const bytes = int32At(source, at);
+      at += 4;
+      if (bytes < 0) continue;
+      from[n] = at;
+      at += bytes;
+      to[n] = at;
+    }
+    if (int32At(source, at) > 0) {
+      const members = membersIn(type);
+      // the version of the form goes first
+      eachMember(source, at + 5, (key, first, end) => {
+        const member = members.get(key);
+        if (!member) return;
+        from[member.n] = first;
+        to[member.n] = end;
+        memberKinds[member.n] = member.kind;
+      });
+    }
+    let out = begin;
+    for (let n = 0; n < columns.length; n += 1) {
+      if (n > 0) {
+        target[out] = COMMA;
+        out += 1;
+      }
+      const [first, end] = [from[n]!, to[n]!];
+      if (first < 0) continue;
+      const kind = kinds[n]!;
+      if (kind === 'member') {
+        out = writeMember(source, n, target, out);
+      } else if (kind === 'plain') {
+        out = writeCell(source, first, end, target, out, false);
+      } else if (kind === 'text') {
+        if (first < end)
+          out = writeCell(source, first, end, target, out, guard && isRisky(source, first, end));
+      } else if (kind === 'id') {
+        out = writeId(source, first, target, out);
+      } else if (kind === 'time') {
+        out = writeTime(source, first, target, out);
+      } else {
+        out += target.write(String(floatAt(source, first)), out, 'latin1');
+      }
+    }
+    target[out] = CR;
+    target[out + 1] = LF;
+    return out + 2;
+  };
+}
