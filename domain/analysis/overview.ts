@@ -22,6 +22,7 @@ export interface Overview {
   vendor_count: number;
   /** Clusters that nobody has confirmed or dismissed. */
   duplicate_clusters: number;
+  /** Cards that should be modernised, without what was dismissed. */
   modernization_count: number;
   /** The cards with the least data quality. */
   top_issues: { id: string; name: string; type: string; data_quality: number }[];
@@ -51,11 +52,13 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
        count(*) filter (where type = ?)::int as vendor_count,
        (select count(*)::int from duplicate_clusters d where d.status in ('pending', 'investigating')
           and ${clusters.sql}) as duplicate_clusters,
+       (select count(*)::int from modernizations m where m.is_current and m.status <> 'dismissed'
+          and m.card_id in (select id from c)) as modernization_count,
        (select coalesce(json_agg(t), '[]') from (
           select id, name, type, data_quality from c order by data_quality, id limit ${MOST_ISSUES}) t) as top_issues
      from c`,
     [...attributes.bindings, ...visible.bindings, VENDOR_TYPE, ...clusters.bindings] as never,
   );
   const seesCosts = may(ctx.caller, 'costs.view');
-  return { ...rows[0], modernization_count: 0, total_cost: seesCosts ? rows[0].total_cost : null };
+  return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };
 }

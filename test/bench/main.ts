@@ -31,6 +31,7 @@ import { landscapeReports } from './scenarios/landscape-reports.ts';
 import { list } from './scenarios/list.ts';
 import { odata } from './scenarios/odata.ts';
 import { past } from './scenarios/past.ts';
+import { portfolioAnalysis } from './scenarios/portfolio-analysis.ts';
 import { recalculate } from './scenarios/recalculate.ts';
 import { reportGraphs } from './scenarios/report-graphs.ts';
 import { reports } from './scenarios/reports.ts';
@@ -59,6 +60,7 @@ const scenarios: Scenario[] = [
   rollback,
   recalculate,
   past,
+  portfolioAnalysis,
   reportGraphs,
   architect,
   eol,

@@ -146,10 +146,13 @@ it('judges other types, and only what is asked for', async () => {
 });
 
 it('keeps decisions, and tells nothing of costs to who may not see them', async () => {
+  const count = async () => (await member.get(`${root}/overview`)).body.modernization_count;
+  const all = await count();
   await t.services
     .db('modernizations')
     .where({ card_id: id.get('Dear Wiki') })
     .update({ status: 'dismissed' });
+  expect(await count()).toBe(all - 1);
   await run({});
   const items = await listed('?target_type=Application');
   const wiki = items.find(({ card_name }: { card_name: string }) => card_name === 'Dear Wiki');
@@ -168,7 +171,7 @@ it('keeps decisions, and tells nothing of costs to who may not see them', async 
   expect(JSON.stringify(seen)).not.toContain('costs more');
 });
 
-it('goes on where a run was stopped, with the same outcome', async () => {
+it('leaves what was there when a run is cancelled', async () => {
   const before = await listed('?fields=card_id,score,reasons');
   const { run_id, job_id } = (await admin.post(`${root}/modernizations/analyse`, {})).body;
   await admin.post(`/api/v1/jobs/${job_id}/cancel`);
@@ -180,6 +183,43 @@ it('goes on where a run was stopped, with the same outcome', async () => {
   await run({});
   expect(await listed('?fields=card_id,score,reasons')).toEqual(before);
   expect(await t.services.db('modernizations').where({ is_current: false })).toEqual([]);
+});
+
+it('goes on from the last page that a dead worker kept, with the same outcome', async () => {
+  const { db } = t.services;
+  const before = await listed('?target_type=Application&fields=card_id,score,reasons');
+  await workers.close(2_000);
+  const { run_id, job_id } = (await admin.post(`${root}/modernizations/analyse`, {})).body;
+  // what a worker had kept when it died: the first two cards
+  const cards = await db('cards').where({ type: 'Application' }).orderBy('id').limit(2).pluck('id');
+  await db.raw(
+    `insert into modernizations (run_id, target_type, card_id, modernization_type, current_tech, recommendation, effort,
+       score, score_without_costs, reasons, dependants)
+     select ?, target_type, card_id, modernization_type, current_tech, recommendation, effort, score,
+       score_without_costs, reasons, dependants from modernizations where is_current and card_id = any(?::uuid[])`,
+    [run_id, cards] as never,
+  );
+  const { rows } = await db.raw(
+    `select percentile_disc(array(select n / 100.0 from generate_series(0, 100) n)) within group (
+       order by (attributes ->> 'costTotalAnnual')::numeric) as ranks from cards where type = 'Application'`,
+  );
+  const checkpoint = {
+    after: cards[1],
+    judged: 2,
+    total: 4,
+    ranks: rows[0].ranks.map(Number),
+    today: new Date().toISOString().slice(0, 10),
+  };
+  await db('jobs')
+    .where({ id: job_id })
+    .update({ checkpoint: JSON.stringify(checkpoint) });
+  workers = await startWorkers(t.services, [modernizationsProcessor]);
+  const ended = await until('the run to end', async () => {
+    const { body } = await admin.get(`${root}/analysis-runs/${run_id}`);
+    return body.status === 'completed' ? body : undefined;
+  });
+  expect(ended.results).toMatchObject({ cards: 4, candidates: 3 });
+  expect(await listed('?target_type=Application&fields=card_id,score,reasons')).toEqual(before);
 });
 
 it('refuses what is unknown, not allowed or under way', async () => {
