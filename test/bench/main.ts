@@ -26,6 +26,7 @@ import { importAll } from './scenarios/import.ts';
 import { itsmLimits } from './scenarios/itsm-limits.ts';
 import { itsmPush } from './scenarios/itsm-push.ts';
 import { itsmSync } from './scenarios/itsm-sync.ts';
+import { itsmUndo } from './scenarios/itsm-undo.ts';
 import { landscape } from './scenarios/landscape.ts';
 import { landscapeReports } from './scenarios/landscape-reports.ts';
 import { list } from './scenarios/list.ts';
@@ -67,6 +68,7 @@ const scenarios: Scenario[] = [
   itsmLimits,
   itsmPush,
   itsmSync,
+  itsmUndo,
   duplicates,
 ];
 

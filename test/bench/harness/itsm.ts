@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { authority } from '../../emulators/certificates.ts';
-import type { Api } from './api.ts';
+import { type Api, untilDone } from './api.ts';
 import { repositoryRoot } from './processes.ts';
 
 /** A remote in a process of its own, which tells of itself and answers messages. */
@@ -53,4 +53,21 @@ export async function mapApplications(api: Api, base: string, more: object): Pro
     ...more,
   });
   return mapping.id;
+}
+
+/** A run as the service shows it. */
+export interface SyncRun {
+  id: string;
+  status: string;
+  stats: Record<string, number> & { seconds: Record<string, number> };
+}
+
+/** Starts a run and waits for its end. */
+export async function runOnce(api: Api, mappingId: string): Promise<SyncRun> {
+  const { id, job_id } = await api.post<{ id: string; job_id: string }>(
+    `/itsm-sync/sync/run/${mappingId}`,
+    {},
+  );
+  await untilDone(api, job_id);
+  return await api.get<SyncRun>(`/itsm-sync/sync/runs/${id}`);
 }

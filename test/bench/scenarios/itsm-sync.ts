@@ -7,8 +7,8 @@ import { failureText } from '../../../integrations/itsm/remote.failures.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { authority } from '../../emulators/certificates.ts';
 import { memoryLimiterStore } from '../../support/memory-limiter.ts';
-import { type Api, importFile, untilDone } from '../harness/api.ts';
-import { mapApplications, type RemoteProcess, startRemote } from '../harness/itsm.ts';
+import { importFile } from '../harness/api.ts';
+import { mapApplications, type RemoteProcess, runOnce, type SyncRun, startRemote } from '../harness/itsm.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
 import { startService } from '../harness/service.ts';
@@ -101,22 +101,6 @@ async function peakDuring<T>(measure: () => Promise<number>, work: Promise<T>): 
     running = false;
     await watch;
   }
-}
-
-interface Run {
-  id: string;
-  status: string;
-  stats: Record<string, number> & { seconds: Record<string, number> };
-}
-
-/** Starts a run and waits for its end. */
-async function runOnce(api: Api, mappingId: string): Promise<Run> {
-  const { id, job_id } = await api.post<{ id: string; job_id: string }>(
-    `/itsm-sync/sync/run/${mappingId}`,
-    {},
-  );
-  await untilDone(api, job_id);
-  return await api.get<Run>(`/itsm-sync/sync/runs/${id}`);
 }
 
 /** What a pull writes; what it keeps of its own way is left out. */
@@ -221,7 +205,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
 }
 
 /** Rows of a run's plan, of these actions alone where some are named; relations of what is gone go with it. */
-const planned = ({ stats }: Run, actions?: string[]): number =>
+const planned = ({ stats }: SyncRun, actions?: string[]): number =>
   Object.entries((stats.planned ?? {}) as unknown as Record<string, number>).reduce(
     (sum, [action, n]) => sum + (actions === undefined || actions.includes(action) ? n : 0),
     0,
