@@ -4,13 +4,13 @@ import { openDatabase } from '../../../platform/database.ts';
 import { processesRuns } from '../../../workers/itsm-run.ts';
 import { createRunner } from '../../../workers/runtime.run.ts';
 import type { VirtualClock } from '../../emulators/virtual-clock.ts';
-import { begin, type Ended, readRun, type World } from './world.ts';
+import { begin, type Ended, type Parts, readRun } from './world.ts';
 
 /** Carries out runs in this process as a worker does, on a clock on which waiting takes no time. */
 export interface Driver {
   clock: VirtualClock;
   /** Begins a run and carries it on until it has ended, or its job has failed for good. */
-  run(world: World, mappingId: string, how?: { complete?: boolean }): Promise<Ended>;
+  run(world: Parts, mappingId: string, how?: { complete?: boolean }): Promise<Ended>;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { faults } from '../../emulators/servicenow/faults.ts';
-import { createTestServices } from '../../support/harness.ts';
+import { createTestApp, createTestServices } from '../../support/harness.ts';
 import { endure } from './endure.ts';
+import { endureKind } from './kinds.ts';
 import { combinations } from './ordeals.ts';
 
 /** After so many ordeals every fault and every two of them have befallen calls. */
@@ -33,6 +34,16 @@ it(`both sides agree after faults of the remote, alone and two at once (seed ${s
     const missing = combinations.filter((one) => !together.has(one));
     process.stdout.write(`${combinations.length - missing.length} of ${combinations.length} combinations\n`);
     if (count >= ENOUGH) expect(missing, 'faults that have not come together').toEqual([]);
+  } finally {
+    await t.close();
+  }
+});
+
+it.each(['itop', 'netbox'] as const)(`both sides agree after faults of %s (seed ${seed})`, async (kind) => {
+  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  try {
+    const fired = await endureKind(t, kind, { seed, ordeals: Math.ceil(count / 10) });
+    process.stdout.write(`${kind}: ${[...fired].map(([fault, calls]) => `${fault} ${calls}`).join(', ')}\n`);
   } finally {
     await t.close();
   }

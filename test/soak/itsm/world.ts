@@ -18,12 +18,11 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** What runs are asked for and read through. */
+export type Parts = Pick<World, 'services' | 'ctx'>;
+
 /** A world with so many things at the remote and none here; what the database held of another one goes. */
-export async function createWorld(
-  { services, ctx }: Pick<World, 'services' | 'ctx'>,
-  size: Size,
-  options: Options,
-): Promise<World> {
+export async function createWorld({ services, ctx }: Parts, size: Size, options: Options): Promise<World> {
   const { db } = services;
   await db.raw('truncate itsm_connections, itsm_account_limits, cards, jobs cascade');
   const instance = await startServiceNow(options);
@@ -76,7 +75,7 @@ export async function createWorld(
 
 /** Asks for a run. @returns its id. */
 export async function begin(
-  { ctx }: World,
+  { ctx }: Parts,
   mappingId: string,
   more: { complete?: boolean; direction?: 'pull' | 'push' } = {},
 ): Promise<string> {
@@ -95,7 +94,7 @@ export interface Ended {
 /** Rows that change nothing. */
 const quiet = ['skip', 'conflict', 'stage'];
 
-export async function readRun({ services: { db } }: World, id: string): Promise<Ended> {
+export async function readRun({ services: { db } }: Parts, id: string): Promise<Ended> {
   const run = await db('itsm_runs').where({ id }).first();
   const log = await db('itsm_run_log').where({ run_id: id }).orderBy('id').select('level', 'message');
   const { planned = {} } = run.stats as RunRow['stats'];

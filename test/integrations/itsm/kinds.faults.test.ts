@@ -1,0 +1,17 @@
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { endureKind } from '../../soak/itsm/kinds.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+// `npm run soak -- --itsm --seed S` goes through many more of them
+const seed = Number(process.env.ITSM_SEED ?? randomInt(2 ** 31));
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+});
+afterAll(() => t.close());
+
+it.each(['itop', 'netbox'] as const)(`both sides agree after faults of %s (seed ${seed})`, async (kind) => {
+  expect((await endureKind(t, kind, { seed, ordeals: 2 })).size).toBeGreaterThan(0);
+});
