@@ -51,7 +51,7 @@ export const nothingKept = (): Kept => ({ found: 0, reopened: 0, changed: 0, res
  * Brings the findings of one source up to what is seen now, in few statements. What was seen before keeps its id, its
  * decision and its note; what is seen no more is resolved; what was resolved and is seen again stands again, and is to be
  * reviewed again where somebody had said that it is gone. `known` holds every finding of the source within the bounds of
- * `seen`, locked; of several on one card the first is carried on.
+ * `seen`; of several on one card the first is carried on. Only what is written is locked, and looked at again then.
  */
 export async function keepFindings(
   work: Work,
@@ -66,7 +66,7 @@ export async function keepFindings(
     if (!leads.has(at)) leads.set(at, finding);
   }
   const fresh: Seen[] = [];
-  const writes: { before: FindingRow; after: FindingRow; card: Known['card'] }[] = [];
+  const changes = new Map<string, Change>();
   for (const sight of seen) {
     const at = sight.card?.id ?? '';
     const lead = leads.get(at);
@@ -74,25 +74,33 @@ export async function keepFindings(
       fresh.push(sight);
       continue;
     }
-    const after = seenAgain(lead.row, sight.content);
-    if (lead.row.auto_resolved) kept.reopened += 1;
-    else if (after) kept.changed += 1;
-    else kept.unchanged += 1;
-    if (after) writes.push({ before: lead.row, after, card: lead.card });
+    const change: Change = (row) => seenAgain(row, sight.content);
+    if (!change(lead.row)) kept.unchanged += 1;
+    else {
+      changes.set(lead.row.id, change);
+      kept[lead.row.auto_resolved ? 'reopened' : 'changed'] += 1;
+    }
   }
   const carried = new Set(seen.flatMap(({ card }) => leads.get(card?.id ?? '')?.row.id ?? []));
   const last = known.length > 0 ? await lastScan(work, source) : null;
-  for (const { row, card } of known) {
+  for (const { row } of known) {
     if (row.auto_resolved || carried.has(row.id)) continue;
+    changes.set(row.id, unseen(last));
     kept.resolved += 1;
-    const after = { ...row, auto_resolved: true, last_seen_run_id: last ?? row.run_id };
-    writes.push({ before: row, after, card });
   }
-  kept.found = fresh.length;
-  await insert(work, source, fresh);
-  await update(work, writes);
+  kept.found = await insert(work, source, fresh);
+  await update(work, changes);
   return kept;
 }
+
+/** What becomes of a finding; undefined where it stays as it is. */
+type Change = (row: FindingRow) => FindingRow | undefined;
+
+/** The finding as it stands now that it is seen no more. */
+const unseen =
+  (last: string | null): Change =>
+  (row) =>
+    row.auto_resolved ? undefined : { ...row, auto_resolved: true, last_seen_run_id: last ?? row.run_id };
 
 /** The finding as it stands now that it is seen again; undefined where nothing differs. */
 function seenAgain(row: FindingRow, content: SeenContent): FindingRow | undefined {
@@ -110,20 +118,24 @@ async function lastScan({ sql }: Work, { regulation }: Source): Promise<string |
   return row?.run_id ?? null;
 }
 
-async function insert(work: Work, source: Source, seen: readonly Seen[]): Promise<void> {
-  if (seen.length === 0) return;
+/** Stores new findings, but for those on cards that are gone meanwhile. @returns how many. */
+async function insert(work: Work, source: Source, seen: readonly Seen[]): Promise<number> {
+  if (seen.length === 0) return 0;
+  const cards = new Map(seen.map(({ card }) => [card?.id ?? null, card]));
   const values = seen.map(({ card, content }) => ({ ...source, ...content, card_id: card?.id ?? null }));
   const columns = Object.keys(values[0]!).join(', ');
   const { rows } = await work.sql.raw(
-    `insert into compliance_findings as f (${columns})
-     select ${columns} from jsonb_populate_recordset(null::compliance_findings, ?::jsonb)
+    `with held as (select id from cards where id = any(?::uuid[]) order by id for key share)
+     insert into compliance_findings as f (${columns})
+     select ${columns} from json_populate_recordset(null::compliance_findings, ?::json) v
+     where v.card_id is null or v.card_id in (select id from held)
      returning to_jsonb(f) as row`,
-    [JSON.stringify(values)],
+    [[...cards.keys()].filter((id) => id !== null), JSON.stringify(values)] as never,
   );
-  const cards = new Map(seen.map(({ card }) => [card?.id ?? null, card]));
   for (const { row } of rows as { row: FindingRow }[]) {
     work.emit(findingEvent(cards.get(row.card_id) ?? null, null, row));
   }
+  return rows.length;
 }
 
 /** What a scan may change of a finding. */
@@ -142,15 +154,23 @@ const written = [
   'last_seen_run_id',
 ];
 
-async function update(
-  work: Work,
-  writes: readonly { before: FindingRow; after: FindingRow; card: Known['card'] }[],
-): Promise<void> {
-  if (writes.length === 0) return;
+async function update(work: Work, changes: ReadonlyMap<string, Change>): Promise<void> {
+  if (changes.size === 0) return;
+  const locked = await work.sql.raw(
+    `select to_jsonb(f) as row,
+       case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
+     from compliance_findings f left join cards c on c.id = f.card_id
+     where f.id = any(?::uuid[]) order by f.id for no key update of f`,
+    [[...changes.keys()]],
+  );
+  const writes = locked.rows.flatMap(({ row, card }: Known) => {
+    const after = changes.get(row.id)!(row);
+    return after ? [{ before: row, after, card }] : [];
+  }) as { before: FindingRow; after: FindingRow; card: Known['card'] }[];
   const set = written.map((column) => `${column} = v.${column}`).join(', ');
   const { rows } = await work.sql.raw(
     `update compliance_findings f set ${set}, updated_at = clock_timestamp()
-     from jsonb_populate_recordset(null::compliance_findings, ?::jsonb) v
+     from json_populate_recordset(null::compliance_findings, ?::json) v
      where f.id = v.id returning to_jsonb(f) as row`,
     [JSON.stringify(writes.map(({ after }) => after))],
   );

@@ -13,7 +13,7 @@ import {
 } from './scans.keep.ts';
 
 /** Gaps, and findings of earlier scans, of one transaction. */
-const PAGE = 1_000;
+const PAGE = 2_000;
 
 /** How far one rule has got. */
 export interface RulePlace {
@@ -52,7 +52,7 @@ async function readGaps(work: Work, rule: ComplianceRule, today: string, after: 
   const { rows } = await work.sql.raw(
     `select c.id, c.type, ${severity.sql} as severity, ${facts.sql} as facts
      from cards c where c.status = 'ACTIVE' and (${gap.sql}) and c.id > ?::uuid
-     order by c.id limit ${PAGE} for key share of c`,
+     order by c.id limit ${PAGE}`,
     [...severity.bindings, ...facts.bindings, ...gap.bindings, after] as never,
   );
   return rows.map(({ id, type, severity: grave, facts: values }: GapRow) => ({
@@ -110,7 +110,7 @@ async function readKnown(
      from compliance_findings f join cards c on c.id = f.card_id
      where f.regulation = ? and f.rule_key = ? and f.card_id > ?::uuid
        and f.card_id <= coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     order by f.card_id, f.decision = 'new', f.id for no key update of f`,
+     order by f.card_id, f.decision = 'new', f.id`,
     [regulation, rule_key, after, upto] as never,
   );
   return rows;
@@ -149,7 +149,7 @@ export async function endRule(
   };
   const known = await work.sql.raw(
     `select to_jsonb(f) as row, null as card from compliance_findings f
-     where f.regulation = ? and f.rule_key = ? and f.card_id is null order by f.id for no key update`,
+     where f.regulation = ? and f.rule_key = ? and f.card_id is null order by f.id`,
     [source.regulation, source.rule_key],
   );
   return {
@@ -169,7 +169,7 @@ export async function retireRules(
        case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
      from compliance_findings f left join cards c on c.id = f.card_id
      where f.regulation = ? and f.rule_key <> all(?::text[]) and not f.auto_resolved
-     order by f.id limit ${PAGE} for no key update of f`,
+     order by f.id limit ${PAGE}`,
     [regulation, rules] as never,
   );
   const kept = await keepFindings(work, { run_id, regulation, rule_key: '' }, [], rows);

@@ -14,6 +14,7 @@ import { benchMatching } from './matching/bench.ts';
 import { architect } from './scenarios/architect.ts';
 import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
+import { compliance } from './scenarios/compliance.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
 import { dashboardComputed } from './scenarios/dashboard-computed.ts';
 import { duplicates } from './scenarios/duplicates.ts';
@@ -70,6 +71,7 @@ const scenarios: Scenario[] = [
   itsmSync,
   itsmUndo,
   duplicates,
+  compliance,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);
