@@ -157,6 +157,7 @@ export const PersonalDataSchema = Type.Object(
     notifications: rows,
     identities: rows,
     survey_answers: rows,
+    compliance_reviews: rows,
     sign_ins: rows,
   },
   { $id: 'PersonalData', ...closed },

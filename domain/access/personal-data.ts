@@ -31,6 +31,9 @@ const kept: Record<string, string> = {
   survey_answers: `select json_build_object('id', r.id, 'survey_name', s.name, 'card_id', r.card_id, 'status', r.status,
       'responses', r.responses - r.cost_keys, 'responded_at', utc(r.responded_at)) as item
     from survey_responses r join surveys s on s.id = r.survey_id where r.user_id = ?::uuid order by r.id desc`,
+  compliance_reviews: `select json_build_object('id', f.id, 'regulation', f.regulation, 'card_id', f.card_id,
+      'decision', f.decision, 'review_note', f.review_note, 'reviewed_at', utc(f.reviewed_at)) as item
+    from compliance_findings f where f.reviewed_by = ?::uuid order by f.id desc`,
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,

@@ -4,28 +4,30 @@ import type { Caller } from '../context.ts';
 
 /**
  * Kinds of the inventory's events (the part before the dot) that are told to those alone who may read what they tell
- * of, with the permission for it.
+ * of, with the permission for it, or all that it takes.
  */
-const guardedKinds: Record<string, AppPermission> = {
+const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
   assessment: 'ai_analysis.view',
   comment: 'comments.view',
   document: 'documents.view',
   file: 'documents.view',
   stakeholder: 'stakeholders.view',
-  compliance_finding: 'compliance.view',
+  compliance_finding: ['compliance.view', 'grc.view'],
   survey: 'surveys.manage',
   survey_response: 'surveys.manage',
 };
 
-/** Whether the caller lacks the permission that events of this type need besides that for their card. */
+const isKept = (caller: Caller, kind: string): boolean =>
+  [guardedKinds[kind] ?? []].flat().some((permission) => !may(caller, permission));
+
+/** Whether the caller lacks a permission that events of this type need besides that for their card. */
 export function isGuarded(caller: Caller, eventType: string): boolean {
-  const permission = guardedKinds[eventType.slice(0, eventType.indexOf('.'))];
-  return permission !== undefined && !may(caller, permission);
+  return isKept(caller, eventType.slice(0, eventType.indexOf('.')));
 }
 
 /** The same as an SQL condition over the alias `e` of `events`, with a leading `and`; empty where nothing is kept back. */
 export function unguarded(caller: Caller): string {
-  const hidden = Object.keys(guardedKinds).filter((kind) => !may(caller, guardedKinds[kind]!));
+  const hidden = Object.keys(guardedKinds).filter((kind) => isKept(caller, kind));
   if (hidden.length === 0) return '';
   return `and split_part(e.event_type, '.', 1) not in (${hidden.map((kind) => `'${kind}'`).join(', ')})`;
 }

@@ -197,6 +197,12 @@ describe('a finding', () => {
     expect(await told(since, reader)).toEqual([]);
     expect(await told(since, viewer)).not.toEqual([]);
     expect(await refusal(reader.get(url))).toEqual([403, 'forbidden']);
+    const half = '{"inventory.view":true,"compliance.view":true,"compliance.manage":true}';
+    await t.services.db('roles').insert({ key: 'half', label: 'H', permissions: half });
+    const other = await t.as('half');
+    expect(await told(since, other)).toEqual([]);
+    expect((await other.get(url)).body.permission).toBe('grc.view');
+    expect((await other.delete(`${url}/${id}`)).body.permission).toBe('grc.manage');
   });
 
   it('goes with its card, and moves with a merge, and comes back with either', async () => {
@@ -234,6 +240,8 @@ describe('a decision', () => {
         }
       }
     }
+    const kept = (await admin.get(`/api/v1/accounts/${admin.userId}/personal-data`)).body;
+    expect(kept.compliance_reviews.map((review: { id: string }) => review.id)).toContain(ids.get('accepted'));
     const id = ids.get('new')!;
     expect(await refusal(admin.patch(`${url}/${id}`, { decision: 'risk_tracked' }))).toContain(
       'validation_failed',

@@ -9,6 +9,7 @@ import { complianceScanProcessor } from '../../../workers/compliance-scan.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
+import { merge } from '../cards/merge.fixture.ts';
 
 const url = '/api/v1/compliance';
 
@@ -163,6 +164,35 @@ describe('a scan', () => {
       severity: 'high',
       card_has_ai_features: true,
     });
+  });
+
+  it('carries on one of two findings that a merge has left on a card, the one that was decided about', async () => {
+    const [survivor, merged] = [await card(), await card()];
+    const of = (id: string) => `regulation=soc2&search=run&include_auto_resolved=true&card_id=${id}`;
+    await scan('soc2');
+    const before = [...(await findings(of(survivor))), ...(await findings(of(merged)))];
+    expect(before).toHaveLength(2);
+    const decided = before.find(({ card_id }) => card_id === merged)!;
+    await admin.patch(`${url}/findings/${decided.id}`, { decision: 'in_review' });
+    await merge(admin, survivor, [merged]);
+    await scan('soc2');
+    const after = await findings(of(survivor));
+    expect(after.map(({ id, auto_resolved }) => [id, auto_resolved]).sort()).toEqual(
+      before.map(({ id }) => [id, id !== decided.id]).sort(),
+    );
+  });
+
+  it('is undone as a whole', async () => {
+    const app = await card({ type: 'BusinessProcess' });
+    const { job_id } = await scan('soc2');
+    expect(await findings(`card_id=${app}`)).toHaveLength(1);
+    const { batch_id } = await t.services
+      .db('events')
+      .where({ job_id, event_type: 'compliance_finding.created' })
+      .first('batch_id');
+    const undone = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
+    expect(undone.status, undone.text).toBe(200);
+    expect(await findings(`card_id=${app}`)).toEqual([]);
   });
 
   it('looks at what is enabled, and says where there are no rules, or where they do not fit', async () => {
