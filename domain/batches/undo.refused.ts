@@ -2,7 +2,10 @@ import type { EventType } from '../events/events.types.ts';
 import { undoSpecs } from './undo.registry.ts';
 import type { UndoSpec } from './undo.types.ts';
 
-/** Kinds of events that leave nothing to undo: files that went out, and jobs whose writes have batches of their own. */
+/**
+ * Kinds of events that leave nothing to undo: files that went out, jobs whose writes have batches of their own, and runs
+ * of analyses, which stay in the list of runs.
+ */
 export const harmlessEvents: readonly EventType[] = [
   'export.started',
   'export.streamed',
@@ -10,6 +13,10 @@ export const harmlessEvents: readonly EventType[] = [
   'report_query.started',
   'file.downloaded',
   'import.started',
+  'analysis_run.started',
+  'analysis_run.completed',
+  'analysis_run.failed',
+  'analysis_run.cancelled',
 ];
 
 /** First parts of the events that are never in a batch. */
@@ -33,6 +40,7 @@ export const refusedEvents: Record<string, string> = {
   itsm_pair: 'Pairs are taken apart and put together by operations of their own.',
   itsm_question: 'The answer is carried out by a run, which can be taken back.',
   itsm_run: 'A run is taken back by an undo of its own, which sees to both sides.',
+  duplicates: 'A run has found them, and the next one finds them anew.',
   webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
   'notification.created': 'What people were told cannot be taken back.',
   'notification.updated': 'What people were told cannot be taken back.',
