@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { ComparedField } from '../../domain/duplicates/duplicates.fields.ts';
 import { factsOf, recordsOf } from '../../domain/duplicates/duplicates.records.ts';
-import type { DecisionRow, PairDecision } from '../../domain/duplicates/duplicates.types.ts';
+import type { DecisionRow } from '../../domain/duplicates/duplicates.types.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Decision } from '../matching/matching.types.ts';
@@ -52,4 +53,10 @@ export const lessons = ({ holding }: Decided): Decision[] =>
       same: decision === 'confirmed',
     }));
 
-export type DecisionsByPair = ReadonlyMap<string, PairDecision>;
+/** A fingerprint of what stands decided. */
+export function versionOf({ holding, lapsed }: Decided): string {
+  const hash = createHash('sha256');
+  for (const { id, decision } of holding) hash.update(`${id} ${decision}\n`);
+  for (const id of lapsed) hash.update(`${id}\n`);
+  return hash.digest('base64url').slice(0, 22);
+}

@@ -53,6 +53,14 @@ export class Search {
     for (const record of records) this.#records.push(record);
   }
 
+  /** Whether the last run with the model looked at the same records, so that it found what there is to find. */
+  same(): boolean {
+    const previous = this.#previous;
+    if (!previous || previous.ids.length !== this.#records.length) return false;
+    const known = new Map(previous.ids.map((id, at) => [id, previous.digests[at]]));
+    return this.#records.every((record) => known.get(record.id) === digestOf(record, this.#fields));
+  }
+
   /** Does a stage, or takes what was kept of it where that is of the same records. */
   stage(stage: Stage, kept: Packed | null): Packed | null {
     if (stage === 'neighbours') this.#begin();

@@ -3,7 +3,8 @@ import { startThread } from '../../platform/threads.ts';
 import type { Decision, MatchField } from '../matching/matching.types.ts';
 import { type Answer, type Found, type Packed, type Question, type Stage, stages } from './find.types.ts';
 
-const IDLE_MS = 60_000;
+/** Longer than a page of records takes to be read, whatever else goes on. */
+const IDLE_MS = 600_000;
 
 /** What a search works with. */
 export interface SearchInput {
@@ -14,19 +15,22 @@ export interface SearchInput {
   previous: Packed | null;
   records: AsyncIterable<CardRecord[]>;
   decisions: readonly Decision[];
-  signal: AbortSignal;
+  /** Nobody has decided anything else since the last run, so that what is the same need not be looked at. */
+  maySkip: boolean;
   /** What was kept of a stage before the worker's end. */
   kept(stage: Stage): Promise<Packed | null>;
   /** Keeps what a stage found, and tells that it is done. */
   keep(stage: Stage, found: Packed | null): Promise<void>;
 }
 
+/** Finds the cards of one type that stand for one thing; null where the last run has found all that there is. */
+export type Find = (input: SearchInput) => Promise<Found | null>;
+
 /**
- * Finds the cards of one type that stand for one thing, in a thread of its own.
- * @throws the reason of the signal as soon as that is aborted.
+ * A thread of its own in which cards are compared.
+ * @param signal ends it at once; whatever it was asked then rejects with the reason.
  */
-export async function findAmong(input: SearchInput): Promise<Found> {
-  const { signal, fields, base, previous } = input;
+export function openSearch(signal: AbortSignal): { find: Find; close(): void } {
   signal.throwIfAborted();
   const thread = startThread<Question, Answer>({
     module: new URL('./find.worker.ts', import.meta.url),
@@ -35,19 +39,25 @@ export async function findAmong(input: SearchInput): Promise<Found> {
   const stop = () => thread.end(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   const ask = async (question: Question) => await thread.ask({ question });
-  try {
-    thread.hold();
-    await ask({ ask: 'begin', fields, base, previous });
-    for await (const records of input.records) await ask({ ask: 'records', records });
-    for (const stage of stages) {
-      const answer = await ask({ ask: 'stage', stage, kept: await input.kept(stage) });
-      await input.keep(stage, 'packed' in answer ? answer.packed : null);
-    }
-    const answer = await ask({ ask: 'result', decisions: input.decisions });
-    if (!('result' in answer)) throw new Error('the search answered no result');
-    return answer.result;
-  } finally {
-    signal.removeEventListener('abort', stop);
-    thread.end(new Error('the search is over'));
-  }
+  return {
+    async find({ fields, base, previous, records, ...input }) {
+      await ask({ ask: 'begin', fields, base, previous });
+      for await (const page of records) await ask({ ask: 'records', records: page });
+      if (input.maySkip) {
+        const answer = await ask({ ask: 'same' });
+        if ('same' in answer && answer.same) return null;
+      }
+      for (const stage of stages) {
+        const answer = await ask({ ask: 'stage', stage, kept: await input.kept(stage) });
+        await input.keep(stage, 'packed' in answer ? answer.packed : null);
+      }
+      const answer = await ask({ ask: 'result', decisions: input.decisions });
+      if (!('result' in answer)) throw new Error('the search answered no result');
+      return answer.result;
+    },
+    close() {
+      signal.removeEventListener('abort', stop);
+      thread.end(new Error('the search is over'));
+    },
+  };
 }

@@ -10,6 +10,8 @@ export type Packed = Uint8Array<ArrayBuffer>;
 export type Question =
   | { ask: 'begin'; fields: readonly MatchField[]; base: Packed | null; previous: Packed | null }
   | { ask: 'records'; records: CardRecord[] }
+  /** Whether all records say what they said when the last run looked at them. */
+  | { ask: 'same' }
   | { ask: 'stage'; stage: Stage; kept: Packed | null }
   | { ask: 'result'; decisions: readonly Decision[] };
 
@@ -20,7 +22,7 @@ export type Question =
 export const stages = ['neighbours', 'similarities', 'model'] as const;
 export type Stage = (typeof stages)[number];
 
-export type Answer = { done: true } | { packed: Packed | null } | { result: Found };
+export type Answer = { done: true } | { same: boolean } | { packed: Packed | null } | { result: Found };
 
 /** A pair that is a match or possible; aspects in the model's order. */
 export interface FoundPair {

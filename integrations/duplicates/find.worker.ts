@@ -29,6 +29,8 @@ function answerOf(question: Question): Answer {
     case 'records':
       search!.add(question.records);
       return { done: true };
+    case 'same':
+      return { same: search!.same() };
     case 'stage':
       return { packed: search!.stage(question.stage, question.kept) };
     case 'result':

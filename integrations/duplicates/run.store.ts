@@ -3,7 +3,7 @@ import type { ComparedField } from '../../domain/duplicates/duplicates.fields.ts
 import { lockDecisions } from '../../domain/duplicates/duplicates.lock.ts';
 import { idFor } from '../../domain/duplicates/duplicates.records.ts';
 import { clustersWith, type FoundCluster } from './clusters.ts';
-import { decidedPairs } from './decisions.ts';
+import { decidedPairs, versionOf } from './decisions.ts';
 import type { Found, FoundPair } from './find.types.ts';
 
 /** What a search came to, in numbers. */
@@ -35,7 +35,8 @@ export async function storeFound(
 ): Promise<TypeFigures> {
   const { sql } = work;
   await lockDecisions(sql, type.key);
-  const { holding, lapsed } = await decidedPairs(sql, work.metamodel, type.key, type.fields);
+  const decided = await decidedPairs(sql, work.metamodel, type.key, type.fields);
+  const { holding, lapsed } = decided;
   await sql.raw(
     `update duplicate_decisions set has_lapsed = not has_lapsed
      where card_type = ? and has_lapsed <> (id = any(?::uuid[]))`,
@@ -62,7 +63,7 @@ export async function storeFound(
   };
   await sql('duplicate_states')
     .where({ card_type: type.key })
-    .update({ figures: JSON.stringify(figures) });
+    .update({ figures: JSON.stringify({ ...figures, decided: versionOf(decided) }) });
   work.emit({
     event_type: 'duplicates.found',
     data: {

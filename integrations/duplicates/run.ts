@@ -9,11 +9,14 @@ import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
 import { type Db, inTransaction } from '../../platform/database.ts';
 import type { MatchModel } from '../matching/matching.types.ts';
-import { decidedPairs, lessons } from './decisions.ts';
-import { findAmong } from './find.ts';
+import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
+import { type Find, openSearch } from './find.ts';
 import { type Packed, type Stage, stages } from './find.types.ts';
 import { unpack } from './pack.ts';
 import { storeFound, type TypeFigures } from './run.store.ts';
+
+/** Figures as they are kept, with the version of the decisions that they follow. */
+type LastFigures = TypeFigures & { decided: string };
 
 /** By type that was searched. */
 type Done = Record<string, TypeFigures>;
@@ -39,14 +42,22 @@ export async function carrySearch(
     1,
     types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0),
   );
-  let before = 0;
-  for (const type of types) {
-    const cards = counts.get(type) ?? 0;
-    if (!done[type]) {
-      const share = (part: number) => Math.min(0.99, (before + part * cards) / all);
-      await searchType(job, run, db, { metamodel, key: type, cards, mode, share, done });
+  const searched = new Set(await db('duplicate_states').pluck('card_type'));
+  const search = openSearch(job.signal);
+  try {
+    let before = 0;
+    for (const type of types) {
+      const cards = counts.get(type) ?? 0;
+      // nothing is there to be compared, and nothing that was found goes
+      if (!done[type] && (cards > 1 || searched.has(type))) {
+        const from = before;
+        const share = (part: number) => Math.min(0.99, (from + part * cards) / all);
+        await searchType(job, run, db, { metamodel, key: type, cards, mode, share, done, find: search.find });
+      }
+      before += cards;
     }
-    before += cards;
+  } finally {
+    search.close();
   }
   await command(job.ctx, async (work) => {
     await work.sql('duplicate_parts').where({ run_id: run.id }).delete();
@@ -95,23 +106,24 @@ interface Searched {
   /** The whole's progress at a part of this type's. */
   share(part: number): number;
   done: Done;
+  find: Find;
 }
 
 async function searchType(job: AnalysisJob, run: CarriedRun, db: Db, type: Searched): Promise<void> {
   const { metamodel, key, share, done, cards } = type;
-  const { ctx, signal } = job;
+  const { ctx } = job;
   const label = metamodel.cardTypes.get(key)!.label;
   job.progress(share(0), `Reads ${label}`);
   const facts = comparedFields(metamodel, metamodel.cardTypes.get(key)!);
-  const { base, previous, fields } = await known(db, type, facts);
+  const { base, previous, fields, figures: last } = await known(db, type, facts);
   const decided = await decidedPairs(db, metamodel, key, facts);
-  const found = await findAmong({
+  const found = await type.find({
     fields,
     base,
     previous,
     records: inSnapshot(db, metamodel, key, fields),
     decisions: lessons(decided),
-    signal,
+    maySkip: last?.decided === versionOfDecided(decided),
     async kept(stage) {
       const row = await db('duplicate_parts')
         .where({ run_id: run.id, card_type: key, stage })
@@ -132,11 +144,18 @@ async function searchType(job: AnalysisJob, run: CarriedRun, db: Db, type: Searc
   });
   await command(ctx, async (work) => {
     await job.hold(work);
-    const figures = await storeFound(work, run, { key, cards, fields: facts }, found);
+    const figures = found
+      ? await storeFound(work, run, { key, cards, fields: facts }, found)
+      : unchanged(last!);
     await work.sql('duplicate_parts').where({ run_id: run.id, card_type: key }).delete();
     done[key] = figures;
     await job.checkpoint(work, { progress: share(1), checkpoint: { done } });
   });
+}
+
+/** The figures of a run that found nothing else than the one before. */
+function unchanged({ decided: _, ...figures }: LastFigures): TypeFigures {
+  return { ...figures, changed: 0, compared_now: 0 };
 }
 
 const messages: Record<Stage, (label: string) => string> = {
@@ -150,18 +169,25 @@ async function known(
   db: Db,
   { key, mode }: Searched,
   all: readonly ComparedField[],
-): Promise<{ base: Packed | null; previous: Packed | null; fields: ComparedField[] }> {
+): Promise<{
+  base: Packed | null;
+  previous: Packed | null;
+  fields: ComparedField[];
+  figures: LastFigures | undefined;
+}> {
   const state =
     mode === 'learn'
       ? undefined
-      : await db('duplicate_states').where({ card_type: key }).first('base_model', 'snapshot');
+      : await db('duplicate_states').where({ card_type: key }).first('base_model', 'snapshot', 'figures');
   const model = unpack<MatchModel>(state?.base_model);
   const fields = model && sameFields(model, all);
-  if (!fields) return { base: null, previous: null, fields: await valuedFields(db, key, all) };
+  if (!fields)
+    return { base: null, previous: null, fields: await valuedFields(db, key, all), figures: undefined };
   return {
     base: state.base_model,
     previous: mode === 'changes' ? state.snapshot : null,
     fields,
+    figures: mode === 'changes' ? state.figures : undefined,
   };
 }
 
