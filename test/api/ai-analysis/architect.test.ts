@@ -229,7 +229,7 @@ describe('the phases', () => {
     const worded = await admin.post(asking, { ...land.session, selectedOption: { id: 'consolidate' } });
     expect(worded.body).toEqual({
       ...(await ask('phase3', { selectedOption: { id: 'consolidate' } })),
-      wording: { ...words, model: 'small', prompt: 'architecture.v1' },
+      wording: { ...words, model: 'small', prompt: 'architecture@1' },
     });
     const sent = JSON.stringify(world.asked);
     expect(sent).toContain(land.session.requirement);

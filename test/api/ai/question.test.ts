@@ -118,7 +118,7 @@ describe('by a model', () => {
     expect(body).toMatchObject({
       read_by: 'model',
       reading: ['Counts applications whose name begins with C.'],
-      model: { provider: 'openai', model: 'small', prompt: 'question.v1' },
+      model: { provider: 'openai', model: 'small', prompt: 'question@1' },
       query: { filter: 'name starts with "C"' },
       answer: { rows: [[1]] },
     });
