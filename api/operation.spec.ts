@@ -91,8 +91,11 @@ export function takesIdempotencyKey(spec: OperationSpec): boolean {
   return spec.permission !== 'public' && (spec.method === 'POST' || spec.method === 'PATCH');
 }
 
-/** Logins and batches themselves are part of no batch: what guards them is never only tried. */
-const apart = /^\/api\/v1\/(auth|mutation-batches)(\/|$)/;
+/**
+ * Logins and batches themselves are part of no batch: what guards them is never only tried. Tools of MCP join batches by an
+ * argument.
+ */
+const apart = /^\/(api\/v1\/(auth|mutation-batches)|mcp)(\/|$)/;
 
 /** Whether the writes of an operation can join an open batch. */
 export function joinsBatches(operation: {
