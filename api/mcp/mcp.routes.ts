@@ -8,6 +8,7 @@ import { operation } from '../operation.ts';
 import type { App } from '../types.ts';
 import { askAs } from './mcp.ask.ts';
 import { cardTools } from './mcp.cards.tools.ts';
+import { duplicateTools } from './mcp.duplicates.tools.ts';
 import { answerMessage } from './mcp.http.ts';
 import { metamodelTools } from './mcp.metamodel.tools.ts';
 import { offeredReports, reportTools } from './mcp.report.tools.ts';
@@ -34,6 +35,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
       ...metamodelTools,
       ...cardTools,
       ...reportTools(offeredReports(app.operations.values())),
+      ...duplicateTools,
       ...workTools,
       ...writeTools,
     ];
