@@ -14,6 +14,10 @@ const apart = [
   'notifications',
   'calculation_runs',
   'ai_usage',
+  'suppliers',
+  'supplier_names',
+  'supplier_cards',
+  'modernizations',
 ];
 /** Of these tables only some rows are part of the inventory: contents in use, and merges that stand. */
 const standing: Record<string, string> = { files: 'expires_at is null', card_merges: 'undone_at is null' };
