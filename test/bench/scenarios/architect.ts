@@ -29,7 +29,7 @@ async function run({ service, client, unit, loadLandscape, log }: Context): Prom
     }
     return median(times);
   };
-  const row = (figure: string, value: number) => under({ figure, value, unit: 'ms', floor }, 8);
+  const row = (figure: string, value: number) => under({ figure, value, unit: 'ms', floor }, 0.6);
   return [
     row('questions', await timed('phase1', widest)),
     row('gaps', await timed('phase3/gaps', widest)),
