@@ -42,6 +42,8 @@ export async function carrySearch(
     1,
     types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0),
   );
+  // of runs that were broken off: one goes on only before the next begins
+  await db('duplicate_parts').whereNot({ run_id: run.id }).delete();
   const searched = new Set(await db('duplicate_states').pluck('card_type'));
   const search = openSearch(job.signal);
   try {
