@@ -50,6 +50,24 @@ test('a relation is made and deleted', async () => {
   expect(await value(remote.deleteRelation(id))).toBe(true);
 });
 
+test.each([undefined, 'reset_after_write'] as const)(
+  'no relation is left that leads to what is gone (%s)',
+  async (fault) => {
+    const [from, to] = [instance.store.ids(table)[0]!, instance.store.ids(table)[4]!];
+    const [type] = await value(remote.describeRelationTypes());
+    const relations = instance.store.ids('cmdb_rel_ci').length;
+    instance.elsewhere.remove(to);
+    const left = instance.store.ids('cmdb_rel_ci').length;
+    expect(left).toBeLessThanOrEqual(relations);
+    if (fault) instance.faults.arm({ fault });
+    expect(await failure(remote.createRelation(type!.id, from, to))).toMatchObject({
+      code: 'not_found',
+      where: expect.stringContaining(to),
+    });
+    expect(instance.store.ids('cmdb_rel_ci')).toHaveLength(left);
+  },
+);
+
 describe.each(['reset_after_write', 'truncated_json', 'slow_page'] as const)('with %s', (kind) => {
   const lose = (times = 1) => {
     if (kind !== 'slow_page')

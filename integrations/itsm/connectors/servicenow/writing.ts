@@ -11,6 +11,10 @@ import type { Reading } from './reading.ts';
 import { CHANGES, recordOf, recordsOf, systemColumns } from './records.ts';
 
 const RELATIONS = 'cmdb_rel_ci';
+/** What relations lead from and to. */
+const ITEMS = 'cmdb_ci';
+/** Where the answer to a new relation shows its ends: empty for what is gone, though the instance takes its key. */
+const endPaths = { from: 'parent.sys_id', to: 'child.sys_id' } as const;
 
 /** A way in that finds a record again by itself, and may take one that is there for the new one. */
 type Door = { kind: 'import_set'; staging: string } | { kind: 'reconcile'; source: string };
@@ -20,6 +24,12 @@ interface Arrived {
   id: string;
   /** It had been there before; missing where the answer does not tell. */
   adopted?: boolean;
+}
+
+/** A relation that was made, and the keys of ends of which the answer does not show that they are there. */
+interface Related {
+  id: string;
+  doubtful: string[];
 }
 
 export type Writing = Pick<
@@ -304,26 +314,46 @@ export function createWriting(
     },
     delete: (table, id, _version, seen) => remove(table, id, `Deleting a record of ${table}`, seen),
     async createRelation(type, from, to) {
-      const written = await surely<string>(
+      const written = await surely<Related>(
         {
           method: 'POST',
           path: pathOf(RELATIONS),
           doing: 'Creating a relation',
-          query: () => ({ sysparm_fields: 'sys_id' }),
+          query: () => ({ sysparm_fields: ['sys_id', ...Object.values(endPaths)].join(',') }),
           body: { type, parent: from, child: to },
         },
-        () => findRelation(type, from, to),
-        (result) => {
-          const { sys_id: id } = (result ?? {}) as { sys_id?: unknown };
-          return typeof id === 'string'
-            ? done(id)
-            : failed('answer_lost', RELATIONS, 'The answer shows no relation');
+        async () => {
+          const found = await findRelation(type, from, to);
+          return found.ok
+            ? done(found.value === null ? null : { id: found.value, doubtful: [from, to] })
+            : found;
         },
+        (result) => related(result, from, to),
       );
-      return written.ok ? done(written.value.value) : written;
+      if (!written.ok) return written;
+      const { id, doubtful } = written.value.value;
+      if (doubtful.length === 0) return done(id);
+      const looks = await reading.readByIds(ITEMS, doubtful, []);
+      if (!looks.ok) return looks;
+      const gone = doubtful.find((end) => looks.value.get(end)?.kind === 'gone');
+      if (gone === undefined) return done(id);
+      const taken = await remove(RELATIONS, id, 'Taking back a relation');
+      if (!taken.ok) return taken;
+      return failed(
+        'not_found',
+        pathOf(ITEMS, gone),
+        'Creating a relation was taken back: the record at its end is gone',
+      );
     },
     deleteRelation: (id) => remove(RELATIONS, id, 'Deleting a relation'),
   };
+}
+
+function related(result: unknown, from: string, to: string): Result<Related> {
+  const row = (result ?? {}) as Record<string, unknown>;
+  if (typeof row.sys_id !== 'string') return failed('answer_lost', RELATIONS, 'The answer shows no relation');
+  const isShown = { [from]: row[endPaths.from] === from, [to]: row[endPaths.to] === to };
+  return done({ id: row.sys_id, doubtful: [from, to].filter((end) => !isShown[end]) });
 }
 
 function imported(result: unknown, path: string, doing: string): Result<Arrived> {
