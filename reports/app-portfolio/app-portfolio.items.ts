@@ -47,11 +47,9 @@ const entryOf = ({ relationType, other }: RelationKind): Entry => ({
   isOrganization: other === ORGANIZATION,
 });
 
-/** Where a value of a row stands; `to` is below `from` for NULL. */
-interface Place {
-  from: number;
-  to: number;
-}
+/** The values of a row, in the order of `itemRows`. */
+const [CARD, KIND, OTHER, NAME, SUBTYPE, ATTRIBUTES, LIFECYCLE] = [0, 1, 2, 3, 4, 5, 6];
+const VALUES = 7;
 
 /**
  * Writes the rows of `itemRows` as the items of an array, on a line each with a comma before it: a relation's text is put together where
@@ -62,6 +60,8 @@ export class ItemWriter {
   /** Which of the cards are related to. */
   readonly isRelated: Uint8Array;
   readonly #entries: Entry[];
+  /** Where the values of a row stand; `to` is below `from` for NULL. */
+  readonly #places = { from: new Int32Array(VALUES), to: new Int32Array(VALUES) };
   #ready: Buffer[] = [];
   #bytes = Buffer.allocUnsafeSlow(CHUNK);
   #used = 0;
@@ -99,46 +99,55 @@ export class ItemWriter {
 
   /** Writes what a row says, and tells where it ends. */
   #row(row: Buffer, start: number): number {
+    const { from, to } = this.#places;
     // how many values there are is known
     let at = start + 2;
-    const next = (): Place => {
-      const from = at + 4;
+    for (let n = 0; n < VALUES; n += 1) {
       const length = int32At(row, at);
-      at = from + Math.max(length, 0);
-      return { from, to: from + length };
-    };
-    const card = next();
-    const kind = int32At(row, next().from);
-    const other = next();
-    const [name, subtype, attributes, lifecycle] = [next(), next(), next(), next()];
+      at += 4;
+      from[n] = at;
+      to[n] = at + length;
+      if (length > 0) at += length;
+    }
+    const kind = int32At(row, from[KIND]!);
     if (kind === 0) {
       this.#finish();
-      this.#begin(row, card);
-      this.#value(text.name, row, name, true);
-      this.#value(text.subtype, row, subtype, true);
-      this.#value(text.attributes, row, attributes, false);
-      this.#value(text.lifecycle, row, lifecycle, false);
+      this.#begin(row);
+      this.#value(text.name, row, NAME, true);
+      this.#value(text.subtype, row, SUBTYPE, true);
+      this.#value(text.attributes, row, ATTRIBUTES, false);
+      this.#value(text.lifecycle, row, LIFECYCLE, false);
       this.#copy(text.relations);
-    } else if (this.#state !== 'none' && this.#card.compare(row, card.from, card.to) === 0) {
+    } else if (this.#state !== 'none' && this.#isOf(row)) {
       const entry = this.#entries[kind - 1];
-      if (entry) this.#relation(entry, row, other, attributes);
-      else this.#tag(row, other);
+      if (entry) this.#relation(entry, row);
+      else this.#tag(row);
     }
     return at;
   }
 
-  #begin(row: Buffer, card: Place): void {
-    row.copy(this.#card, 0, card.from, card.to);
+  /** Whether the row belongs to the card that is being written. */
+  #isOf(row: Buffer): boolean {
+    const from = this.#places.from[CARD]!;
+    const card = this.#card;
+    for (let n = ID.bytes - 1; n >= 0; n -= 1) if (row[from + n] !== card[n]) return false;
+    return true;
+  }
+
+  #begin(row: Buffer): void {
+    const from = this.#places.from[CARD]!;
+    row.copy(this.#card, 0, from, from + ID.bytes);
     this.#copy(this.#begun === 0 ? text.begin : text.next);
     this.#room(ID_TEXT);
-    this.#used = writeId(row, card.from, this.#bytes, this.#used);
+    this.#used = writeId(row, from, this.#bytes, this.#used);
     this.#begun += 1;
     this.#listed = 0;
     this.#state = 'relations';
   }
 
   /** Writes a member whose value is a text, or JSON as the database keeps it. */
-  #value(head: Buffer, row: Buffer, { from, to }: Place, isText: boolean): void {
+  #value(head: Buffer, row: Buffer, n: number, isText: boolean): void {
+    const [from, to] = [this.#places.from[n]!, this.#places.to[n]!];
     this.#copy(head);
     if (to < from) {
       this.#copy(text.none);
@@ -151,9 +160,9 @@ export class ItemWriter {
     }
   }
 
-  #relation(entry: Entry, row: Buffer, other: Place, attributes: Place): void {
+  #relation(entry: Entry, row: Buffer): void {
     const { bytes, from, to, numbers } = this.#related;
-    const number = numbers.find(row, other.from);
+    const number = numbers.find(row, this.#places.from[OTHER]!);
     // a card that the caller does not see
     if (number < 0) return;
     this.isRelated[number] = 1;
@@ -164,16 +173,16 @@ export class ItemWriter {
     this.#copy(bytes, line + ID_FROM, line + ID_FROM + ID_TEXT);
     this.#copy(text.relatedName);
     this.#copy(bytes, line + NAME_FROM, to[number]! - entry.behind);
-    this.#value(entry.tail, row, attributes, false);
+    this.#value(entry.tail, row, ATTRIBUTES, false);
     this.#copy(text.closing);
   }
 
-  #tag(row: Buffer, tag: Place): void {
+  #tag(row: Buffer): void {
     this.#closeRelations();
     this.#separate();
     this.#room(ID_TEXT + 2);
     this.#bytes[this.#used] = QUOTE;
-    this.#used = writeId(row, tag.from, this.#bytes, this.#used + 1);
+    this.#used = writeId(row, this.#places.from[OTHER]!, this.#bytes, this.#used + 1);
     this.#bytes[this.#used] = QUOTE;
     this.#used += 1;
   }
