@@ -83,7 +83,13 @@ describe.each(cardRows)('$operation', (row) => {
 
 test('every operation that a role on a card may allow has its row', () => {
   // these need a permission of the service besides, and are tried where they are at home
-  const elsewhere = ['POST /api/v1/surveys/{survey_id}/apply', 'POST /api/v1/eol/mass-link'];
+  const elsewhere = [
+    'POST /api/v1/surveys/{survey_id}/apply',
+    'POST /api/v1/eol/mass-link',
+    'POST /api/v1/ai-analysis/duplicates/{cluster_id}/merge',
+    'POST /api/v1/ai-analysis/architect/commit',
+    'POST /api/v1/compliance/findings/{finding_id}/ai-verdict',
+  ];
   const operations = [...demands].filter(([, demand]) => demand.includes('card.')).map(([name]) => name);
   const tried = [...cardRows.map(({ operation }) => operation), ...elsewhere];
   expect(tried.sort()).toEqual(operations.sort());

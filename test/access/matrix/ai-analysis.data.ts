@@ -21,7 +21,7 @@ const onRun = (status: string) => async (w: World) => {
 };
 
 /** Two applications that were found to be one, with their cluster and pair. */
-const found = async (w: World) => {
+export const findDuplicates = async (w: World) => {
   const { db } = w.t.services;
   const ids = [await w.card(), await w.card()].sort();
   const model = { id: 'm', card_type: 'Application', fields: '[]', weights: '{"order": []}' };
@@ -32,10 +32,10 @@ const found = async (w: World) => {
   const pair = { id: idFor('pair', ids), card_type: 'Application', left_id: ids[0], right_id: ids[1] };
   const measured = { class: 'match', score: 0.9, alone: 0.9, similarities: [], bits: [] };
   await db('duplicate_pairs').insert({ ...pair, ...measured, model_id: 'm', cluster_id: cluster.id });
-  return { cluster_id: cluster.id, pair_id: pair.id };
+  return { cluster_id: cluster.id, pair_id: pair.id, card_ids: ids };
 };
-const onCluster = async (w: World) => ({ path: { cluster_id: (await found(w)).cluster_id } });
-const onPair = async (w: World) => ({ path: { pair_id: (await found(w)).pair_id } });
+const onCluster = async (w: World) => ({ path: { cluster_id: (await findDuplicates(w)).cluster_id } });
+const onPair = async (w: World) => ({ path: { pair_id: (await findDuplicates(w)).pair_id } });
 const noRun = async (w: World) => {
   await w.t.services.db('analysis_runs').where({ status: 'running' }).update({ status: 'cancelled' });
   return { body: {} };

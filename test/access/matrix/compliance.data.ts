@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 const values = { regulation: 'gdpr', requirement: 'R', status: 'partial', severity: 'low' };
 
 /** A finding on a card of its own. */
-async function finding(w: World, more: object = {}): Promise<string> {
+export async function finding(w: World, more: object = {}): Promise<string> {
   const [made] = await w.t.services
     .db('compliance_findings')
     .insert({ ...values, card_id: await w.card(), ...more })

@@ -143,7 +143,12 @@ export async function endureKind(
       for (const script of scripts) remote.arm(script);
       await driver.run(parts, mapping, { complete: random() < 0.3 });
       await rest();
-      const here = (await cardsHere(parts)).map(({ name, description }) => `${name}: ${description ?? ''}`);
+      const asked = await cardsAskedAbout(parts);
+      const outside = new Set(remote.things().map(([name]) => name));
+      // what a fault has removed over there while somebody changed it here is rightly left until a person has decided
+      const here = (await cardsHere(parts))
+        .filter(({ id, name }) => outside.has(name) || !asked.has(id))
+        .map(({ name, description }) => `${name}: ${description ?? ''}`);
       const there = remote.things().map(([name, text]) => `${name}: ${text}`);
       if (JSON.stringify(here.sort()) === JSON.stringify(there.sort())) continue;
       const [onlyHere, onlyThere] = [
@@ -170,6 +175,16 @@ const cardsHere = async ({
     .where({ type: 'ITComponent', status: 'ACTIVE' })
     .orderBy('name')
     .select('id', 'name', 'description');
+
+/** Cards of which a person has to say what is to become, since one side has removed them and the other changed. */
+async function cardsAskedAbout({ services }: Parts): Promise<ReadonlySet<string>> {
+  const rows = await services
+    .db('itsm_questions')
+    .where({ kind: 'conflict', path: null })
+    .whereNotNull('card_id')
+    .select('card_id');
+  return new Set(rows.map(({ card_id }) => card_id));
+}
 
 /** Edits, makes and removes things, each of which only one person touches. */
 async function workOnBothSides(parts: Parts, remote: Remote, random: Random, mark: string): Promise<void> {
