@@ -86,7 +86,8 @@ describe('GET /cards/export/csv', () => {
     expect(rows.map((row) => row['attributes.costTotalAnnual'])).toEqual(['4242', '4243', '4244']);
     const viewer = await t.as('viewer');
     const cut = await viewer.get('/api/v1/cards/export/csv');
-    expect(cut.text).not.toContain('424');
+    // ids may hold the same digits
+    expect(cut.text).not.toMatch(/(^|,)424[234](,|$)/m);
     expect((await viewer.get('/api/v1/cards/export/csv?type=Nothing')).status).toBe(422);
   });
 
