@@ -4,7 +4,7 @@ import type { Fault } from '../../emulators/servicenow/faults.ts';
 import { openChronicle, paths, type SideName, type Story, sides } from './chronicle.ts';
 import { judgeStory } from './judge.ts';
 import { applications, components, type Kind } from './landscape.ts';
-import { readLocal, readRemote, type Side, type World } from './world.ts';
+import { askedAbout, readLocal, readRemote, type Side, type World } from './world.ts';
 
 /** What must be there in the end, by what people have done. */
 export interface Expectations {
@@ -99,7 +99,7 @@ export async function createExpectations(world: World): Promise<Expectations> {
       const faults = [...troubles.splice(0), ...chronicle.judge()];
       const local = await readLocal(world);
       const remote = readRemote(world);
-      const questions = await openQuestions(world);
+      const questions = await askedAbout(world, 'remote_id');
       for (const story of chronicle.stories.values()) {
         const verdict = judgeStory(story, questions.has(story.remote.id ?? ''), befallen);
         faults.push(...verdict.faults);
@@ -157,12 +157,4 @@ function asTold(side: Side, name: SideName, stories: ReadonlyMap<string, Story>)
   for (const one of side.things.keys())
     if (!told.has(one)) faults.push(`'${one}' is there, and its journal does not tell of it (${name})`);
   return faults;
-}
-
-/** Records with an open question about what was removed. */
-async function openQuestions({ services: { db } }: World): Promise<Set<string>> {
-  const { rows } = await db.raw(
-    "select remote_id from itsm_questions where kind = 'conflict' and path is null and remote_id is not null",
-  );
-  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }

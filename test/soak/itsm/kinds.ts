@@ -13,7 +13,7 @@ import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.
 import type { TestApp } from '../../support/harness.ts';
 import { connectKind, createSync } from '../../support/itsm.ts';
 import { createDriver } from './drive.ts';
-import type { Parts } from './world.ts';
+import { askedAbout, type Parts } from './world.ts';
 
 /** Things of a remote other than ServiceNow, as people over there see them. */
 interface Remote {
@@ -143,13 +143,14 @@ export async function endureKind(
       for (const script of scripts) remote.arm(script);
       await driver.run(parts, mapping, { complete: random() < 0.3 });
       await rest();
-      const asked = await cardsAskedAbout(parts);
-      const outside = new Set(remote.things().map(([name]) => name));
+      const asked = await askedAbout(parts, 'card_id');
+      const things = remote.things();
+      const outside = new Set(things.map(([name]) => name));
       // what a fault has removed over there while somebody changed it here is rightly left until a person has decided
       const here = (await cardsHere(parts))
         .filter(({ id, name }) => outside.has(name) || !asked.has(id))
         .map(({ name, description }) => `${name}: ${description ?? ''}`);
-      const there = remote.things().map(([name, text]) => `${name}: ${text}`);
+      const there = things.map(([name, text]) => `${name}: ${text}`);
       if (JSON.stringify(here.sort()) === JSON.stringify(there.sort())) continue;
       const [onlyHere, onlyThere] = [
         here.filter((one) => !there.includes(one)),
@@ -175,16 +176,6 @@ const cardsHere = async ({
     .where({ type: 'ITComponent', status: 'ACTIVE' })
     .orderBy('name')
     .select('id', 'name', 'description');
-
-/** Cards of which a person has to say what is to become, since one side has removed them and the other changed. */
-async function cardsAskedAbout({ services }: Parts): Promise<ReadonlySet<string>> {
-  const rows = await services
-    .db('itsm_questions')
-    .where({ kind: 'conflict', path: null })
-    .whereNotNull('card_id')
-    .select('card_id');
-  return new Set(rows.map(({ card_id }) => card_id));
-}
 
 /** Edits, makes and removes things, each of which only one person touches. */
 async function workOnBothSides(parts: Parts, remote: Remote, random: Random, mark: string): Promise<void> {

@@ -173,3 +173,15 @@ export function readRemote({ instance: { store } }: Pick<World, 'instance'>): Si
     .map(({ values }) => `${nameOf(values.parent)} > ${nameOf(values.child)}`);
   return sideOf(rows, relations);
 }
+
+/** Records, or cards, of which a person has to say what is to become, since one side has removed them. */
+export async function askedAbout(
+  { services: { db } }: Pick<Parts, 'services'>,
+  column: 'remote_id' | 'card_id',
+): Promise<ReadonlySet<string>> {
+  const about = await db('itsm_questions')
+    .where({ kind: 'conflict', path: null })
+    .whereNotNull(column)
+    .pluck(column);
+  return new Set(about);
+}

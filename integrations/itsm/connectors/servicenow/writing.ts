@@ -289,11 +289,11 @@ export function createWriting(
     },
     async adopted(table, id) {
       if (!doorOf(table)) return done(false);
-      const looks = await reading.readByIds(table, [id], [CHANGES]);
+      const looks = await reading.readByIds(table, [id], []);
       if (!looks.ok) return looks;
       const look = looks.value.get(id);
       // a record that was there has at least been given the correlation id; where it is not told, it is not ours to remove
-      return done(look?.kind !== 'there' || look.record.fields[CHANGES]?.value !== '0');
+      return done(look?.kind !== 'there' || look.record.version !== '0');
     },
     findCreated: (table, correlation) => byCorrelation(table, correlation, []),
     async update(table, id, values, version, seen) {
