@@ -154,6 +154,7 @@ it('fails when a connection is lost, and takes new ones the next time', async ()
     await db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
     await all(lines);
   });
-  await expect(work).rejects.toThrow(/terminat/);
+  // the server's word, or that of the driver where the next statement came after the connection had ended
+  await expect(work).rejects.toThrow(/terminat|not queryable/);
   expect((await withSnapshot(db, (snapshot) => all(ranged(snapshot, 'csv')))).rows).toBe(ROWS);
 });
