@@ -148,10 +148,16 @@ function sourcesFaults({ kind, sources }: ConnectionSettings): FieldError[] {
 
 /** What is wrong with how new records go in. */
 function creationFaults({ kind, new_records, correlation_column }: ConnectionSettings): FieldError[] {
-  if (rulesOf(kind).newRecords) return new_records === null ? [] : newRecordsFaults(new_records);
-  return Object.entries({ new_records, correlation_column }).flatMap(([member, value]) =>
-    value === null ? [] : [fault(member, 'not_offered', `is not used for ${kind}`)],
-  );
+  const { newRecords, correlationColumn } = rulesOf(kind);
+  const unused = (member: string) => fault(member, 'not_offered', `is not used for ${kind}`);
+  return [
+    ...(new_records === null
+      ? []
+      : newRecords
+        ? newRecordsFaults(new_records, newRecords)
+        : [unused('new_records')]),
+    ...(correlation_column === null || correlationColumn ? [] : [unused('correlation_column')]),
+  ];
 }
 
 /** Drops what is not needed, and tells what is missing or was sent in vain. */

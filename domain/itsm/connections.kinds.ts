@@ -1,3 +1,5 @@
+import type { NewRecordsWay } from './connections.new-records.ts';
+
 /** Ways in which an account proves who it is. */
 export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
 export type AuthType = (typeof authTypes)[number];
@@ -14,14 +16,21 @@ export interface ConnectionKindRules {
   readOnly?: true;
   /** What its tables are has to be told, list by list. */
   sources?: true;
-  /** There are several ways in for new records, and a column of one's own choice that keeps who made them. */
-  newRecords?: true;
+  /** By which ways new records may go in besides that of their table. */
+  newRecords?: readonly NewRecordsWay[];
+  /** A column of one's own choice keeps who made a record. */
+  correlationColumn?: true;
 }
 
 /** What may answer at the address of a connection; `integrations/itsm/connections` knows how each is called. */
 export const connectionKinds = {
-  servicenow: { address: 'host', authTypes: ['basic', 'oauth2'], newRecords: true },
-  itop: { address: 'path', authTypes: ['basic', 'token'], timeZone: true },
+  servicenow: {
+    address: 'host',
+    authTypes: ['basic', 'oauth2'],
+    newRecords: ['import_set', 'identification'],
+    correlationColumn: true,
+  },
+  itop: { address: 'path', authTypes: ['basic', 'token'], timeZone: true, newRecords: ['reconciliation'] },
   netbox: { address: 'path', authTypes: ['token'] },
   http: { address: 'path', authTypes: ['none', 'basic', 'token'], readOnly: true, sources: true },
 } as const satisfies Record<string, ConnectionKindRules>;

@@ -11,6 +11,9 @@ export const itopKind: RemoteKind = {
             ? { kind: 'token', token: secrets.token! }
             : { kind: 'basic', username: settings.username!, password: secrets.password! },
         timeZone: settings.time_zone!,
+        ...(settings.new_records?.through === 'reconciliation'
+          ? { reconciliation: settings.new_records.keys }
+          : {}),
         tls,
         ...patience,
       },

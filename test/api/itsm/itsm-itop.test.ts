@@ -73,6 +73,13 @@ it.each([
   [{ auth_type: 'oauth2' }, 'auth_type', 'not_offered'],
   [{ username: 'x' }, 'username', 'not_offered'],
   [{ instance_url: 'https://example.com/web?x=1' }, 'instance_url', 'format'],
+  [{ new_records: { through: 'identification', data_source: 'x' } }, 'new_records.through', 'not_offered'],
+  [
+    { new_records: { through: 'reconciliation', keys: { 'no class': ['name'] } } },
+    'new_records.keys.no class',
+    'bad_value',
+  ],
+  [{ correlation_column: 'u_made_as' }, 'correlation_column', 'not_offered'],
   [{ kind: 'servicenow', instance_url: 'https://example.com', ...basic }, 'time_zone', 'not_offered'],
 ])('is refused with %j', async (more, field, code) => {
   const { status, body } = await admin.post(base, input(more));

@@ -8,7 +8,7 @@ import type { NetBox } from '../../emulators/netbox/instance.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { connectKind, createSync, runMapping, syncBase } from '../../support/itsm.ts';
+import { connectKind, createSync, runMapping, settled, syncBase } from '../../support/itsm.ts';
 
 let t: TestApp;
 let admin: TestClient;
@@ -92,6 +92,26 @@ it('synchronises iTop both ways, with relations', async () => {
   expect((await cardOf(theirs!.card_id)).description).toBe('changed there');
   expect(itop.writes.length).toBeGreaterThanOrEqual(2);
   expect((await runMapping(t, admin, hosts)).stats.planned).toEqual({});
+
+  // an object that appears while the run is under way is found by its reconciliation keys, and stays one that was not made here
+  const way = { new_records: { through: 'reconciliation', keys: { Server: ['name', 'org_id'] } } };
+  const patched = await admin.patch(`${syncBase}/connections/${connection_id}`, way);
+  expect([patched.status, patched.body.new_records]).toEqual([200, way.new_records]);
+  const named = () => itop.store.of('Server').filter(({ values }) => values.name === 'Reading room');
+  itop.watch = ({ operation, key }) => {
+    const looked = operation === 'core/get' && String(key).includes("name = 'Reading room'");
+    if (looked && named().length === 0) {
+      itop.elsewhere.insert('Server', { name: 'Reading room', org_id: servers[0]!.values.org_id! });
+    }
+  };
+  await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Reading room' });
+  const run = await runMapping(t, admin, hosts);
+  itop.watch = undefined;
+  expect(run.stats).toMatchObject({ created: 1, errors: 0 });
+  const undone = await admin.post(`${syncBase}/sync/runs/${run.id}/undo`);
+  expect(undone.status, undone.text).toBe(202);
+  await settled(t, admin, undone.body.id);
+  expect(named()).toHaveLength(1);
 });
 
 it('synchronises NetBox both ways', async () => {

@@ -32,6 +32,8 @@ export interface ItopEmulator {
   writes: Write[];
   /** What was asked, in order. */
   asked: Asked[];
+  /** Is told of each operation before it is answered. */
+  watch?: ((asked: Asked) => void) | undefined;
   /** Acts as somebody else on the instance, as a person with a browser would. */
   elsewhere: {
     insert(className: string, values: Item['values']): Item;
@@ -113,6 +115,7 @@ async function receive(
 
   const asked = JSON.parse(body.get('json_data') ?? '{}') as Asked;
   emulator.asked.push(asked);
+  emulator.watch?.(asked);
   const kind = kinds[asked.operation] ?? 'get';
   const befallen = faults.of(kind);
   const strikes = (fault: Fault): boolean => {

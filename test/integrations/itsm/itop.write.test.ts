@@ -84,6 +84,54 @@ test('an object elsewhere may be named, where one alone bears the name', async (
   }
 });
 
+describe('with reconciliation keys', () => {
+  beforeEach(async () => {
+    await remote.close();
+    remote = connectTo(instance, { reconciliation: { Server: ['name', 'org_id'] } });
+  });
+  const made = () => instance.writes.filter(({ kind }) => kind === 'create');
+
+  test('an object that is there is taken for the new one, and gets what it did not hold', async () => {
+    const id = `Server::${instance.elsewhere.insert('Server', { name: 'web', org_id: land.org.id, nb_u: 2 }).id}`;
+    for (const org_id of [org(), 'Demo']) {
+      const written = await value(
+        remote.create('Server', { name: 'web', org_id, nb_u: 4, cpu: null }, 'estate:1'),
+      );
+      expect(written).toMatchObject({ adopted: true, record: { id, fields: { nb_u: { value: '4' } } } });
+    }
+    // the second time it held everything
+    expect(instance.writes.map(({ kind }) => kind)).toEqual(['update']);
+    expect(await value(remote.findCreated('Server', 'estate:1'))).toBeNull();
+  });
+
+  test('others are made, once each', async () => {
+    instance.elsewhere.insert('Server', { name: 'web', org_id: land.org.id });
+    instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'], times: 1 });
+    const written = await value(remote.create('Server', { name: "web's", org_id: org() }, 'estate:1'));
+    expect(written).toMatchObject({ recovered: true, record: { fields: { name: { value: "web's" } } } });
+    expect(written.adopted).toBeUndefined();
+    // classes without keys are never looked for
+    instance.elsewhere.insert('ApplicationSolution', { name: 'Payroll', org_id: land.org.id });
+    await value(remote.create('ApplicationSolution', { name: 'Payroll', org_id: org() }, 'estate:2'));
+    expect(made()).toHaveLength(2);
+  });
+
+  test('nothing is written where several bear the keys, or one is missing', async () => {
+    for (const _ of [1, 2]) instance.elsewhere.insert('Server', { name: 'web', org_id: land.org.id });
+    const several = await failure(remote.create('Server', { name: 'web', org_id: org() }, 'estate:1'));
+    expect([several.code, several.what]).toEqual([
+      'ambiguous',
+      'Several objects of Server have this name, org_id',
+    ]);
+    const missing = await failure(remote.create('Server', { name: 'web', org_id: null }, 'estate:1'));
+    expect([missing.code, missing.what]).toEqual([
+      'refused',
+      'Objects of Server are reconciled by name, org_id, and the new one has no org_id',
+    ]);
+    expect(instance.writes).toEqual([]);
+  });
+});
+
 test('a relation is made once, though its answer is lost, and deleted', async () => {
   const type = 'lnkApplicationSolutionToFunctionalCI:applicationsolution_id:functionalci_id';
   const from = `ApplicationSolution::${land.applications[0]!.id}`;

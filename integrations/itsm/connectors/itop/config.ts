@@ -1,5 +1,6 @@
 import type { OutboundTls } from '../../../../platform/outbound.ts';
 import type { TransportConfig } from '../transport.ts';
+import type { ReconciliationKeys } from './reconciling.ts';
 
 /** How an account proves who it is. */
 export type ItopAuth =
@@ -18,6 +19,8 @@ export interface ItopConfig extends TransportConfig {
   settleMs: number;
   /** How far back the history is asked when the objects of a page were last changed. */
   recentMs: number;
+  /** Of which classes an object that is there already is taken for the one to be made; of others never. */
+  reconciliation?: ReconciliationKeys;
 }
 
 export const usualConfig: Omit<ItopConfig, 'url' | 'auth' | 'timeZone'> = {

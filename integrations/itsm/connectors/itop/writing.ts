@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
-import type { Connector } from '../connector.ts';
+import type { Connector, RemoteValues, Written } from '../connector.ts';
 import { createSurely, unlessChanged } from '../surely.ts';
 import type { ItopConfig } from './config.ts';
 import type { Description } from './description.ts';
@@ -9,6 +9,7 @@ import type { History } from './history.ts';
 import { remoteId, splitId } from './keys.ts';
 import { select } from './oql.ts';
 import type { Reading } from './reading.ts';
+import { reconciled } from './reconciling.ts';
 import { outputFields, recordOf, writtenOf } from './records.ts';
 import { unknownType } from './relations.ts';
 import { linkTypeOf } from './relations.types.ts';
@@ -87,6 +88,82 @@ export function createWriting(
     return done(there[0] ?? null);
   };
 
+  /** What a record has to hold, as the service takes it, and whether it does. */
+  const wantedOf = (columns: ReadonlySet<string>, values: RemoteValues) => {
+    const fields = Object.keys(values);
+    const wanted = Object.fromEntries(fields.map((name) => [name, writtenOf(columns, name, values[name]!)]));
+    const holds = (record: RemoteRecord, name: string): boolean => {
+      const { value = '', display = '' } = record.fields[name] ?? {};
+      const asked = wanted[name]!;
+      if (typeof asked === 'object') return display === asked.name;
+      const stored = writtenOf(columns, name, value === '' ? null : (value as string));
+      return String(stored) === String(asked);
+    };
+    return { fields, wanted, holds };
+  };
+
+  const update: Writing['update'] = async (table, id, values, _version, seen) => {
+    const key = splitId(id);
+    const where = `class ${table}`;
+    const doing = `Changing an object of ${table}`;
+    if (!key) return failed('not_found', where, `${id} is no id of an object`);
+    const fields = Object.keys(values);
+    const about = await columnsFor(table, fields);
+    if (!about.ok) return about;
+    const { columns, output } = about.value;
+    const { wanted, holds } = wantedOf(columns, values);
+    const written = await surely<RemoteRecord>(
+      {
+        doing,
+        operation: {
+          operation: 'core/update',
+          comment: COMMENT,
+          class: key.className,
+          key: key.key,
+          fields: wanted,
+          output_fields: output,
+        },
+      },
+      async () => {
+        const looks = await reading.readByIds(table, [id], fields);
+        if (!looks.ok) return looks;
+        const look = looks.value.get(id);
+        if (look?.kind === 'gone') return failed('not_found', where, `The object ${id} is gone`);
+        const record = look?.kind === 'there' ? look.record : undefined;
+        return record && fields.every((name) => holds(record, name))
+          ? done(record)
+          : unlessChanged({ where, doing }, record, seen, fields);
+      },
+      recordFrom(table, fields),
+    );
+    return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
+  };
+
+  /**
+   * The object that is there already under the reconciliation keys, with the values that it did not hold; null where there is
+   * none. It is taken again by a second try: it then holds what was written.
+   */
+  const adopt = async (
+    table: string,
+    values: RemoteValues,
+    columns: ReadonlySet<string>,
+  ): Promise<Result<Written | null>> => {
+    const { reconciliation = {} } = config;
+    const keys = Object.hasOwn(reconciliation, table) ? reconciliation[table]! : [];
+    if (keys.length === 0) return done(null);
+    const found = await reconciled(transport, { table, keys, columns }, values);
+    if (!found.ok || !found.value) return found as Result<null>;
+    const record = found.value;
+    const { fields, holds } = wantedOf(columns, values);
+    const other = fields.filter((name) => !holds(record, name));
+    if (other.length === 0) return done({ record, recovered: false, adopted: true });
+    const changes = Object.fromEntries(other.map((name) => [name, values[name]!]));
+    const written = await update(table, record.id, changes, undefined, record.fields);
+    if (!written.ok) return written;
+    const now = { ...written.value.record, fields: { ...record.fields, ...written.value.record.fields } };
+    return done({ record: now, recovered: written.value.recovered, adopted: true });
+  };
+
   const remove = async (table: string, id: string, doing: string): Promise<Result<boolean>> => {
     const key = splitId(id);
     if (!key) return done(false);
@@ -128,6 +205,9 @@ export function createWriting(
       if (!about.ok) return about;
       const { columns, output } = about.value;
       const given = Object.entries(values).filter(([, value]) => value !== null);
+      const adopted = await adopt(table, Object.fromEntries(given), columns);
+      if (!adopted.ok) return adopted;
+      if (adopted.value) return done(adopted.value);
       const written = await surely(
         {
           doing: `Creating an object of ${table}`,
@@ -145,52 +225,7 @@ export function createWriting(
       return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
     },
 
-    async update(table, id, values, _version, seen) {
-      const key = splitId(id);
-      const where = `class ${table}`;
-      const doing = `Changing an object of ${table}`;
-      if (!key) return failed('not_found', where, `${id} is no id of an object`);
-      const fields = Object.keys(values);
-      const about = await columnsFor(table, fields);
-      if (!about.ok) return about;
-      const { columns, output } = about.value;
-      const wanted = Object.fromEntries(
-        fields.map((name) => [name, writtenOf(columns, name, values[name]!)]),
-      );
-      const holds = (record: RemoteRecord): boolean =>
-        fields.every((name) => {
-          const { value = '', display = '' } = record.fields[name] ?? {};
-          const asked = wanted[name]!;
-          if (typeof asked === 'object') return display === asked.name;
-          const stored = writtenOf(columns, name, value === '' ? null : (value as string));
-          return String(stored) === String(asked);
-        });
-      const written = await surely<RemoteRecord>(
-        {
-          doing,
-          operation: {
-            operation: 'core/update',
-            comment: COMMENT,
-            class: key.className,
-            key: key.key,
-            fields: wanted,
-            output_fields: output,
-          },
-        },
-        async () => {
-          const looks = await reading.readByIds(table, [id], fields);
-          if (!looks.ok) return looks;
-          const look = looks.value.get(id);
-          if (look?.kind === 'gone') return failed('not_found', where, `The object ${id} is gone`);
-          const record = look?.kind === 'there' ? look.record : undefined;
-          return record && holds(record)
-            ? done(record)
-            : unlessChanged({ where, doing }, record, seen, fields);
-        },
-        recordFrom(table, fields),
-      );
-      return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
-    },
+    update,
 
     delete: (table, id) => remove(table, id, `Deleting an object of ${table}`),
 
