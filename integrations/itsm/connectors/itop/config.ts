@@ -1,6 +1,5 @@
 import type { OutboundTls } from '../../../../platform/outbound.ts';
 import type { TransportConfig } from '../transport.ts';
-import type { ReconciliationKeys } from './reconciling.ts';
 
 /** How an account proves who it is. */
 export type ItopAuth =
@@ -19,8 +18,11 @@ export interface ItopConfig extends TransportConfig {
   settleMs: number;
   /** How far back the history is asked when the objects of a page were last changed. */
   recentMs: number;
-  /** Of which classes an object that is there already is taken for the one to be made; of others never. */
-  reconciliation?: ReconciliationKeys;
+  /**
+   * By class, its reconciliation keys: the attributes whose values together tell one object from all others. An object that
+   * bears the same values is taken for the one to be made; objects of other classes are always made.
+   */
+  reconciliation?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const usualConfig: Omit<ItopConfig, 'url' | 'auth' | 'timeZone'> = {

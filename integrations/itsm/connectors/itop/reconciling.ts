@@ -5,9 +5,6 @@ import { quote, select } from './oql.ts';
 import { outputFields, recordOf, writtenOf } from './records.ts';
 import type { Transport } from './transport.ts';
 
-/** By class, the attributes whose values together tell one object from all others: its reconciliation keys. */
-export type ReconciliationKeys = Readonly<Record<string, readonly string[]>>;
-
 /**
  * The one object that bears the values of a class's reconciliation keys, also one of a class below it, as iTop's own data
  * synchronisation finds it; null where there is none. Fails with `ambiguous` where several bear them, and with `refused` where the
