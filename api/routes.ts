@@ -26,6 +26,8 @@ import { registerStakeholderRoutes } from './collaboration/stakeholders.routes.t
 import { registerTodoRoutes } from './collaboration/todos.routes.ts';
 import { registerFindingRoutes } from './compliance/findings.routes.ts';
 import { registerScanRoutes } from './compliance/scans.routes.ts';
+import { registerDiagramGroupRoutes } from './diagrams/diagram-groups.routes.ts';
+import { registerDiagramRoutes } from './diagrams/diagrams.routes.ts';
 import { registerEolRoutes } from './eol/eol.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
 import { registerExportRoutes } from './exports/exports.routes.ts';
@@ -104,6 +106,8 @@ export const routeGroups: RouteGroup[] = [
   registerScanRoutes,
   registerSurveyRoutes,
   registerSurveyAnswerRoutes,
+  registerDiagramRoutes,
+  registerDiagramGroupRoutes,
   registerUserRoutes,
   registerUserWriteRoutes,
   registerRoleRoutes,

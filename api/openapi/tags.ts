@@ -14,6 +14,10 @@ export const tags = [
   { name: 'Bookmarks', description: 'Saved views of the inventory, shared with others and read as OData' },
   { name: 'Surveys', description: 'What stakeholders are asked about their cards, and what they answer' },
   {
+    name: 'Diagrams',
+    description: 'Drawings that know their cards, groups of them, and those that are made here',
+  },
+  {
     name: 'Compliance',
     description: 'How the landscape keeps its regulations, and what is decided about gaps',
   },

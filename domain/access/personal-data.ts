@@ -34,6 +34,8 @@ const kept: Record<string, string> = {
   compliance_reviews: `select json_build_object('id', f.id, 'regulation', f.regulation, 'card_id', f.card_id,
       'decision', f.decision, 'review_note', f.review_note, 'reviewed_at', utc(f.reviewed_at)) as item
     from compliance_findings f where f.reviewed_by = ?::uuid order by f.id desc`,
+  diagrams: `select json_build_object('id', d.id, 'name', d.name, 'created_at', utc(d.created_at)) as item
+    from diagrams d where d.created_by = ?::uuid order by d.id desc`,
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,

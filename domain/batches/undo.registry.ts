@@ -4,6 +4,7 @@ import { mergeUndo } from '../cards/merge/merge.events.undo.ts';
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
 import { collaborationUndo } from '../collaboration/collaboration.undo.ts';
 import { complianceUndo } from '../compliance/findings.events.ts';
+import { diagramUndo } from '../diagrams/diagrams.events.ts';
 import { duplicateUndo } from '../duplicates/duplicates.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
@@ -24,6 +25,7 @@ export const undoSpecs: UndoSpec[] = [
   catalogueUndo,
   collaborationUndo,
   complianceUndo,
+  diagramUndo,
   mergeUndo,
   notificationUndo,
   settingUndo,

@@ -1,6 +1,9 @@
 import type { Work } from '../command.ts';
 import type { FindingRow } from '../compliance/compliance.types.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
+import { linkEvent } from '../diagrams/diagrams.events.ts';
+import type { LinkRow } from '../diagrams/diagrams.types.ts';
+import { ownersOf } from '../diagrams/diagrams.visible.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
@@ -68,6 +71,12 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
   tell(await leaving<FindingRow>(work, 'compliance_findings', [...byId.keys()]), (card, row) =>
     findingEvent(card, row, null),
   );
+  const links = await leaving<LinkRow>(work, 'diagram_cards', [...byId.keys()]);
+  const owners = await ownersOf(
+    work.sql,
+    links.map(({ diagram_id }) => diagram_id),
+  );
+  tell(links, (card, row) => linkEvent(card, row, true, owners.get(row.diagram_id) ?? null));
   for (const row of await leaving<StoredRow>(work, 'favorites', [...byId.keys()])) {
     work.emit(favoriteEvent(row, null));
   }

@@ -13,6 +13,8 @@ const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
   file: 'documents.view',
   stakeholder: 'stakeholders.view',
   compliance_finding: ['compliance.view', 'grc.view'],
+  diagram: 'diagrams.view',
+  diagram_group: 'diagrams.view',
   survey: 'surveys.manage',
   survey_response: 'surveys.manage',
 };

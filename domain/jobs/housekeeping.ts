@@ -1,5 +1,6 @@
 import type { BlobStore } from '../../platform/blobs.ts';
 import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
+import { removeLeftDrawings } from '../diagrams/drawings.store.ts';
 import { PURGED_THROUGH } from '../events/changes.ts';
 import { removeStale } from '../imports/imports.staging.ts';
 import { removeOldRuns } from '../itsm/runs.retention.ts';
@@ -37,6 +38,7 @@ const chores: Record<string, Chore> = {
     'created_at < now() - make_interval(days => ?)',
     ({ batches_days }) => batches_days,
   ),
+  diagram_drawings: (sql, { batches_days }) => removeLeftDrawings(sql, batches_days, BATCH),
   ai_usage: expired('ai_usage', 'day < now() - make_interval(days => ?)', ({ events_days }) => events_days),
   notifications: (sql) => removeOldNotifications(sql, BATCH),
   mails: (sql) => removeOldMails(sql, BATCH),

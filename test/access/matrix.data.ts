@@ -10,6 +10,7 @@ import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { complianceRows } from './matrix/compliance.data.ts';
+import { diagramRows } from './matrix/diagrams.data.ts';
 import { eolRows } from './matrix/eol.data.ts';
 import { extractionRows } from './matrix/extractions.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
@@ -224,4 +225,5 @@ export const table: Row[] = [
   odataRows,
   eolRows,
   complianceRows,
+  diagramRows,
 ].flat();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { diagram } from './matrix/diagrams.data.ts';
 import type { Call } from './matrix.row.ts';
 import type { World } from './world.ts';
 
@@ -168,4 +169,12 @@ export const cardRows: CardRow[] = [
   row('POST /api/v1/cards/{id}/file-attachments', (_, id) => ({ path: { id }, ...form })),
   row('GET /api/v1/file-attachments/{id}/download', file),
   row('DELETE /api/v1/file-attachments/{id}', file),
+
+  row('POST /api/v1/diagrams/{diagram_id}/cards', async (w, card_id) => ({
+    path: { diagram_id: await diagram(w) },
+    body: { card_id },
+  })),
+  row('DELETE /api/v1/diagrams/{diagram_id}/cards/{card_id}', async (w, card_id) => ({
+    path: { diagram_id: await diagram(w, { card_ids: [card_id] }), card_id },
+  })),
 ];

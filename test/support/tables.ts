@@ -14,6 +14,8 @@ const apart = [
   'notifications',
   'calculation_runs',
   'ai_usage',
+  // diagrams name their content by what it is
+  'diagram_drawings',
   'suppliers',
   'supplier_names',
   'supplier_cards',

@@ -2,6 +2,8 @@ import {
   type StakeholderRow,
   stakeholderEvent,
 } from '../../collaboration/stakeholders/stakeholders.events.ts';
+import { linkEvent } from '../../diagrams/diagrams.events.ts';
+import type { LinkRow } from '../../diagrams/diagrams.types.ts';
 import type { EventDraft } from '../../events/events.types.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { CardType } from '../../metamodel/metamodel.compile.ts';
@@ -60,6 +62,19 @@ export const cardReferences: CardReference[] = [
   { entity: 'document', table: 'documents', column: 'card_id' },
   { entity: 'file', table: 'file_attachments', column: 'card_id' },
   { entity: 'compliance finding', table: 'compliance_findings', column: 'card_id' },
+  {
+    entity: 'diagram link',
+    table: 'diagram_cards',
+    column: 'card_id',
+    once: {
+      by: ['diagram_id'],
+      // the survivor's link stays: nobody else has to hear of it, since the diagram may be its maker's alone
+      event: (card, type, row, _user, gone) => {
+        const link = row as LinkRow;
+        return { ...linkEvent({ id: card.id, type: type.key }, link, gone, link.user_id), scope: 'user' };
+      },
+    },
+  },
   {
     entity: 'survey response',
     table: 'survey_responses',

@@ -10,6 +10,7 @@ import { tablesOf } from '../../support/tables.ts';
 import { askedActs } from './acts/asked.ts';
 import { attachedActs, onCardActs } from './acts/attached.ts';
 import { cardActs, plainCardActs } from './acts/cards.ts';
+import { diagramActs } from './acts/diagrams.ts';
 import { findingActs } from './acts/findings.ts';
 import { type Act, createHand, type Tally } from './acts/hand.ts';
 import { workspaceActs } from './acts/workspace.ts';
@@ -24,7 +25,7 @@ const WRITES = 40;
 
 const chosen = (...kinds: [Act, number][][]): Act[] =>
   kinds.flat().flatMap(([act, often]) => Array<Act>(often).fill(act));
-const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs);
+const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs, diagramActs);
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
 const url = '/api/v1/mutation-batches';

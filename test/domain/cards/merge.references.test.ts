@@ -18,6 +18,8 @@ const left = new Set([
   'import_card_plan.card_id',
   // shown without cards that are gone, and the next search groups the others anew
   'duplicate_clusters.card_ids',
+  // drawings are never changed: whoever reads one is led on from the old id
+  'diagram_drawings.card_ids',
   // the synchronisation goes on from the old id to where its redirect leads, and asks anew with each run
   'itsm_decisions.card_id',
   'itsm_pairs.card_id',

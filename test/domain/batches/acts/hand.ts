@@ -20,7 +20,7 @@ export interface Hand {
   row(table: string, where?: string): Promise<Row | undefined>;
   rows(table: string, where?: string): Promise<Row[]>;
   /** Sends a write; refusals are part of it. */
-  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<void>;
+  send(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<void>;
   /** Sends a file. */
   upload(path: string, filename: string, content: Buffer | string): Promise<void>;
 }
@@ -59,7 +59,12 @@ export function createHand(
   const next = numbers(seed);
   let names = 0;
   const below = (n: number) => Math.floor(next() * n);
-  const request = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, more: object, told: string) => {
+  const request = async (
+    method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+    path: string,
+    more: object,
+    told: string,
+  ) => {
     tally.last = told;
     const answer = await client.request({ method, url: `/api/v1${path}`, ...more });
     if (answer.status >= 500) throw new Error(`${told}: ${answer.status} ${answer.text}`);

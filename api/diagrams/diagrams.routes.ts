@@ -1,0 +1,168 @@
+import Type, { type TSchema } from 'typebox';
+import { createDiagram, deleteDiagram, patchDiagram } from '../../domain/diagrams/diagrams.commands.ts';
+import { linkCard, unlinkCard } from '../../domain/diagrams/diagrams.links.ts';
+import { listDiagrams, readDiagram } from '../../domain/diagrams/diagrams.list.ts';
+import type { DiagramInput } from '../../domain/diagrams/diagrams.types.ts';
+import { setDiagramGroups } from '../../domain/diagrams/groups.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import * as schemas from '../schemas/diagrams.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Diagrams';
+const BODY_LIMIT = 16 * 1024 * 1024;
+const Params = Type.Object({ diagram_id: Uuid }, closed);
+const LinkParams = Type.Object({ diagram_id: Uuid, card_id: Uuid }, closed);
+const linkNote = 'diagrams.manage or card.manage_diagram_links';
+const diagram = Type.Ref('Diagram#');
+const flag = (description: string) => Type.Boolean({ default: false, description });
+
+const xml =
+  '<mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/><UserObject id="2" label="Payroll" cardId="00000000-0000-4000-8000-000000000001"><mxCell style="rounded=1" vertex="1" parent="1"><mxGeometry x="40" y="40" width="160" height="60" as="geometry"/></mxCell></UserObject></root></mxGraphModel>';
+
+/** Diagrams, and the cards that are linked to them. */
+export function registerDiagramRoutes(app: App): void {
+  const shared: TSchema[] = [schemas.DiagramSchema, schemas.DiagramItemSchema];
+  for (const schema of shared) app.addSchema(schema);
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/diagrams',
+    id: 'listDiagrams',
+    tag,
+    summary: 'List diagrams',
+    permission: 'diagrams.view',
+    query: listQuery(['updated_at', 'created_at', 'name'], 'updated_at', {
+      card_id: Type.Optional(
+        Type.String({ ...Uuid, description: 'Those that name the card, or to which it is linked' }),
+      ),
+      mine: flag('Only your own'),
+      favorites: flag('Only those that you have starred'),
+      group_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those in the group' })),
+      visibility: Type.Optional(
+        Type.Union([Type.Literal('public'), Type.Literal('private')], {
+          description: 'Only those that everybody sees, or your private ones',
+        }),
+      ),
+    }),
+    answers: {
+      200: { description: 'Diagrams, last changed first', schema: listAnswer(Type.Ref('DiagramItem#')) },
+    },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listDiagrams(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/diagrams',
+    id: 'createDiagram',
+    tag,
+    summary: 'Make a diagram',
+    permission: 'diagrams.manage',
+    body: schemas.DiagramCreateBody,
+    bodyExample: { name: 'Payroll and its surroundings', data: { xml } },
+    bodyLimit: BODY_LIMIT,
+    answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
+    handler: async ({ ctx, body, reply }) =>
+      sendResource(reply.code(201), await createDiagram(ctx, body as DiagramInput)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/diagrams/:diagram_id',
+    id: 'getDiagram',
+    tag,
+    summary: 'Read a diagram with its drawing',
+    description:
+      'The drawing is in step with the cards that you see: labels that still say a card’s former name say its present one, cells of a merged card name the one that stayed, and cells of archived and deleted cards carry `cardState`. Everything else is as it was sent.',
+    permission: 'diagrams.view',
+    params: Params,
+    answers: { 200: { description: 'The diagram', schema: diagram } },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readDiagram(ctx, params.diagram_id)),
+  });
+
+  operation(app, {
+    method: 'PATCH',
+    url: '/api/v1/diagrams/:diagram_id',
+    id: 'patchDiagram',
+    tag,
+    summary: 'Change a diagram',
+    description:
+      '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its maker changes `visibility`.',
+    permission: 'diagrams.manage',
+    params: Params,
+    body: schemas.DiagramPatchBody,
+    bodyExample: { name: 'Payroll', card_ids: [] },
+    bodyLimit: BODY_LIMIT,
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The diagram', schema: diagram } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchDiagram(ctx, params.diagram_id, body as DiagramInput)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/diagrams/:diagram_id',
+    id: 'deleteDiagram',
+    tag,
+    summary: 'Delete a diagram',
+    permission: 'diagrams.manage',
+    params: Params,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deleteDiagram(ctx, params.diagram_id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/diagrams/:diagram_id/cards',
+    id: 'linkDiagramCard',
+    tag,
+    summary: 'Link a card to a diagram',
+    description: 'A card that is linked already stays so.',
+    permission: 'diagrams.view',
+    permissionNote: linkNote,
+    params: Params,
+    body: Type.Object({ card_id: Uuid }, closed),
+    answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply.code(201), await linkCard(ctx, params.diagram_id, body.card_id)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/diagrams/:diagram_id/cards/:card_id',
+    id: 'unlinkDiagramCard',
+    tag,
+    summary: 'Take the link to a card away',
+    description: 'What the drawing names stays.',
+    permission: 'diagrams.view',
+    permissionNote: linkNote,
+    params: LinkParams,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Unlinked' } },
+    handler: async ({ ctx, params, reply }) => {
+      await unlinkCard(ctx, params.diagram_id, params.card_id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'PUT',
+    url: '/api/v1/diagrams/:diagram_id/groups',
+    id: 'setDiagramGroups',
+    tag,
+    summary: 'Set all groups that a diagram is in',
+    permission: 'diagrams.manage',
+    params: Params,
+    body: Type.Object({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }, closed),
+    bodyExample: { group_ids: [] },
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The diagram', schema: diagram } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await setDiagramGroups(ctx, params.diagram_id, body.group_ids)),
+  });
+}

@@ -1,0 +1,109 @@
+import Type from 'typebox';
+import { MAX_DRAWING } from '../../domain/diagrams/drawing.types.ts';
+import { MAX_THUMBNAIL } from '../../domain/diagrams/thumbnail.check.ts';
+import { Color, closed, Nullable, Timestamp, Uuid } from './common.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Visibility = Type.Union([Type.Literal('public'), Type.Literal('private')], {
+  description: '`private`: its maker alone sees it; it is not found by anybody else',
+});
+const Data = Type.Object(
+  {
+    xml: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: MAX_DRAWING,
+          description:
+            'XML of draw.io: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells name cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
+        }),
+      ),
+    ),
+    thumbnail: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: MAX_THUMBNAIL,
+          description: 'A small picture as a `data:` address: PNG, JPEG, WebP or SVG',
+        }),
+      ),
+    ),
+  },
+  {
+    additionalProperties: true,
+    maxProperties: 100,
+    description: 'The drawing, and what a client keeps of how it shows it',
+  },
+);
+const CardIds = Nullable(
+  Type.Array(Uuid, { maxItems: 1000, description: 'The cards that are linked to it, all of them' }),
+);
+
+const members = {
+  description: Type.Optional(Nullable(Type.String({ maxLength: 100_000 }))),
+  data: Type.Optional(Nullable(Data)),
+  card_ids: Type.Optional(CardIds),
+  visibility: Type.Optional(Visibility),
+};
+export const DiagramCreateBody = Type.Object({ name: Name, ...members }, closed);
+export const DiagramPatchBody = Type.Object({ name: Type.Optional(Name), ...members }, closed);
+
+const Ids = (description: string) => Type.Array(Uuid, { description });
+const common = {
+  id: Uuid,
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  card_ids: Ids('Linked cards that you see'),
+  group_ids: Ids('Groups that it is in'),
+  visibility: Type.Union([Type.Literal('public'), Type.Literal('private')]),
+  created_by: Nullable(Uuid),
+  created_by_name: Nullable(Type.String()),
+  is_favorite: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export const DiagramSchema = Type.Object(
+  {
+    ...common,
+    card_refs: Ids('Cards that the drawing names and you see'),
+    data: Type.Object(
+      { xml: Type.String(), thumbnail: Type.Optional(Type.String()) },
+      { additionalProperties: true },
+    ),
+  },
+  { $id: 'Diagram', ...closed },
+);
+/** A diagram in a list, cut to the members that were asked for. */
+export const DiagramItemSchema = Type.Partial(
+  Type.Object({
+    ...common,
+    thumbnail: Nullable(Type.String()),
+    card_count: Type.Integer({ minimum: 0, description: 'Cards that it names or is linked to' }),
+  }),
+  { $id: 'DiagramItem', ...closed },
+);
+
+export const DiagramFavoriteSchema = Type.Partial(
+  Type.Object({ diagram_id: Uuid, name: Type.String(), created_at: Timestamp }),
+  { $id: 'DiagramFavorite', ...closed },
+);
+
+const Order = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 });
+const group = {
+  color: Type.Optional(Nullable(Color)),
+  sort_order: Type.Optional(Nullable(Order)),
+};
+export const GroupCreateBody = Type.Object({ name: Name, ...group }, closed);
+export const GroupPatchBody = Type.Object({ name: Type.Optional(Name), ...group }, closed);
+const groupMembers = {
+  id: Uuid,
+  name: Type.String(),
+  color: Nullable(Type.String()),
+  sort_order: Type.Integer(),
+  diagram_count: Type.Integer({ minimum: 0, description: 'Diagrams in it that you see' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export const DiagramGroupSchema = Type.Object(groupMembers, { $id: 'DiagramGroup', ...closed });
+export const DiagramGroupItemSchema = Type.Partial(Type.Object(groupMembers), {
+  $id: 'DiagramGroupItem',
+  ...closed,
+});

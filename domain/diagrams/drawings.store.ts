@@ -1,0 +1,65 @@
+import type { Knex } from 'knex';
+import { sha256 } from '../../platform/crypto.ts';
+import type { Sql } from '../../platform/database.ts';
+import { invalidField } from '../../platform/errors.ts';
+import { cardsOf, cellsOf, readDrawing } from './drawing.read.ts';
+import { CARD_STATE, type Drawing } from './drawing.types.ts';
+
+/** @throws EstateError `validation_failed` for what is no drawing, or too much of one. */
+export function checkDrawing(xml: string, field = 'data.xml'): Drawing {
+  try {
+    return readDrawing(xml);
+  } catch (error) {
+    const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 200);
+    throw invalidField(field, 'bad_drawing', `cannot be taken: ${why}`);
+  }
+}
+
+/**
+ * Stores a drawing with the names that its cards have at present; of a card that is gone, the name that the drawing
+ * before knew.
+ * @returns its fingerprint.
+ */
+export async function storeDrawing(
+  sql: Knex.Transaction,
+  drawing: Drawing,
+  before: string | null,
+): Promise<string> {
+  const ids = cardsOf(drawing);
+  const names: Record<string, string | null> = Object.fromEntries(ids.map((id) => [id, null]));
+  if (ids.length > 0) {
+    const { rows } = await sql.raw(
+      `select r.id, coalesce(c.name, (select w.card_names ->> r.id::text from diagram_drawings w where w.id = ?)) as name
+       from unnest(?::uuid[]) r(id) left join cards c on c.id = r.id`,
+      [before, ids] as never,
+    );
+    for (const { id, name } of rows) names[id] = name;
+  }
+  const card_names = JSON.stringify(names);
+  const id = sha256(`${card_names}\n${drawing.xml}`);
+  await sql('diagram_drawings')
+    .insert({
+      id,
+      xml: drawing.xml,
+      card_ids: ids,
+      card_names,
+      marked: cellsOf(drawing).some(({ attributes }) => attributes[CARD_STATE] !== undefined),
+    })
+    .onConflict('id')
+    .merge({ left_at: null });
+  return id;
+}
+
+/** Removes drawings that no diagram has shown for so many days, in which a batch could have brought them back. */
+export async function removeLeftDrawings(sql: Sql, days: number, batch: number): Promise<number> {
+  const shown = 'exists (select from diagrams d where d.drawing = w.id)';
+  await sql.raw(`update diagram_drawings w set left_at = null where left_at is not null and ${shown}`);
+  await sql.raw(`update diagram_drawings w set left_at = now() where left_at is null and not ${shown}`);
+  const { rowCount } = await sql.raw(
+    `delete from diagram_drawings where id in (
+       select id from diagram_drawings w where left_at < now() - make_interval(days => ?) and not ${shown}
+       order by left_at limit ? for update skip locked)`,
+    [days, batch],
+  );
+  return rowCount as number;
+}

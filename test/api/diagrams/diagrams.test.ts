@@ -1,0 +1,368 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packPage, unpackPage } from '../../../domain/diagrams/drawing.pack.ts';
+import { removeLeftDrawings } from '../../../domain/diagrams/drawings.store.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { merge } from '../cards/merge.fixture.ts';
+
+const url = '/api/v1/diagrams';
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+});
+afterAll(() => t.close());
+
+async function made(path: string, body: object, client = admin) {
+  const answer = await client.post(path, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+const card = async (name = `Card ${randomUUID()}`, more = {}): Promise<string> =>
+  (await made('/api/v1/cards', { type: 'Application', name, ...more })).id;
+const diagram = (more: object = {}, client = admin) => made(url, { name: 'Landscape', ...more }, client);
+const drawn = (id: string, label: string) =>
+  `<mxGraphModel><root><mxCell id="0"/><object id="2" label="${label}" cardId="${id}"><mxCell vertex="1" parent="0"/></object></root></mxGraphModel>`;
+const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
+const told = async (since: string, client = admin) =>
+  (await client.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
+    String(event_type).startsWith('diagram'),
+  );
+const kinds = (events: { event_type: string }[]) => events.map(({ event_type }) => event_type);
+const refusal = async (asked: ReturnType<TestClient['get']>) => {
+  const { status, body } = await asked;
+  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
+};
+async function undoLast(): Promise<void> {
+  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+  const answer = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
+  expect(answer.status, answer.text).toBe(200);
+}
+
+describe('a diagram', () => {
+  it('is made, read, listed, changed and deleted, with an event for each, and comes back whole', async () => {
+    const [a, b] = [await card('Alpha'), await card('Beta')];
+    const since = await now();
+    const xml = drawn(a, 'Alpha');
+    const first = await admin.post(url, {
+      name: ' Landscape ',
+      data: { xml, zoom: 2, thumbnail: 'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg"/%3E' },
+      card_ids: [b.toUpperCase()],
+    });
+    expect(first.status, first.text).toBe(201);
+    const { id } = first.body;
+    expect(first.body).toMatchObject({
+      name: 'Landscape',
+      description: null,
+      data: { xml, zoom: 2, thumbnail: expect.stringContaining('data:') },
+      card_ids: [b],
+      card_refs: [a],
+      group_ids: [],
+      visibility: 'public',
+      created_by: admin.userId,
+      is_favorite: false,
+    });
+    const read = await viewer.get(`${url}/${id}`);
+    expect(read.body).toEqual(first.body);
+    expect(read.headers.etag).toBe(first.headers.etag);
+    const { items } = (await viewer.get(`${url}?search=landsc&card_id=${a}`)).body;
+    expect(items).toMatchObject([{ id, card_count: 2, card_ids: [b], thumbnail: expect.any(String) }]);
+    expect(items[0]).not.toHaveProperty('data');
+
+    const patch = { description: 'About', data: { zoom: null, grid: true, thumbnail: null }, card_ids: [a] };
+    const changed = await member.patch(`${url}/${id}`, patch, { 'if-match': read.headers.etag! });
+    expect(changed.status, changed.text).toBe(200);
+    expect(changed.body.data).toEqual({ xml, grid: true });
+    expect(changed.body.card_ids).toEqual([a]);
+    expect(await refusal(member.patch(`${url}/${id}`, {}, { 'if-match': read.headers.etag! }))).toEqual([
+      412,
+      'precondition_failed',
+    ]);
+    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+    expect(await refusal(admin.get(`${url}/${id}`))).toEqual([404, 'not_found']);
+    const events = await told(since, viewer);
+    expect(kinds(events)).toEqual([
+      'diagram.created',
+      'diagram.linked',
+      'diagram.updated',
+      'diagram.unlinked',
+      'diagram.linked',
+      'diagram.unlinked',
+      'diagram.deleted',
+    ]);
+    expect(events[2].data).toMatchObject({ changes: { description: { old: null, new: 'About' } } });
+    // the drawing is told by its fingerprint
+    expect(JSON.stringify(events)).not.toContain('mxGraphModel');
+    await undoLast();
+    expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
+      card_ids: [a],
+      data: { xml, grid: true },
+    });
+    const history = (await viewer.get(`/api/v1/cards/${a}/history`)).body.items;
+    expect(kinds(history)).toContain('diagram.unlinked');
+    await t.services
+      .db('roles')
+      .insert({ key: 'reader', label: 'R', permissions: '{"inventory.view":true}' });
+    expect(await told(since, await t.as('reader'))).toEqual([]);
+  });
+
+  it('is refused where it does not fit', async () => {
+    const { id } = await diagram();
+    const unknown = randomUUID();
+    const bad = (body: object) => refusal(admin.post(url, { name: 'D', ...body }));
+    expect(await bad({ name: ' ' })).toEqual([422, 'validation_failed', 'name']);
+    expect(await bad({ data: { xml: '<svg/>' } })).toEqual([422, 'validation_failed', 'data.xml']);
+    expect(await bad({ data: { xml: '<!DOCTYPE a><mxfile/>' } })).toEqual([
+      422,
+      'validation_failed',
+      'data.xml',
+    ]);
+    expect(await bad({ data: { thumbnail: 'data:text/html,x' } })).toEqual([
+      422,
+      'validation_failed',
+      'data.thumbnail',
+    ]);
+    expect(await bad({ data: { state: 'x'.repeat(100_001) } })).toEqual([422, 'validation_failed', 'data']);
+    expect(await bad({ card_ids: [unknown] })).toEqual([422, 'validation_failed', 'card_ids.0']);
+    const a = await card();
+    expect(await bad({ card_ids: [a, a] })).toEqual([422, 'validation_failed', 'card_ids.1']);
+    expect((await admin.get(`${url}/7`)).status).toBe(422);
+    for (const act of [
+      admin.get(`${url}/${unknown}`),
+      admin.patch(`${url}/${unknown}`, {}),
+      admin.delete(`${url}/${unknown}`),
+      admin.post(`${url}/${unknown}/favorite`),
+      admin.delete(`${url}/${id}/favorite`),
+      admin.put(`${url}/${unknown}/groups`, { group_ids: [] }),
+      admin.post(`${url}/${unknown}/cards`, { card_id: a }),
+      admin.post(`${url}/${id}/cards`, { card_id: unknown }),
+      admin.delete(`${url}/${id}/cards/${a}`),
+    ]) {
+      expect(await refusal(act)).toEqual([404, 'not_found']);
+    }
+  });
+
+  it('that is private is there for its maker alone, in lists, counts and events', async () => {
+    const since = await now();
+    const a = await card();
+    const mine = await diagram({ visibility: 'private', card_ids: [a] }, member);
+    const group = await made('/api/v1/diagram-groups', { name: randomUUID() });
+    await member.put(`${url}/${mine.id}/groups`, { group_ids: [group.id] });
+    expect(mine.visibility).toBe('private');
+    const count = async (client: TestClient) =>
+      (await client.get(`/api/v1/diagram-groups?search=${group.name}`)).body.items[0].diagram_count;
+    expect([await count(member), await count(admin)]).toEqual([1, 0]);
+    const found = async (client: TestClient) => (await client.get(`${url}?card_id=${a}`)).body.total;
+    expect([await found(member), await found(admin)]).toEqual([1, 0]);
+    for (const act of [
+      admin.get(`${url}/${mine.id}`),
+      admin.patch(`${url}/${mine.id}`, { name: 'Mine' }),
+      admin.delete(`${url}/${mine.id}`),
+      admin.post(`${url}/${mine.id}/favorite`),
+      admin.post(`${url}/${mine.id}/cards`, { card_id: a }),
+    ]) {
+      expect(await refusal(act)).toEqual([404, 'not_found']);
+    }
+    expect(kinds(await told(since, admin))).toEqual(['diagram_group.created']);
+    expect(kinds(await told(since, member))).toContain('diagram.created');
+    expect(kinds((await admin.get(`/api/v1/cards/${a}/history`)).body.items)).toEqual(['card.created']);
+    expect((await member.patch(`${url}/${mine.id}`, { visibility: 'public' })).body.visibility).toBe(
+      'public',
+    );
+    expect(await refusal(admin.patch(`${url}/${mine.id}`, { visibility: 'private' }))).toEqual([
+      403,
+      'forbidden',
+    ]);
+    expect((await admin.get(`${url}?mine=true&fields=id`)).body.items).not.toContainEqual({ id: mine.id });
+  });
+
+  it('takes a drawing back to the same answer, whatever its pages', async () => {
+    const a = await card('Packed & pressed');
+    const page = drawn(a, 'Packed &amp; pressed');
+    const xml = `<?xml version="1.0"?>\r\n<mxfile><diagram>${packPage(page)}</diagram><diagram>${page}</diagram></mxfile>`;
+    const { id, data } = await diagram({ data: { xml } });
+    expect(data.xml).toBe(xml);
+    await admin.patch(`/api/v1/cards/${a}`, { name: 'Renamed' });
+    const after = (await viewer.get(`${url}/${id}`)).body.data.xml;
+    const [, packed] = /<diagram>([^<]*)<\/diagram>/.exec(after)!;
+    expect(unpackPage(packed!, 10_000)).toContain('label="Renamed"');
+    expect(after.split('label="Renamed"')).toHaveLength(2);
+    // saved as it was read, it follows on from there
+    await admin.patch(`${url}/${id}`, { data: { xml: after } });
+    await admin.patch(`/api/v1/cards/${a}`, { name: 'Once more' });
+    expect((await viewer.get(`${url}/${id}`)).body.data.xml).toContain('label="Once more"');
+    const broken = `<mxfile><diagram>${packPage('<mxGraphModel>')}</diagram></mxfile>`;
+    expect(await refusal(admin.patch(`${url}/${id}`, { data: { xml: broken } }))).toContain('data.xml');
+  });
+});
+
+describe('its cards', () => {
+  it('are followed when they are renamed, archived, merged and deleted, and when that is undone', async () => {
+    const [a, b] = [await card('Wages'), await card('Salaries')];
+    const { id } = await diagram({ data: { xml: drawn(a, 'Wages') }, card_ids: [a] });
+    const shown = async () => {
+      const { headers, body } = await viewer.get(`${url}/${id}`);
+      const [, label] = /label="([^"]*)"/.exec(body.data.xml)!;
+      const [, ref] = /cardId="([^"]*)"/.exec(body.data.xml)!;
+      const [, state] = /cardState="([^"]*)"/.exec(body.data.xml) ?? [];
+      return { label, ref, state, refs: body.card_refs, links: body.card_ids, etag: headers.etag };
+    };
+    const before = await shown();
+    await admin.patch(`/api/v1/cards/${a}`, { name: 'Pay' });
+    const renamed = await shown();
+    expect(renamed).toMatchObject({ label: 'Pay', ref: a, refs: [a] });
+    expect(renamed.etag).not.toBe(before.etag);
+    await undoLast();
+    expect(await shown()).toEqual(before);
+
+    await admin.post(`/api/v1/cards/${a}/archive`);
+    expect(await shown()).toMatchObject({ label: 'Wages', state: 'archived', refs: [a] });
+    await admin.post(`/api/v1/cards/${a}/restore`);
+    expect(await shown()).toEqual(before);
+
+    const merged = await merge(admin, b, [a]);
+    expect(merged.status, merged.text).toBe(200);
+    expect(await shown()).toMatchObject({ label: 'Salaries', ref: b, refs: [b], links: [b] });
+    for (const of of [a, b]) {
+      const list = await viewer.get(`${url}?card_id=${of}&fields=id`);
+      expect(list.body.items ?? [], list.text).toEqual(of === b ? [{ id }] : []);
+    }
+    const undone = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
+    expect(undone.status, undone.text).toBe(200);
+    expect(await shown()).toEqual(before);
+
+    await admin.post(`/api/v1/cards/${a}/archive`);
+    expect((await admin.delete(`/api/v1/cards/${a}`)).status).toBe(200);
+    expect(await shown()).toMatchObject({ label: 'Wages', ref: a, state: 'deleted', refs: [], links: [] });
+    // the mark is saved with what was read, and goes when the card comes back
+    const { data } = (await admin.get(`${url}/${id}`)).body;
+    await admin.patch(`${url}/${id}`, { data: { xml: data.xml } });
+    expect((await shown()).state).toBe('deleted');
+    await undoLast();
+    await t.services
+      .db('events')
+      .where({ event_type: 'card.deleted', card_id: a })
+      .first('batch_id')
+      .then(({ batch_id }) =>
+        admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }),
+      );
+    expect(await shown()).toMatchObject({ state: 'archived', refs: [a], links: [a] });
+  });
+
+  it('of a type that is hidden are neither listed nor told of', async () => {
+    const hidden = await card('Secret engine', { type: 'Platform' });
+    const { id } = await diagram({ data: { xml: drawn(hidden, 'Secret engine') }, card_ids: [hidden] });
+    const hide = async (is_hidden: boolean) => {
+      await t.services.db('card_types').where({ key: 'Platform' }).update({ is_hidden });
+      await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    };
+    await t.services.db('cards').where({ id: hidden }).update({ name: 'Other' });
+    await hide(true);
+    const { body } = await viewer.get(`${url}/${id}`);
+    expect(body).toMatchObject({
+      card_ids: [],
+      card_refs: [],
+      data: { xml: drawn(hidden, 'Secret engine') },
+    });
+    expect((await viewer.get(`${url}?card_id=${hidden}`)).body.total).toBe(0);
+    // what one does not see, one does not replace either
+    await admin.patch(`${url}/${id}`, { card_ids: [] });
+    await hide(false);
+    expect((await viewer.get(`${url}/${id}`)).body.card_ids).toEqual([hidden]);
+  });
+
+  it('are linked and unlinked one by one, and by who may do so on the card', async () => {
+    const { id } = await diagram();
+    const a = await card();
+    const since = await now();
+    const linked = await admin.post(`${url}/${id}/cards`, { card_id: a });
+    expect(linked.body.card_ids).toEqual([a]);
+    expect((await admin.post(`${url}/${id}/cards`, { card_id: a })).status).toBe(201);
+    expect(await refusal(viewer.delete(`${url}/${id}/cards/${a}`))).toEqual([403, 'forbidden']);
+    await t.services.db('stakeholders').insert({ card_id: a, user_id: viewer.userId, role: 'responsible' });
+    await t.services.db.raw(`select raise_topics(array['cards:Application'])`);
+    expect((await viewer.delete(`${url}/${id}/cards/${a}`)).status).toBe(204);
+    expect(kinds(await told(since))).toEqual(['diagram.linked', 'diagram.unlinked']);
+    await undoLast();
+    expect((await viewer.get(`${url}/${id}`)).body.card_ids).toEqual([a]);
+  });
+});
+
+describe('groups and stars', () => {
+  it('gather diagrams, and are undone', async () => {
+    const { id } = await diagram();
+    const since = await now();
+    const group = await made('/api/v1/diagram-groups', { name: ' Target ', color: '#112233' });
+    expect(group).toMatchObject({ name: 'Target', color: '#112233', sort_order: 0, diagram_count: 0 });
+    const other = await made('/api/v1/diagram-groups', { name: 'Other', sort_order: -1 });
+    expect(await refusal(admin.post('/api/v1/diagram-groups', { name: 'tArget' }))).toEqual([
+      409,
+      'name_taken',
+    ]);
+    expect(await refusal(admin.patch(`/api/v1/diagram-groups/${other.id}`, { name: 'Target' }))).toEqual([
+      409,
+      'name_taken',
+    ]);
+    const both = [group.id, other.id];
+    const set = await admin.put(`${url}/${id}/groups`, { group_ids: both });
+    expect(set.body.group_ids).toEqual([other.id, group.id]);
+    expect(await refusal(admin.put(`${url}/${id}/groups`, { group_ids: [randomUUID()] }))).toEqual([
+      422,
+      'validation_failed',
+      'group_ids.0',
+    ]);
+    expect((await viewer.get(`${url}?group_id=${group.id}&fields=id`)).body.items).toEqual([{ id }]);
+    const list = (await viewer.get('/api/v1/diagram-groups')).body.items;
+    expect(list.find((item: { id: string }) => item.id === group.id).diagram_count).toBe(1);
+    const patched = await admin.patch(`/api/v1/diagram-groups/${group.id}`, { color: null, sort_order: 3 });
+    expect(patched.body).toMatchObject({ color: null, sort_order: 3, diagram_count: 1 });
+    expect((await admin.delete(`/api/v1/diagram-groups/${group.id}`)).status).toBe(204);
+    expect((await viewer.get(`${url}/${id}`)).body.group_ids).toEqual([other.id]);
+    expect(kinds(await told(since))).toEqual([
+      'diagram_group.created',
+      'diagram_group.created',
+      'diagram.updated',
+      'diagram_group.updated',
+      'diagram.updated',
+      'diagram_group.deleted',
+    ]);
+    await undoLast();
+    expect((await viewer.get(`${url}/${id}`)).body.group_ids).toEqual([other.id, group.id]);
+  });
+
+  it('are everybody’s own', async () => {
+    const { id } = await diagram();
+    const starred = await viewer.post(`${url}/${id}/favorite`);
+    expect(starred.body).toMatchObject({ diagram_id: id });
+    expect((await viewer.post(`${url}/${id}/favorite`)).body).toEqual(starred.body);
+    expect((await viewer.get(`${url}/favorites`)).body).toMatchObject({
+      items: [{ diagram_id: id }],
+      total: 1,
+    });
+    expect((await admin.get(`${url}/favorites`)).body.total).toBe(0);
+    expect((await viewer.get(`${url}?favorites=true`)).body.items).toMatchObject([{ id, is_favorite: true }]);
+    expect((await viewer.get(`${url}/${id}`)).body.is_favorite).toBe(true);
+    expect((await viewer.delete(`${url}/${id}/favorite`)).status).toBe(204);
+    await viewer.post(`${url}/${id}/favorite`);
+    await admin.delete(`${url}/${id}`);
+    await undoLast();
+    expect((await viewer.get(`${url}/favorites`)).body.total).toBe(1);
+  });
+});
+
+it('drawings that no diagram shows are kept for as long as a batch can bring them back', async () => {
+  const { id } = await diagram({ data: { xml: drawn(await card(), 'x') } });
+  const { drawing } = await t.services.db('diagrams').where({ id }).first('drawing');
+  await admin.delete(`${url}/${id}`);
+  const { db } = t.services;
+  await removeLeftDrawings(db, 15, 100);
+  expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(1);
+  await db('diagram_drawings')
+    .where({ id: drawing })
+    .update({ left_at: db.raw("now() - interval '16 days'") });
+  expect(await removeLeftDrawings(db, 15, 100)).toBe(1);
+  expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(0);
+});
