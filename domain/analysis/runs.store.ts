@@ -4,6 +4,7 @@ import { notFound } from '../../platform/errors.ts';
 import type { Work } from '../command.ts';
 import type { EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { dropParts } from './runs.parts.ts';
 import type { AnalysisOutcome, RunRow } from './runs.types.ts';
 
 type Writing = Pick<Work, 'sql' | 'emit'>;
@@ -73,6 +74,7 @@ export async function completeRun(
     model_parts: JSON.stringify(modelParts),
     completed_at: work.sql.raw('clock_timestamp()'),
   });
+  await dropParts(work.sql, id);
 }
 
 /** Ends a run before its end; what it found is not kept. */
@@ -85,4 +87,5 @@ export async function breakOffRun(
     ...end,
     completed_at: work.sql.raw('clock_timestamp()'),
   });
+  await dropParts(work.sql, id);
 }

@@ -41,15 +41,15 @@ const begin = (): RulePlace => ({ after: null, gaps: 0 });
  */
 export async function scan(job: AnalysisJob, run: CarriedRun): Promise<undefined> {
   const { regulations, today } = run.parameters as unknown as ScanParameters;
-  const total = regulations.reduce((sum, key) => sum + (ruleSets.get(key)?.length ?? 0), 0);
-  let done = 0;
+  const rulesOf = (keys: readonly string[]) =>
+    keys.reduce((sum, key) => sum + (ruleSets.get(key)?.length ?? 0), 0);
+  const total = rulesOf(regulations);
   let place = (job.resume ?? {
     regulation: 0,
     rule: 0,
     at: begin(),
     summary: { regulations: {}, without_rules: [] },
   }) as Place;
-  for (const key of regulations.slice(0, place.regulation)) done += ruleSets.get(key)?.length ?? 0;
   while (place.regulation < regulations.length) {
     const key = regulations[place.regulation]!;
     const rules = ruleSets.get(key) ?? [];
@@ -58,14 +58,16 @@ export async function scan(job: AnalysisJob, run: CarriedRun): Promise<undefined
     place = await command(job.ctx, async (work) => {
       const next = await step(work, run.id, { key, rules, today }, structuredClone(from));
       await job.checkpoint(work, {
-        progress: Math.min((done + next.rule) / Math.max(total, 1), 0.99),
+        progress: Math.min(
+          (rulesOf(regulations.slice(0, next.regulation)) + next.rule) / Math.max(total, 1),
+          0.99,
+        ),
         message: key,
         counts: countsOf(next.summary),
         checkpoint: next,
       });
       return next;
     });
-    if (place.regulation > from.regulation) done += rules.length;
   }
   const { summary } = place;
   await command(job.ctx, (work) => run.finish(work, { results: { ...summary } }));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CardRecord } from '../../domain/duplicates/duplicates.records.ts';
+import { pack, unpack } from '../../platform/pack.ts';
 import type { Candidates, Neighbours } from '../matching/candidates.ts';
 import { duplicatesOf, learnModel, modelWithDecisions } from '../matching/match.ts';
 import type { Decision, MatchField, MatchModel, MatchPair } from '../matching/matching.types.ts';
@@ -16,7 +17,6 @@ import {
   pairsIn,
 } from '../matching/stages.ts';
 import type { Found, FoundPair, Packed, Stage } from './find.types.ts';
-import { pack, unpack } from './pack.ts';
 
 /** Candidates that each record brings in by each space: with more, hardly another duplicate comes in. */
 const NEIGHBOURS = 8;

@@ -8,11 +8,11 @@ import { valuedFields } from '../../domain/duplicates/duplicates.valued.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
 import { type Db, inTransaction } from '../../platform/database.ts';
+import { unpack } from '../../platform/pack.ts';
 import type { MatchModel } from '../matching/matching.types.ts';
 import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
 import { type Find, openSearch } from './find.ts';
 import { type Packed, type Stage, stages } from './find.types.ts';
-import { unpack } from './pack.ts';
 import { storeFound, type TypeFigures } from './run.store.ts';
 
 /** Figures as they are kept, with the version of the decisions that they follow. */

@@ -16,6 +16,8 @@ const ofOneQuestion: ReadonlySet<ModelFailureKind> = new Set(['declined', 'off_s
 /** After so many questions in a row without an answer a run asks no more. */
 const MOST_IN_A_ROW = 3;
 
+type Asked = Pick<ModelPart, 'part' | 'provider' | 'model' | 'prompt'>;
+
 /** The model as a run asks it: what goes wrong ends the model's part, never the run. */
 export interface RunModel {
   /**
@@ -31,23 +33,43 @@ export interface RunModel {
   /** What the model had a hand in, with what it took. */
   parts(): ModelPart[];
   /** Why it is asked no more; undefined while it is, and where none is set up. */
-  stopped(): { reason: ModelFailureKind; message: string } | undefined;
+  stopped(): StoppedModel | undefined;
+  /** What the model of the run goes on from after a worker's end. */
+  state(): RunModelState;
 }
 
-/** @param signal that ends the run. */
+/** Why a model is asked no more. */
+export interface StoppedModel {
+  reason: ModelFailureKind;
+  message: string;
+}
+
+/** What a run has had of its model so far, as JSON. */
+export interface RunModelState {
+  parts: ModelPart[];
+  stopped: StoppedModel | null;
+}
+
+/**
+ * @param signal that ends the run.
+ * @param before what another worker had of it.
+ */
 export function createRunModel(
   services: ModelServices,
   runId: string,
   signal: AbortSignal,
   patience: ModelPatience = runPatience,
+  before?: RunModelState,
 ): RunModel {
-  const parts = new Map<string, ModelPart>();
+  const keyOf = (part: string, { provider, model, prompt }: Omit<Asked, 'part'>) =>
+    JSON.stringify([part, provider, model, prompt]);
+  const parts = new Map(before?.parts.map((told) => [keyOf(told.part, told), { ...told }]));
   let absent = false;
-  let stopped: { reason: ModelFailureKind; message: string } | undefined;
+  let stopped = before?.stopped ?? undefined;
   let inARow = 0;
 
-  const note = (part: string, made: { provider: string; model: string; prompt: string }, use: ModelUse) => {
-    const key = JSON.stringify([part, made.provider, made.model, made.prompt]);
+  const note = (part: string, made: Omit<Asked, 'part'>, use: ModelUse) => {
+    const key = keyOf(part, made);
     const known = parts.get(key);
     const { provider, model, prompt } = made;
     const told = known ?? { part, provider, model, prompt, calls: 0, input_tokens: 0, output_tokens: 0 };
@@ -78,5 +100,6 @@ export function createRunModel(
     },
     parts: () => [...parts.values()],
     stopped: () => stopped,
+    state: () => ({ parts: [...parts.values()], stopped: stopped ?? null }),
   };
 }

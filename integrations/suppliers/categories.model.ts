@@ -3,7 +3,7 @@ import { type OutgoingCard, readOutgoingCards } from '../../domain/ai/ai.outgoin
 import type { Ctx } from '../../domain/context.ts';
 import { readSetting } from '../../domain/settings/settings.read.ts';
 import type { FoundSupplier } from '../../domain/suppliers/suppliers.types.ts';
-import type { RunModel } from '../models/models.run.ts';
+import type { RunModel, RunModelState } from '../models/models.run.ts';
 import { vendorCategoryPrompt } from '../models/prompts/vendor-category.v1.ts';
 import { lexicon } from './categories.data.ts';
 
@@ -31,49 +31,73 @@ const schema = Type.Object(
   { additionalProperties: false },
 );
 
+/** What a model said of a supplier. */
+interface Said {
+  /** Its place. */
+  at: number;
+  sub_category: string;
+  confidence: number;
+}
+
+/** How far a model has been asked, and what it said. */
+export interface AskedCategories {
+  /** So many of those that can be asked about have been. */
+  done: number;
+  said: Said[];
+  model: RunModelState;
+}
+
 /**
  * Has a model say what those suppliers supply of whom the lexicon could tell nothing, as far as a card stands for them and its name
  * may leave the house. What it says is a category of the lexicon or nothing.
+ * @param before what it said to another worker of the same run, of the same suppliers.
+ * @param keep called after each question with what has been said so far.
  * @returns the suppliers, in their order, and how many have a category by the model.
  */
 export async function categoriseByModel(
   ctx: Ctx,
   model: RunModel,
   suppliers: readonly FoundSupplier[],
+  before: AskedCategories | undefined,
+  keep: (asked: AskedCategories, share: number) => Promise<void>,
 ): Promise<{ suppliers: FoundSupplier[]; byModel: number }> {
-  const placed = [...suppliers];
   const open = new Map<string, number>();
   for (const [at, { categorised, cards }] of suppliers.entries()) {
     if (categorised?.confidence === null && cards.length > 0) open.set(cards.toSorted()[0]!, at);
   }
   const ai = await readSetting(ctx.db, 'ai');
-  let byModel = 0;
+  const said = [...(before?.said ?? [])];
   const ids = [...open.keys()].sort();
-  for (let from = 0; from < ids.length; from += AT_ONCE) {
+  for (let from = before?.done ?? 0; from < ids.length && !model.stopped(); from += AT_ONCE) {
     const cards = await readOutgoingCards(ctx, ai, ids.slice(from, from + AT_ONCE));
     const named = cards.filter(({ name }) => name !== undefined);
     if (named.length === 0) continue;
-    for (const { id, sub_category, confidence } of (await said(model, named)) ?? []) {
-      const sub = sub_category === null ? undefined : byName.get(sub_category);
+    for (const { id, sub_category, confidence } of (await ask(model, named)) ?? []) {
       const at = open.get(id);
-      if (!sub || at === undefined) continue;
-      placed[at] = {
-        ...suppliers[at]!,
-        categorised: {
-          category: sub.category,
-          sub_category: sub.name,
-          confidence: Number(Math.min(confidence, MOST_SURE).toFixed(3)),
-          reasoning: 'A language model says so of its name; nothing in the inventory tells of it.',
-        },
-      };
-      byModel += 1;
+      if (sub_category !== null && at !== undefined) said.push({ at, sub_category, confidence });
     }
-    if (model.stopped()) break;
+    // without a model nothing has been asked
+    if (model.parts().length === 0) continue;
+    const done = Math.min(from + AT_ONCE, ids.length);
+    await keep({ done, said, model: model.state() }, done / ids.length);
   }
-  return { suppliers: placed, byModel };
+  const placed = [...suppliers];
+  for (const { at, sub_category, confidence } of said) {
+    const { category, name } = byName.get(sub_category)!;
+    placed[at] = {
+      ...suppliers[at]!,
+      categorised: {
+        category,
+        sub_category: name,
+        confidence: Number(Math.min(confidence, MOST_SURE).toFixed(3)),
+        reasoning: 'A language model says so of its name; nothing in the inventory tells of it.',
+      },
+    };
+  }
+  return { suppliers: placed, byModel: said.length };
 }
 
-async function said(model: RunModel, suppliers: OutgoingCard[]) {
+async function ask(model: RunModel, suppliers: OutgoingCard[]) {
   const known = new Set(suppliers.map(({ id }) => id));
   const answer = await model.ask('vendor categories', {
     purpose: 'vendor_category',

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { AnalysisJob, CarriedRun } from '../../domain/analysis/runs.carry.ts';
+import { type RunParts, runParts } from '../../domain/analysis/runs.parts.ts';
 import { command } from '../../domain/command.ts';
 import type { Services } from '../../domain/services.ts';
 import {
@@ -15,7 +16,8 @@ import type {
 import { storeSuppliers } from '../../domain/suppliers/suppliers.write.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';
-import { categoriseByModel } from './categories.model.ts';
+import { runPatience } from '../models/models.types.ts';
+import { type AskedCategories, categoriseByModel } from './categories.model.ts';
 import { addCard, type CardEvidence, categorise, noEvidence } from './categories.ts';
 import { productOf } from './products.ts';
 import { resolveSuppliers } from './resolve.ts';
@@ -27,9 +29,16 @@ const PAGE = 1_000;
 /** What a run looks for besides names. */
 export type SupplierPart = 'categories' | 'hierarchy';
 
+/** What the steps of a run have found, in their order. */
+interface Steps {
+  names: { said: SaidSuppliers; resolved: ResolvedSupplier[] };
+  found: { suppliers: FoundSupplier[]; products: FoundProduct[] | null };
+  asked: AskedCategories;
+}
+
 /**
- * Carries out a run over the suppliers. A few seconds' work that ends with one transaction: whoever is stopped begins anew, with
- * the same outcome, but for what a model is asked again.
+ * Carries out a run over the suppliers, in steps: who they are, what they supply, what a model says. What a step found is kept until the
+ * run ends, so that a worker's end costs no more than the step that it was at, and of a model one question. It ends with one transaction.
  */
 export async function analyseSuppliers(
   services: Services,
@@ -37,9 +46,21 @@ export async function analyseSuppliers(
   run: CarriedRun,
   part: SupplierPart,
 ): Promise<void> {
-  const { suppliers: found, products } = await findSuppliers(job, part);
-  const model = createRunModel(services, run.id, job.signal);
-  const { suppliers, byModel } = await categoriseByModel(job.ctx, model, found);
+  const kept = runParts(job, run.id);
+  let found = await kept.read<Steps['found']>('found');
+  // what was said is of suppliers by their places
+  const asked = found && (await kept.read<Steps['asked']>('asked'));
+  found ??= await findSuppliers(job, kept, part);
+  const model = createRunModel(services, run.id, job.signal, runPatience, asked?.model);
+  const { suppliers, byModel } = await categoriseByModel(
+    job.ctx,
+    model,
+    found.suppliers,
+    asked,
+    (said, share) =>
+      kept.keep('asked', said, { progress: 0.9 + 0.09 * share, message: 'asking the language model' }),
+  );
+  const { products } = found;
   const stopped = model.stopped();
   const figures = {
     ...figuresOf(suppliers, products),
@@ -53,7 +74,29 @@ export async function analyseSuppliers(
   });
 }
 
-async function findSuppliers(job: AnalysisJob, part: SupplierPart) {
+async function findSuppliers(job: AnalysisJob, kept: RunParts, part: SupplierPart): Promise<Steps['found']> {
+  const { db, metamodel } = job.ctx;
+  let names = await kept.read<Steps['names']>('names');
+  if (!names) {
+    names = await findNames(job);
+    await kept.keep('names', names, { progress: 0.6 });
+  }
+  job.progress(0.6, part === 'categories' ? 'finding categories' : 'finding products');
+  const { said, resolved } = names;
+  const gathered = gatherer(withCards(resolved, said), said, part);
+  const cards = [...said.supplied.keys()].sort();
+  for (let from = 0; from < cards.length; from += PAGE) {
+    job.signal.throwIfAborted();
+    gathered.add(await readSupplied(db, metamodel, cards.slice(from, from + PAGE)));
+    job.progress(0.6 + (0.3 * Math.min(from + PAGE, cards.length)) / cards.length);
+    await breathe();
+  }
+  const found = gathered.end();
+  await kept.keep('found', found, { progress: 0.9 });
+  return found;
+}
+
+async function findNames(job: AnalysisJob): Promise<Steps['names']> {
   const { db, metamodel } = job.ctx;
   const said = await db.transaction((sql) => readSaidSuppliers(sql, metamodel), {
     isolationLevel: 'repeatable read',
@@ -67,17 +110,7 @@ async function findSuppliers(job: AnalysisJob, part: SupplierPart) {
     await breathe();
     job.signal.throwIfAborted();
   }
-  const found = withCards(step.value, said);
-  job.progress(0.6, part === 'categories' ? 'finding categories' : 'finding products');
-  const gathered = gatherer(found, said, part);
-  const cards = [...said.supplied.keys()].sort();
-  for (let from = 0; from < cards.length; from += PAGE) {
-    job.signal.throwIfAborted();
-    gathered.add(await readSupplied(db, metamodel, cards.slice(from, from + PAGE)));
-    job.progress(0.6 + (0.35 * Math.min(from + PAGE, cards.length)) / cards.length);
-    await breathe();
-  }
-  return gathered.end();
+  return { said, resolved: step.value };
 }
 
 /** A supplier with what is needed to tell its cards' words from its own. */
@@ -127,7 +160,7 @@ function gatherer(found: readonly Gathered[], said: SaidSuppliers, part: Supplie
         }
       }
     },
-    end() {
+    end(): Steps['found'] {
       const suppliers = found.map(
         (supplier, at): FoundSupplier => ({
           ...supplier,

@@ -11,6 +11,7 @@ import { type Service, startService } from './harness/service.ts';
 import { prepareWorkspace } from './harness/workspace.ts';
 import { type LandscapeFiles, writeLandscape } from './landscape/csv.ts';
 import { benchMatching } from './matching/bench.ts';
+import { analysisDeaths } from './scenarios/analysis-deaths.ts';
 import { architect } from './scenarios/architect.ts';
 import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
@@ -72,6 +73,7 @@ const scenarios: Scenario[] = [
   itsmUndo,
   duplicates,
   compliance,
+  analysisDeaths,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);
@@ -122,7 +124,9 @@ function chooseScenarios({ only }: BenchArgs): Scenario[] {
     const known = scenarios.map((scenario) => scenario.name).join(', ');
     throw new RangeError(`There is no scenario ${unknown.join(', ')}; there are ${known}.`);
   }
-  return scenarios.filter((scenario) => only.length === 0 || only.includes(scenario.name));
+  return scenarios.filter(({ name, onlyNamed = false }) =>
+    only.length === 0 ? !onlyNamed : only.includes(name),
+  );
 }
 
 async function bench(args: BenchArgs): Promise<boolean> {

@@ -8,6 +8,8 @@ export interface BenchArgs {
   only: string[];
   /** Through the service's import, or straight into the tables where the import is not looked at. */
   load: 'import' | 'direct';
+  /** Workers that are killed in each run that is disturbed. */
+  kills: number;
 }
 
 const whole = (name: string, text: string): number => {
@@ -18,8 +20,8 @@ const whole = (name: string, text: string): number => {
 };
 
 /**
- * Reads `--cards`, `--relations` (three a card by default), `--seed`, `--only` (may be repeated) and `--load`
- * (`import` or `direct`).
+ * Reads `--cards`, `--relations` (three a card by default), `--seed`, `--only` (may be repeated), `--load`
+ * (`import` or `direct`) and `--kills`.
  */
 export function parseBenchArgs(argv: string[]): BenchArgs {
   const { values } = parseArgs({
@@ -30,6 +32,7 @@ export function parseBenchArgs(argv: string[]): BenchArgs {
       seed: { type: 'string', default: '42' },
       only: { type: 'string', multiple: true, default: [] },
       load: { type: 'string', default: 'import' },
+      kills: { type: 'string', default: '4' },
     },
   });
   const cards = whole('cards', values.cards);
@@ -42,5 +45,6 @@ export function parseBenchArgs(argv: string[]): BenchArgs {
     seed: whole('seed', values.seed),
     only: values.only,
     load,
+    kills: whole('kills', values.kills),
   };
 }

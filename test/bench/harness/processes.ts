@@ -14,6 +14,8 @@ export interface NodeProcess {
   logTail(): string;
   /** Ends it with SIGTERM, and with SIGKILL when it has not ended in time. */
   stop(): Promise<void>;
+  /** Ends it at once, as a lack of memory would. */
+  kill(): Promise<void>;
 }
 
 const STOP_MS = 15_000;
@@ -60,6 +62,10 @@ export function startNode({ entry, flags = [], args = [], env, logFile }: StartO
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       await exited;
       clearTimeout(timer);
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
     },
   };
 }

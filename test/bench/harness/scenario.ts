@@ -30,5 +30,7 @@ export interface Context {
 /** A part of the bench that measures some figures. */
 export interface Scenario {
   name: string;
+  /** It takes long, and is part of no bench that does not name it. */
+  onlyNamed?: boolean;
   run(context: Context): Promise<Row[]>;
 }

@@ -70,8 +70,14 @@ async function readDatabaseUrl(dataDir: string): Promise<string> {
   return url;
 }
 
-/** Starts the all-in-one service, empty, on a new data folder and a free port, and waits until it is ready. */
-export async function startService(env: Record<string, string> = {}): Promise<Service> {
+/**
+ * Starts the service, empty, on a new data folder and a free port, and waits until it is ready.
+ * @param owner the program that owns the data folder: all in one, or an API beside which workers come and go.
+ */
+export async function startService(
+  env: Record<string, string> = {},
+  owner: 'all' | 'api' = 'all',
+): Promise<Service> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-'));
   // run by root, PostgreSQL works as a user of its own, who must be able to reach its data
   await chmod(folder, 0o755);
@@ -107,7 +113,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const main = await start('all');
+    const main = await start(owner);
     processes.push(main);
     const url = main.url!;
     return {

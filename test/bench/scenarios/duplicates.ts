@@ -39,7 +39,7 @@ interface Run {
 type Truth = Map<string, Set<string>>;
 
 /** Fills the service with cards, a tenth of which are there twice, and another tenth variants that are no duplicates. */
-async function furnish(client: pg.Client, applications: number): Promise<Truth> {
+export async function furnish(client: pg.Client, applications: number): Promise<Truth> {
   const truth: Truth = new Map();
   for (const { type, kind, share } of TYPES) {
     const judged = plantedIn(KINDS[kind]!, Math.max(20, Math.round(applications * share)), type.length);
@@ -100,7 +100,7 @@ async function untilEnded(api: Api, id: string): Promise<Run> {
 }
 
 /** Everything that a run has found, as one number. */
-async function fingerprint(client: pg.Client): Promise<string> {
+export async function fingerprint(client: pg.Client): Promise<string> {
   const { rows } = await client.query(
     `select md5(
        (select coalesce(string_agg(p::text, '' order by id), '') from (

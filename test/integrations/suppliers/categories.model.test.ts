@@ -47,7 +47,7 @@ const run = async () => {
   return (await admin.get(path)).body;
 };
 const categories = async () => {
-  const { items } = (await admin.get(`${root}/vendors`)).body;
+  const { items } = (await admin.get(`${root}/vendors?page_size=200`)).body;
   return Object.fromEntries(
     items.map((one: { vendor_name: string; sub_category: string }) => [one.vendor_name, one.sub_category]),
   );
@@ -121,4 +121,48 @@ it('ends well where the model fails, where its budget is spent, and where names 
   await set({ tokens_per_run: null, outgoing_fields: { Provider: [] } });
   expect(await run()).toMatchObject({ status: 'completed', results: without, model_parts: [] });
   expect(world.asked).toEqual([]);
+});
+
+it('goes on after a worker’s end with the question at which it was, and with what it had found', async () => {
+  await set({ outgoing_fields: { '*': ['name'] } });
+  await t.services.db.raw(
+    `insert into cards (type, name, data_quality) select 'Provider', 'Zz' || translate(md5(n::text), '0123456789', 'ghijklmnop'), 0
+     from generate_series(1, 60) n`,
+  );
+  world.fault = () => undefined;
+  const first: string[] = [];
+  world.answer = ({ data }, count) => {
+    if (count === 1) first.push(...data.suppliers.map((one: { id: string }) => one.id));
+    const suppliers = data.suppliers.map(({ id: of }: { id: string }) => ({
+      id: of,
+      sub_category: 'Databases',
+      confidence: 0.5,
+    }));
+    return { suppliers };
+  };
+  // the second is never answered
+  world.fault = (count) => (count === 2 ? 'hang' : undefined);
+  const started = (await admin.post(`${root}/vendors/analyse`)).body;
+  await until('the second question', async () => world.asked.length === 2);
+  await workers.close(0);
+  const renamed = await admin.patch(`/api/v1/cards/${first[0]}`, { name: 'Read before' });
+  expect(renamed.status).toBe(200);
+  expect(await t.services.db('analysis_parts').pluck('part')).toEqual(
+    expect.arrayContaining(['names', 'found', 'asked']),
+  );
+  workers = await startWorkers(t.services, [vendorsProcessor]);
+  const path = `${root}/analysis-runs/${started.run_id}`;
+  await until('the run to end', async () => (await admin.get(path)).body.status !== 'running');
+  expect((await admin.get(path)).body).toMatchObject({
+    status: 'completed',
+    results: { suppliers: 64, categorised: 64, categorised_by_model: 63 },
+    model_parts: [{ part: 'vendor categories', calls: 2 }],
+  });
+  // the first question was not asked again, and what was read stays as it was read
+  expect(world.asked).toHaveLength(3);
+  const asked = world.asked.map(({ data }) => data.suppliers.map((one: { id: string }) => one.id));
+  expect(asked.map((ids) => ids.length)).toEqual([40, 23, 23]);
+  expect(asked[2]).toEqual(asked[1]);
+  expect(Object.keys(await categories())).not.toContain('Read before');
+  expect(await t.services.db('analysis_parts')).toEqual([]);
 });

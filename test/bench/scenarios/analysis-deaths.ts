@@ -1,0 +1,205 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Api } from '../harness/api.ts';
+import { connect } from '../harness/database.ts';
+import { type Row, under, within } from '../harness/rows.ts';
+import type { Context } from '../harness/scenario.ts';
+import { type ServiceProcess, startService } from '../harness/service.ts';
+import { mulberry32 } from '../landscape/random.ts';
+import { fingerprint, furnish } from './duplicates.ts';
+
+/** Applications of the full size; `--cards` is 100,000 unless given. */
+const SHARE = 0.4;
+/** Cancelled runs of each analysis. */
+const CANCELS = 6;
+const POLL_MS = 10;
+
+/** An analysis, and what tells all that it found, without ids that are made up. */
+interface Analysis {
+  name: string;
+  path: string;
+  body: object;
+  print(client: pg.Client): Promise<string>;
+}
+
+const printOf = (query: string) => async (client: pg.Client) => {
+  const { rows } = await client.query(
+    `select md5(coalesce(string_agg(r::text, '' order by r::text), '')) as print from (${query}) r`,
+  );
+  return rows[0].print as string;
+};
+
+const suppliers = printOf(
+  `select s.canonical_name, s.vendor_type, p.canonical_name as parent, s.group_name, s.product_key, s.category, s.sub_category,
+     s.category_confidence,
+     array(select (name, name_key, confidence, reason)::text from supplier_names where supplier_id = s.id order by name) as names,
+     array(select (card_id, role, shared_by)::text from supplier_cards where supplier_id = s.id order by card_id, role) as cards
+   from suppliers s left join suppliers p on p.id = s.parent_id`,
+);
+
+const analyses: Analysis[] = [
+  {
+    name: 'duplicates',
+    path: '/ai-analysis/duplicates/analyse',
+    body: { mode: 'learn' },
+    print: fingerprint,
+  },
+  { name: 'suppliers', path: '/ai-analysis/vendors/analyse', body: {}, print: suppliers },
+  { name: 'supplier hierarchy', path: '/ai-analysis/vendors/resolve', body: {}, print: suppliers },
+  {
+    name: 'modernisation',
+    path: '/ai-analysis/modernizations/analyse',
+    body: { target_type: 'Application' },
+    print: printOf(
+      `select target_type, card_id, modernization_type, current_tech, recommendation, effort, score, score_without_costs, reasons,
+         dependants
+       from modernizations where is_current`,
+    ),
+  },
+  {
+    name: 'compliance',
+    path: '/compliance/scans',
+    body: {},
+    print: printOf(
+      `select regulation, rule_key, card_id, status, severity, evidence, decision, auto_resolved from compliance_findings`,
+    ),
+  },
+];
+
+interface Started {
+  run_id: string;
+  job_id: string;
+}
+
+/** What is worked with: one API, and one worker at a time. */
+interface World {
+  api: Api;
+  client: pg.Client;
+  random: () => number;
+  worker: { present: ServiceProcess; startAnother(): Promise<void> };
+  log(text: string): void;
+}
+
+interface JobState {
+  status: string;
+  message: string | null;
+  lease_owner: string | null;
+}
+
+async function stateOf(client: pg.Client, job: string): Promise<JobState> {
+  const { rows } = await client.query('select status, message, lease_owner from jobs where id = $1', [job]);
+  return rows[0];
+}
+
+async function untilEnded(client: pg.Client, job: string): Promise<void> {
+  for (;;) {
+    const { status } = await stateOf(client, job);
+    if (status === 'succeeded') return;
+    if (status !== 'queued' && status !== 'running') throw new Error(`job ${job} is ${status}`);
+    await delay(POLL_MS);
+  }
+}
+
+const start = ({ api }: World, { path, body }: Analysis) => api.post<Started>(path, body);
+
+async function undisturbed(world: World, analysis: Analysis): Promise<{ ms: number; print: string }> {
+  const begin = performance.now();
+  await untilEnded(world.client, (await start(world, analysis)).job_id);
+  return { ms: performance.now() - begin, print: await analysis.print(world.client) };
+}
+
+/** @returns how many workers were killed, and the longest time until another one went on, in seconds. */
+async function killed(world: World, analysis: Analysis, ms: number, kills: number) {
+  const { client, random, worker, log } = world;
+  const { job_id } = await start(world, analysis);
+  let done = 0;
+  let longest = 0;
+  while (done < kills) {
+    await delay(random() * ms * 0.6);
+    const { status, message, lease_owner } = await stateOf(client, job_id);
+    if (status === 'succeeded') break;
+    if (lease_owner === null) continue;
+    log(`${analysis.name}: a worker is killed at "${message}"`);
+    await worker.present.kill();
+    const at = performance.now();
+    await worker.startAnother();
+    done += 1;
+    for (;;) {
+      const now = await stateOf(client, job_id);
+      if (now.status !== 'running' || (now.lease_owner !== null && now.lease_owner !== lease_owner)) break;
+      await delay(POLL_MS);
+    }
+    longest = Math.max(longest, (performance.now() - at) / 1_000);
+  }
+  await untilEnded(client, job_id);
+  return { kills: done, longest };
+}
+
+/** @returns the longest time that a cancelled run went on, in milliseconds. */
+async function cancelled(world: World, analysis: Analysis, ms: number): Promise<number> {
+  const { api, client, random, log } = world;
+  let longest = 0;
+  for (let n = 0; n < CANCELS; n += 1) {
+    const { run_id, job_id } = await start(world, analysis);
+    // spread over the whole run, each moment random within its share
+    await delay(((n + random()) / CANCELS) * ms);
+    const { status, message } = await stateOf(client, job_id);
+    if (status === 'succeeded') continue;
+    const asked = performance.now();
+    await api.post(`/ai-analysis/analysis-runs/${run_id}/cancel`, {}).catch(async (error) => {
+      // it has ended in the meantime
+      if ((await stateOf(client, job_id)).status !== 'succeeded') throw error;
+    });
+    while ((await stateOf(client, job_id)).lease_owner !== null) await delay(POLL_MS);
+    const took = performance.now() - asked;
+    log(`${analysis.name}: cancelled at "${message}" in ${took.toFixed(0)} ms`);
+    longest = Math.max(longest, took);
+  }
+  return longest;
+}
+
+async function run({ args, log }: Context): Promise<Row[]> {
+  await using resources = new AsyncDisposableStack();
+  const service = resources.adopt(await startService({ DEMO: 'false' }, 'api'), (started) => started.stop());
+  const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
+  await furnish(client, Math.round(args.cards * SHARE));
+  await client.query(
+    `with provider as (select id, row_number() over (order by id) as n, count(*) over () as total from cards where type = 'Provider'),
+       app as (select id, row_number() over (order by id) as n from cards where type = 'Application')
+     insert into relations (type, source_id, target_id, attributes)
+     select 'relProviderToApp', provider.id, app.id, '{}' from app join provider on provider.n = app.n * 7 % provider.total + 1`,
+  );
+  await client.query('vacuum analyze');
+  let present = await service.join('worker');
+  const worker = {
+    get present() {
+      return present;
+    },
+    async startAnother() {
+      present = await service.join('worker');
+    },
+  };
+  const world: World = { api: service.api, client, random: mulberry32(args.seed), worker, log };
+  const rows: Row[] = [];
+  for (const analysis of analyses) {
+    const { name } = analysis;
+    const { ms, print } = await undisturbed(world, analysis);
+    log(`${name}: ${(ms / 1_000).toFixed(1)} s undisturbed`);
+    const { kills, longest } = await killed(world, analysis, ms, args.kills);
+    const differs = (await analysis.print(client)) === print ? 0 : 1;
+    const stopped = await cancelled(world, analysis, ms);
+    rows.push(
+      within(
+        { figure: `${name}, differences after ${kills} workers killed`, value: differs, unit: '' },
+        0,
+        0,
+      ),
+      under({ figure: `${name}, until another worker went on`, value: longest, unit: 's' }, 15),
+      under({ figure: `${name}, longest of ${CANCELS} cancelled runs`, value: stopped, unit: 'ms' }, 2_000),
+    );
+  }
+  return rows;
+}
+
+/** Kills the workers of every analysis at random moments, and cancels runs at all times of them: what is found is the same. */
+export const analysisDeaths = { name: 'analysis-deaths', run, onlyNamed: true };
