@@ -1,6 +1,9 @@
 import { scan } from '../domain/compliance/scans.run.ts';
 import { complianceScanJob } from '../domain/jobs/kinds/compliance-scan.ts';
+import { createCardReader } from '../integrations/models/read-compliance.ts';
 import { processesAnalysis } from './analysis.ts';
 
-/** Carries out compliance scans. */
-export const complianceScanProcessor = processesAnalysis(complianceScanJob, (job, run) => scan(job, run));
+/** Carries out compliance scans; where a language model is set up, it reads cards for rules that ask what they say. */
+export const complianceScanProcessor = processesAnalysis(complianceScanJob, (job, run, services) =>
+  scan(job, run, (before) => createCardReader(services, run.id, job.signal, before)),
+);

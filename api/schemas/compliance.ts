@@ -171,7 +171,7 @@ const scan = {
   summary: Nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        '`regulations`: by key how many rules, cards checked, gaps, and findings that were found, reopened, changed, resolved and left as they were, with the rules that were `skipped`; `without_rules`: regulations for which there are none',
+        '`regulations`: by key how many rules, cards checked, gaps, and findings that were found, reopened, changed, resolved and left as they were, with the rules that were `skipped`, and in `read_by_model` how many cards a language model was asked about; `without_rules`: regulations for which there are none; `model_stopped`: why it was asked no more',
     }),
   ),
 };

@@ -29,7 +29,8 @@ export interface RuleStep {
   more: boolean;
 }
 
-const FIRST = '00000000-0000-0000-0000-000000000000';
+/** Before all ids. */
+export const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** Looks at the next cards by a rule. @throws EstateError `validation_failed` where the metamodel lacks what it names. */
 export async function stepRule(
@@ -83,7 +84,7 @@ function gapContent(metamodel: Metamodel, rule: ComplianceRule, row: Omit<GapRow
 }
 
 /** The card up to which a page of known findings goes; null where all that are left fit into one. */
-async function knownBound(
+export async function knownBound(
   { sql }: Work,
   { regulation, rule_key }: Source,
   after: string,
@@ -99,7 +100,7 @@ async function knownBound(
 }
 
 /** What earlier scans found by the rule on these cards: of several on one card the one that was decided about is first. */
-async function readKnown(
+export async function readKnown(
   { sql }: Work,
   { regulation, rule_key }: Source,
   after: string,

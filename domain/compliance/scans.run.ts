@@ -1,145 +1,192 @@
 import { EstateError } from '../../platform/errors.ts';
 import type { AnalysisJob, CarriedRun } from '../analysis/runs.carry.ts';
 import { command, type Work } from '../command.ts';
-import type { JobCounts } from '../jobs/jobs.running.ts';
-import { ruleSets } from './rules/rule-sets.ts';
-import type { ComplianceRule } from './rules/rules.types.ts';
+import type { JobStep } from '../jobs/jobs.running.ts';
+import { readingSets, ruleSets } from './rules/rule-sets.ts';
+import type { ComplianceRule, ReadingRule } from './rules/rules.types.ts';
 import { type Kept, nothingKept } from './scans.keep.ts';
-import { endRule, type RulePlace, retireRules, stepRule } from './scans.rule.ts';
+import { type CardReader, forgetReadings, type ReaderState, stepReading } from './scans.read.ts';
+import { endRule, retireRules, stepRule } from './scans.rule.ts';
 import type { ScanParameters } from './scans.start.ts';
+import {
+  begin,
+  countsOf,
+  type Place,
+  type RegulationSummary,
+  type ScanSummary,
+  summaryOf,
+} from './scans.summary.ts';
 
-/** What a scan says of one regulation. */
-export interface RegulationSummary extends Kept {
-  rules: number;
-  /** Rules that could not be tried, since the metamodel lacks what they name. */
-  skipped: { rule: string; reason: string }[];
-  /** Cards tried, a card by each of its rules. */
-  checked: number;
-  gaps: number;
+/** The rules of a regulation: those that are filters, then those for which cards are read. */
+interface Rules {
+  key: string;
+  filters: readonly ComplianceRule[];
+  /** None where nobody is there to read. */
+  readings: readonly ReadingRule[];
 }
 
-/** What a scan says at its end. */
-export interface ScanSummary {
-  regulations: Record<string, RegulationSummary>;
-  /** Regulations for which there are no rules: nothing was looked at. */
-  without_rules: string[];
+/** What all steps of a scan work with. */
+interface Scan {
+  job: AnalysisJob;
+  runId: string;
+  today: string;
+  regulations: Rules[];
+  reader: CardReader | undefined;
 }
-
-/** Where a scan stands: the regulation and rule that come next. */
-interface Place {
-  regulation: number;
-  rule: number;
-  at: RulePlace;
-  summary: ScanSummary;
-}
-
-const begin = (): RulePlace => ({ after: null, gaps: 0 });
 
 /**
  * Looks at the whole landscape by the rules of the run's regulations, page by page. Each page is stored with the place
  * that it has reached, so that a scan goes on where it was cut off; a scan that is cancelled leaves what it has stored.
+ * @param openReader makes who reads cards for the rules that ask what they say, with what it had before the worker of an
+ * earlier attempt was lost; undefined where there is none: then these rules are not tried, and their findings stay.
  */
-export async function scan(job: AnalysisJob, run: CarriedRun): Promise<undefined> {
+export async function scan(
+  job: AnalysisJob,
+  run: CarriedRun,
+  openReader: (before: ReaderState | undefined) => Promise<CardReader | undefined>,
+): Promise<undefined> {
   const { regulations, today } = run.parameters as unknown as ScanParameters;
-  const rulesOf = (keys: readonly string[]) =>
-    keys.reduce((sum, key) => sum + (ruleSets.get(key)?.length ?? 0), 0);
-  const total = rulesOf(regulations);
-  let place = (job.resume ?? {
-    regulation: 0,
-    rule: 0,
-    at: begin(),
-    summary: { regulations: {}, without_rules: [] },
-  }) as Place;
+  let place = (job.resume as Place | null) ?? begin();
+  const reader = await openReader(place.reader ?? undefined);
+  const all: Scan = {
+    job,
+    runId: run.id,
+    today,
+    regulations: regulations.map((key) => ({
+      key,
+      filters: ruleSets.get(key) ?? [],
+      readings: (reader && readingSets.get(key)) ?? [],
+    })),
+    reader,
+  };
   while (place.regulation < regulations.length) {
-    const key = regulations[place.regulation]!;
-    const rules = ruleSets.get(key) ?? [];
     job.signal.throwIfAborted();
-    const from: Place = place;
-    place = await command(job.ctx, async (work) => {
-      const next = await step(work, run.id, { key, rules, today }, structuredClone(from));
-      await job.checkpoint(work, {
-        progress: Math.min(
-          (rulesOf(regulations.slice(0, next.regulation)) + next.rule) / Math.max(total, 1),
-          0.99,
-        ),
-        message: key,
-        counts: countsOf(next.summary),
-        checkpoint: next,
-      });
-      return next;
-    });
+    place = await step(all, structuredClone(place));
   }
   const { summary } = place;
-  await command(job.ctx, (work) => run.finish(work, { results: { ...summary } }));
+  const { parts = [], stopped = null } = reader?.state() ?? {};
+  const results: ScanSummary = { ...summary, ...(stopped ? { model_stopped: stopped.reason } : {}) };
+  await command(job.ctx, (work) => run.finish(work, { results: { ...results }, modelParts: parts }));
   return undefined;
 }
 
-interface Looked {
-  key: string;
-  rules: readonly ComplianceRule[];
-  today: string;
+/** How far a scan is when it has reached a place. */
+function told({ regulations, reader }: Scan, place: Place): JobStep {
+  const rules = regulations.map(({ filters, readings }) => filters.length + readings.length);
+  const total = rules.reduce((sum, n) => sum + n, 0);
+  const done = rules.slice(0, place.regulation).reduce((sum, n) => sum + n, 0) + place.rule;
+  const key = regulations[place.regulation]?.key;
+  return {
+    progress: Math.min(done / Math.max(total, 1), 0.99),
+    ...(key === undefined ? {} : { message: key }),
+    counts: countsOf(place.summary),
+    checkpoint: { ...place, reader: reader?.state() ?? null },
+  };
 }
 
 /** One page of one rule, or the end of a rule or of a regulation. @returns the place reached. */
-async function step(work: Work, run_id: string, { key, rules, today }: Looked, place: Place): Promise<Place> {
-  const { summary } = place;
-  const nextRegulation = (): Place => ({
-    regulation: place.regulation + 1,
-    rule: 0,
-    at: begin(),
-    summary,
+async function step(all: Scan, place: Place): Promise<Place> {
+  const { filters, readings } = all.regulations[place.regulation]!;
+  const reading = readings[place.rule - filters.length];
+  if (reading) return await read(all, reading, place);
+  return await command(all.job.ctx, async (work) => {
+    const next = await look(work, all, place);
+    await all.job.checkpoint(work, told(all, next));
+    return next;
   });
-  if (rules.length === 0) {
+}
+
+async function look(work: Work, { runId, today, regulations }: Scan, place: Place): Promise<Place> {
+  const { key, filters, readings } = regulations[place.regulation]!;
+  const { summary } = place;
+  if (filters.length === 0) {
     summary.without_rules.push(key);
-    return nextRegulation();
+    return nextRegulation(place);
   }
-  summary.regulations[key] ??= { rules: rules.length, skipped: [], checked: 0, gaps: 0, ...nothingKept() };
-  const told = summary.regulations[key];
-  const rule = rules[place.rule];
+  const about = summaryOf(summary, key, filters.length + readings.length);
+  const rule = filters[place.rule];
   if (!rule) {
-    const { kept, more } = await retireRules(
-      work,
-      { run_id, regulation: key },
-      rules.map((each) => each.key),
-    );
-    add(told, kept);
-    if (more) return place;
+    // whether or not anybody is there to read now
+    const kept = [...filters, ...(readingSets.get(key) ?? [])].map((each) => each.key);
+    const retired = await retireRules(work, { run_id: runId, regulation: key }, kept);
+    add(about, retired.kept);
+    if (retired.more) return place;
+    await forgetReadings(work, key);
     await work.sql.raw(
       `insert into compliance_scanned (regulation, run_id) values (?, ?::uuid)
        on conflict (regulation) do update set run_id = excluded.run_id, scanned_at = now()`,
-      [key, run_id],
+      [key, runId],
     );
-    return nextRegulation();
+    return nextRegulation(place);
   }
-  const source = { run_id, regulation: key, rule_key: rule.key };
+  const source = { run_id: runId, regulation: key, rule_key: rule.key };
   try {
     const { place: at, kept, more } = await stepRule(work, source, rule, today, place.at);
-    add(told, kept);
+    add(about, kept);
     if (more) return { ...place, at };
     const end = await endRule(work, source, rule, today, at);
-    add(told, end.kept);
-    told.checked += end.checked;
-    told.gaps += at.gaps;
+    add(about, end.kept);
+    about.checked += end.checked;
+    about.gaps += at.gaps;
   } catch (error) {
-    // raised before anything is written: what earlier scans found by the rule stays as it is
-    if (!(error instanceof EstateError && error.code === 'validation_failed')) throw error;
-    told.skipped.push({ rule: rule.key, reason: reasonOf(error) });
+    skip(about, rule, error);
   }
-  return { ...place, rule: place.rule + 1, at: begin() };
+  return nextRule(place);
+}
+
+async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> {
+  const { job, runId, today, regulations } = all;
+  const { key, filters, readings } = regulations[place.regulation]!;
+  const about = summaryOf(place.summary, key, filters.length + readings.length);
+  const source = { run_id: runId, regulation: key, rule_key: rule.key };
+  let next = place;
+  try {
+    await stepReading(
+      job,
+      all.reader!,
+      source,
+      rule,
+      { today, place: place.at },
+      (work) => job.checkpoint(work, told(all, place)),
+      async (work, { place: at, kept, counts, more }) => {
+        // a command may be tried again
+        const reached = structuredClone(place);
+        const sums = summaryOf(reached.summary, key, filters.length + readings.length);
+        add(sums, kept);
+        sums.checked += counts.cards;
+        sums.read_by_model ??= { cards: 0, asked: 0, unread: 0 };
+        sums.read_by_model.cards += counts.cards;
+        sums.read_by_model.asked += counts.asked;
+        sums.read_by_model.unread += counts.unread;
+        if (!more) sums.gaps += at.gaps;
+        next = more ? { ...reached, at } : nextRule(reached);
+        await job.checkpoint(work, told(all, next));
+      },
+    );
+  } catch (error) {
+    skip(about, rule, error);
+    next = nextRule(place);
+  }
+  return next;
+}
+
+const nextRule = (place: Place): Place => ({ ...place, rule: place.rule + 1, at: begin().at });
+const nextRegulation = (place: Place): Place => ({
+  ...place,
+  regulation: place.regulation + 1,
+  rule: 0,
+  at: begin().at,
+});
+
+/** Raised before anything is written: what earlier scans found by the rule stays as it is. */
+function skip(about: RegulationSummary, rule: { key: string }, error: unknown): void {
+  if (!(error instanceof EstateError && error.code === 'validation_failed')) throw error;
+  about.skipped.push({ rule: rule.key, reason: reasonOf(error) });
 }
 
 /** What the metamodel lacks, without the place in the rule's filter and all that is known instead. */
 const reasonOf = ({ message }: Error): string => message.replace(/^filter: | \(known is .*$/g, '');
 
 function add(summary: RegulationSummary, kept: Kept): void {
-  for (const [name, n] of Object.entries(kept)) summary[name as keyof Kept] += n;
-}
-
-/** The sums over all regulations. */
-function countsOf({ regulations }: ScanSummary): JobCounts {
-  const counts: JobCounts = { checked: 0, gaps: 0, ...nothingKept() };
-  for (const summary of Object.values(regulations)) {
-    for (const name of Object.keys(counts)) counts[name]! += summary[name as keyof Kept];
-  }
-  return counts;
+  for (const name of Object.keys(nothingKept()) as (keyof Kept)[]) summary[name] += kept[name];
 }

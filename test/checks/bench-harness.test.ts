@@ -23,6 +23,7 @@ describe('the arguments of the bench', () => {
       seed: 42,
       only: [],
       load: 'import',
+      kills: 4,
     });
     const given = [
       '--cards',
@@ -35,6 +36,8 @@ describe('the arguments of the bench', () => {
       'list',
       '--load',
       'direct',
+      '--kills',
+      '9',
     ];
     expect(parseBenchArgs(given)).toEqual({
       cards: 2_000,
@@ -42,6 +45,7 @@ describe('the arguments of the bench', () => {
       seed: 7,
       only: ['search', 'list'],
       load: 'direct',
+      kills: 9,
     });
     expect(() => parseBenchArgs(['--cards', 'many'])).toThrow('--cards');
     expect(() => parseBenchArgs(['--load', 'somehow'])).toThrow('--load');

@@ -27,11 +27,7 @@ const SOON_DAYS = 182;
  * @throws EstateError `validation_failed` where the metamodel lacks what the rule names.
  */
 export function compileRule(metamodel: Metamodel, rule: ComplianceRule, today: string): CompiledRule {
-  const schema = createFilterSchema(metamodel);
-  const soon = new Date(Date.parse(today) + SOON_DAYS * 86_400_000).toISOString().slice(0, 10);
-  const parse = (text: string): FilterNode =>
-    parseFilter(text.replaceAll('{today}', today).replaceAll('{soon}', soon))!;
-  const compile = (node: FilterNode): Fragment => compileFilter(checkFilter(node, schema).root, { me: null });
+  const { schema, parse, compile } = compiler(metamodel, today);
   const applies = parse(rule.applies);
   // side by side, so that the types which the rule is about narrow the rest as well
   const items = applies.kind === 'and' ? applies.items : [applies];
@@ -54,6 +50,26 @@ export function compileRule(metamodel: Metamodel, rule: ComplianceRule, today: s
       sql: `json_build_array(${facts.map(({ sql }) => sql).join(', ')})`,
       bindings: facts.flatMap(({ bindings }) => bindings),
     },
+  };
+}
+
+/**
+ * Compiles which cards a rule is about.
+ * @throws EstateError `validation_failed` where the metamodel lacks what it names.
+ */
+export function compileApplies(metamodel: Metamodel, applies: string, today: string): Fragment {
+  const { parse, compile } = compiler(metamodel, today);
+  return compile(parse(applies));
+}
+
+function compiler(metamodel: Metamodel, today: string) {
+  const schema = createFilterSchema(metamodel);
+  const soon = new Date(Date.parse(today) + SOON_DAYS * 86_400_000).toISOString().slice(0, 10);
+  return {
+    schema,
+    parse: (text: string): FilterNode =>
+      parseFilter(text.replaceAll('{today}', today).replaceAll('{soon}', soon))!,
+    compile: (node: FilterNode): Fragment => compileFilter(checkFilter(node, schema).root, { me: null }),
   };
 }
 

@@ -34,3 +34,20 @@ export interface ComplianceRule {
   /** Whether a gap means that the card seems to use AI and does not say so. */
   detectsAi?: true;
 }
+
+/**
+ * One requirement of a regulation about which a card's own words tell, so that they have to be read. A language model reads them, and a
+ * person decides: such a rule finds what is to be looked at, and never that all is well.
+ */
+export interface ReadingRule
+  extends Pick<ComplianceRule, 'key' | 'article' | 'category' | 'requirement' | 'applies'> {
+  /** What is asked of a card, as a question to be answered with yes or no; yes is found. */
+  question: string;
+  severity: Severity;
+  gap: string;
+  remediation: string;
+  /** Whether nothing can be told without the description: the name alone may tell that something uses AI. */
+  needsDescription?: true;
+  /** Whether yes means that the card seems to use AI and does not say so. */
+  detectsAi?: true;
+}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findingStatuses, scores } from '../../../domain/compliance/compliance.types.ts';
-import { ruleSets } from '../../../domain/compliance/rules/rule-sets.ts';
-import { compileRule } from '../../../domain/compliance/rules/rules.compile.ts';
+import { readingSets, ruleSets } from '../../../domain/compliance/rules/rule-sets.ts';
+import { compileApplies, compileRule } from '../../../domain/compliance/rules/rules.compile.ts';
 import { scoreOf } from '../../../domain/compliance/scans.queries.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
@@ -38,6 +38,19 @@ describe('the rules of the built-in regulations', () => {
       );
       expect(rows, name).toEqual([]);
       expect(rule.evidence.length, name).toBeGreaterThan(0);
+    }
+  });
+
+  it('for which cards are read name what it has too, under keys of their own', async () => {
+    const { metamodel } = await t.ctx();
+    for (const [regulation, rules] of readingSets) {
+      const keys = [...ruleSets.get(regulation)!, ...rules].map(({ key }) => key);
+      expect(new Set(keys).size, regulation).toBe(keys.length);
+      for (const { key, applies, question } of rules) {
+        const { sql, bindings } = compileApplies(metamodel, applies, '2026-01-31');
+        await t.services.db.raw(`select from cards c where ${sql} limit 1`, bindings as never);
+        expect(question, key).toMatch(/\?/);
+      }
     }
   });
 });

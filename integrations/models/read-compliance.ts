@@ -1,0 +1,110 @@
+import Type, { type Static } from 'typebox';
+import type { OutgoingCard } from '../../domain/ai/ai.outgoing.ts';
+import { missingForAi } from '../../domain/ai/ai.provider.ts';
+import type { ReadingRule } from '../../domain/compliance/rules/rules.types.ts';
+import type { CardReader, ReaderState, Reading } from '../../domain/compliance/scans.read.ts';
+import { loadSettings } from '../../domain/settings/settings.state.ts';
+import { plainText } from './models.data.ts';
+import { createRunModel, type RunModelState } from './models.run.ts';
+import type { ModelPatience, ModelServices, Prompt } from './models.types.ts';
+import { complianceReadingPrompt } from './prompts/compliance-reading.v1.ts';
+
+const LONGEST_QUOTE = 300;
+const LONGEST_REASON = 400;
+
+const text = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()]);
+const schema = Type.Object(
+  {
+    cards: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ maxLength: 40 }),
+          applies: Type.Boolean(),
+          quote: text(LONGEST_QUOTE),
+          reason: text(LONGEST_REASON),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: 50 },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+type Said = Static<typeof schema>['cards'][number];
+
+/**
+ * The model that is set up, as a scan has it read cards; undefined where none is.
+ * @param before what it had before the scan's worker was lost.
+ */
+export async function createCardReader(
+  services: ModelServices,
+  runId: string,
+  signal: AbortSignal,
+  before: ReaderState | undefined,
+  patience?: ModelPatience,
+): Promise<CardReader | undefined> {
+  const settings = await loadSettings(services.db);
+  if (missingForAi(settings).length > 0) return undefined;
+  const model = createRunModel(services, runId, signal, patience, before as RunModelState | undefined);
+  const { ai } = settings.values;
+  const { name, version } = complianceReadingPrompt;
+  return {
+    version: `${name}@${version} ${ai.provider_type} ${ai.model}`,
+    async read(rule, cards) {
+      const answer = await model.ask('compliance readings', {
+        purpose: 'compliance',
+        prompt: promptOf(rule),
+        data: { cards },
+        schema,
+        maxOutputTokens: 4_000,
+      });
+      return usable(answer?.cards ?? [], cards);
+    },
+    state: () => model.state(),
+  };
+}
+
+/** The question is ours, so that it stands with the instructions. */
+const promptOf = ({ requirement, question }: ReadingRule): Prompt => ({
+  ...complianceReadingPrompt,
+  system: `${complianceReadingPrompt.system}\n\nThe requirement: ${requirement}\nThe question: ${question}`,
+});
+
+/**
+ * What can be used of an answer, card by card, so that no card spoils what is said of another: each card once, and what applies only
+ * with words that the card really says.
+ */
+export function usable(answers: readonly Said[], cards: readonly OutgoingCard[]): Reading[] {
+  const texts = new Map(cards.map((card) => [card.id, textsOf(card).map(plain)]));
+  const given = new Map<string, Reading>();
+  for (const { id, applies, quote, reason } of answers) {
+    const said = texts.get(id);
+    if (!said || given.has(id)) continue;
+    if (!applies) {
+      given.set(id, { card_id: id, applies, quote: null, reason: null });
+      continue;
+    }
+    const words = plain(quote ?? '');
+    if (words === '' || !said.some((one) => one.includes(words))) continue;
+    given.set(id, { card_id: id, applies, quote: words, reason: usableReason(reason, said) });
+  }
+  return [...given.values()];
+}
+
+/** A sentence that leads nowhere and tells no number that the card does not. */
+function usableReason(reason: string | null, said: readonly string[]): string | null {
+  const words = plain(reason ?? '');
+  if (words === '' || /https?:|www\.|[<>]/u.test(words)) return null;
+  const numbers = words.match(/\d+(?:[.,]\d+)*/g) ?? [];
+  return numbers.every((number) => said.some((one) => one.includes(number))) ? words : null;
+}
+
+const plain = (value: string): string => plainText(value).replace(/\s+/g, ' ').trim();
+
+/** All that a card says in words, as it was sent. */
+function textsOf({ name, alias, description, subtype, attributes = {} }: OutgoingCard): string[] {
+  return [name, alias, description, subtype, ...Object.values(attributes)].filter(
+    (value): value is string => typeof value === 'string',
+  );
+}
