@@ -1,7 +1,14 @@
-import { serve } from './api/serve.ts';
-import { boot, welcomeFirstAdministrator, welcomeNewcomer } from './boot.ts';
-import { failStartup } from './platform/startup.ts';
-import { startWorkers } from './workers/runtime.ts';
+import { useOneArena } from './platform/one-arena.ts';
+
+useOneArena();
+// all else is loaded once, by the process that stays
+const [{ serve }, { boot, welcomeFirstAdministrator, welcomeNewcomer }, { failStartup }, { startWorkers }] =
+  await Promise.all([
+    import('./api/serve.ts'),
+    import('./boot.ts'),
+    import('./platform/startup.ts'),
+    import('./workers/runtime.ts'),
+  ]);
 
 try {
   const { services, lifecycle } = await boot('estate', { exclusive: true });

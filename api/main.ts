@@ -1,6 +1,12 @@
-import { boot, welcomeFirstAdministrator, welcomeNewcomer } from '../boot.ts';
-import { failStartup } from '../platform/startup.ts';
-import { serve } from './serve.ts';
+import { useOneArena } from '../platform/one-arena.ts';
+
+useOneArena();
+// all else is loaded once, by the process that stays
+const [{ boot, welcomeFirstAdministrator, welcomeNewcomer }, { failStartup }, { serve }] = await Promise.all([
+  import('../boot.ts'),
+  import('../platform/startup.ts'),
+  import('./serve.ts'),
+]);
 
 try {
   const { services, lifecycle } = await boot('api', { exclusive: false });

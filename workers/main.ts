@@ -1,6 +1,12 @@
-import { boot } from '../boot.ts';
-import { failStartup } from '../platform/startup.ts';
-import { startWorkers } from './runtime.ts';
+import { useOneArena } from '../platform/one-arena.ts';
+
+useOneArena();
+// all else is loaded once, by the process that stays
+const [{ boot }, { failStartup }, { startWorkers }] = await Promise.all([
+  import('../boot.ts'),
+  import('../platform/startup.ts'),
+  import('./runtime.ts'),
+]);
 
 try {
   const { services, lifecycle } = await boot('worker', { exclusive: false });
