@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { TestAnswer } from '../support/harness.ts';
-import { fingerprint, type World } from './world.ts';
+import { type World, written } from './world.ts';
 
 /** Expects that it was allowed. */
 export const ok = (answer: TestAnswer, status = 200): void => expect(answer.status, answer.text).toBe(status);
@@ -11,9 +11,9 @@ export async function expectRefusal(
   permission: string,
   act: () => Promise<TestAnswer>,
 ): Promise<void> {
-  const before = await fingerprint(w);
+  await written(w);
   const answer = await act();
   expect(answer.status, answer.text).toBe(403);
   expect(answer.body.permission).toBe(permission);
-  expect(await fingerprint(w)).toBe(before);
+  expect(await written(w)).toEqual([]);
 }
