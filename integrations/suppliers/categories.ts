@@ -110,7 +110,7 @@ export function categorise(
     known.reasons.push(reason);
     scores.set(sub, known);
   };
-  const known = names.map((name) => knownByKey.get(spellingOf(name)?.key ?? '')).find((found) => found);
+  const known = names.map((name) => knownByKey().get(spellingOf(name)?.key ?? '')).find((found) => found);
   const knownFor = known?.supplies === undefined ? undefined : byName.get(known.supplies);
   if (knownFor !== undefined) add(knownFor, WEIGHTS.known, `${known!.name} is known for it`);
   for (const [sub, phrase] of subCategoriesIn(names.join(' · '))) {

@@ -36,15 +36,20 @@ const LEAST_SCORE = 0;
 const SHARED_HOSTS =
   /(?:^|\.)(?:github\.(?:com|io)|gitlab\.com|linkedin\.com|wikipedia\.org|google\.com|facebook\.com|sourceforge\.net|wordpress\.com|sharepoint\.com)$/;
 
-/** The known suppliers by each of their names' keys. */
-export const knownByKey: ReadonlyMap<string, KnownSupplier> = new Map(
-  knownSuppliers.flatMap((known) =>
-    [known.name, ...(known.aliases ?? [])].flatMap((name) => {
-      const key = spellingOf(name)?.key;
-      return key ? [[key, known] as const] : [];
-    }),
-  ),
-);
+let byKey: ReadonlyMap<string, KnownSupplier> | undefined;
+
+/** The known suppliers by each of their names' keys; made when first asked for, which most processes never do. */
+export function knownByKey(): ReadonlyMap<string, KnownSupplier> {
+  byKey ??= new Map(
+    knownSuppliers.flatMap((known) =>
+      [known.name, ...(known.aliases ?? [])].flatMap((name) => {
+        const key = spellingOf(name)?.key;
+        return key ? [[key, known] as const] : [];
+      }),
+    ),
+  );
+  return byKey;
+}
 
 /**
  * Finds out which names mean one supplier, and which suppliers belong to another. The result depends on the set of names alone,
@@ -97,7 +102,7 @@ function* certainTies(entries: ReadonlyMap<string, Entry>): Generator<Tie> {
   const byKnown = new Map<KnownSupplier, string>();
   const byHost = new Map<string, string>();
   for (const [key, { spelling, aliases, hosts }] of entries) {
-    const known = knownByKey.get(key);
+    const known = knownByKey().get(key);
     if (known) {
       const first = byKnown.get(known);
       if (first === undefined) byKnown.set(known, key);
@@ -158,7 +163,7 @@ function* likelyTies(entries: ReadonlyMap<string, Entry>): Generator<number, Tie
 function likelyTie({ left, right, score }: MatchPair, entries: ReadonlyMap<string, Entry>): Tie[] {
   const [a, b] = [entries.get(left)!.spelling, entries.get(right)!.spelling];
   // two known companies are two, however alike they are written
-  if (knownByKey.has(left) && knownByKey.has(right)) return [];
+  if (knownByKey().has(left) && knownByKey().has(right)) return [];
   if (a.region || b.region) return [];
   const confidence = Number(Math.max(0.5, Math.min(0.99, score)).toFixed(3));
   const how = `by the matching ${Math.round(score * 100)} % likely to be one`;
@@ -205,7 +210,7 @@ interface Group {
 
 const groupOf = (key: string): Group => ({
   keys: [key],
-  known: knownByKey.get(key),
+  known: knownByKey().get(key),
   reasons: new Map(),
 });
 

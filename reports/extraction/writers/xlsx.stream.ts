@@ -1,7 +1,7 @@
 import { type EventEmitter, once } from 'node:events';
 import { finished, type Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import ExcelJS from 'exceljs';
+import type ExcelJS from 'exceljs';
 
 // as much XML may wait to be compressed before rows wait too
 const MAX_WAITING = 512 * 1024;
@@ -25,21 +25,34 @@ export class WorkbookStream {
   readonly #out: Writable;
   readonly #signal: AbortSignal;
 
-  constructor(out: Writable, signal: AbortSignal | undefined) {
-    const stop = new AbortController();
+  private constructor(
+    workbook: ExcelJS.stream.xlsx.WorkbookWriter,
+    out: Writable,
+    stop: AbortController,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#workbook = workbook;
     this.#out = out;
     this.#signal = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    this.#archive = (workbook as unknown as { zip: Archive }).zip;
+    this.#archive.on('error', (error) => stop.abort(error));
+  }
+
+  /** Begins a workbook; a stream that fails or a signal given end it. */
+  static async open(out: Writable, signal: AbortSignal | undefined): Promise<WorkbookStream> {
+    const stop = new AbortController();
     finished(out, { readable: false }, (error) => {
       if (error) stop.abort(error);
     });
-    this.#workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
+    // a tenth of the time that a process takes to start, and most never write a workbook
+    const { default: ExcelJS } = await import('exceljs');
+    const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
       stream: out,
       useSharedStrings: false,
       useStyles: true,
       zip: { zlib: { level: 1 }, highWaterMark: BUFFER },
     } as never);
-    this.#archive = (this.#workbook as unknown as { zip: Archive }).zip;
-    this.#archive.on('error', (error) => stop.abort(error));
+    return new WorkbookStream(workbook, out, stop, signal);
   }
 
   /** Begins a sheet; the one before has to be committed. */

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import ExcelJS from 'exceljs';
+import type ExcelJS from 'exceljs';
 import type { Column, OnRows, Table } from '../extraction.types.ts';
 import { formats, MAX_TEXT, toXlsxCell, widths } from './xlsx.cells.ts';
 import { WorkbookStream } from './xlsx.stream.ts';
@@ -29,7 +29,7 @@ interface Note {
  * @throws the signal's reason when aborted.
  */
 export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOptions): Promise<void> {
-  const workbook = new WorkbookStream(out, options.signal);
+  const workbook = await WorkbookStream.open(out, options.signal);
   try {
     const notes: Note[] = [];
     for (const table of tables) await writeTable(workbook, table, notes, options);
@@ -93,7 +93,7 @@ async function writeTable(
       });
       const written = sheet.addRow(values);
       written.eachCell((cell, column) => {
-        cell.style = cell.type === ExcelJS.ValueType.Date ? styles[column - 1]! : plainStyle;
+        cell.style = values[column - 1] instanceof Date ? styles[column - 1]! : plainStyle;
       });
       written.commit();
       if (row % 250 === 0) await workbook.drained(sheet);
