@@ -15,7 +15,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   try {
     // cloning needs the template to itself; files that start together wait for each other
     await admin.raw('select pg_advisory_lock(1)');
-    await admin.raw(`create database ${name} template estate_template`);
+    await admin.raw(`create database ${name} template estate_template strategy file_copy`);
     await admin.raw('select pg_advisory_unlock(1)');
   } finally {
     await admin.destroy();
