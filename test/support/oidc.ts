@@ -31,6 +31,14 @@ export interface TestProvider {
 }
 
 const newKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+const kept = new Map<string, ReturnType<typeof newKey>>();
+/** The key of a name, made once: a tenth of a second, and tests start many providers. */
+function keyNamed(name: string): ReturnType<typeof newKey> {
+  if (!kept.has(name)) kept.set(name, newKey());
+  return kept.get(name)!;
+}
+
 const asJwk = (key: KeyObject, kid: string) => ({
   ...key.export({ format: 'jwk' }),
   kid,
@@ -40,7 +48,7 @@ const asJwk = (key: KeyObject, kid: string) => ({
 
 /** A provider that lies: whatever code it is shown, it answers with an ID token of these claims. */
 export function lyingProvider(issuer: string, claims: object, signer?: KeyObject) {
-  const { publicKey, privateKey } = newKey();
+  const { publicKey, privateKey } = keyNamed('liar');
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const seconds = Math.floor(Date.now() / 1000);
   const body = { iss: issuer, sub: 'liar', aud: 'estate', iat: seconds, exp: seconds + 60, ...claims };
@@ -84,7 +92,7 @@ export async function startProvider(): Promise<TestProvider> {
           response_types: ['code'],
         },
       ],
-      jwks: { keys: [asJwk(newKey().privateKey, `key-${keys}`)] },
+      jwks: { keys: [asJwk(keyNamed(`key-${keys}`).privateKey, `key-${keys}`)] },
       cookies: { keys: ['a key for cookies'] },
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
       scopes: ['openid', 'email', 'profile', 'groups'],
