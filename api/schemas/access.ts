@@ -158,6 +158,7 @@ export const PersonalDataSchema = Type.Object(
     identities: rows,
     survey_answers: rows,
     compliance_reviews: rows,
+    diagrams: rows,
     sign_ins: rows,
   },
   { $id: 'PersonalData', ...closed },
