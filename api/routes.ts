@@ -27,6 +27,7 @@ import { registerTodoRoutes } from './collaboration/todos.routes.ts';
 import { registerFindingRoutes } from './compliance/findings.routes.ts';
 import { registerScanRoutes } from './compliance/scans.routes.ts';
 import { registerDiagramGroupRoutes } from './diagrams/diagram-groups.routes.ts';
+import { registerGenerateRoutes } from './diagrams/diagrams.generate.routes.ts';
 import { registerDiagramRoutes } from './diagrams/diagrams.routes.ts';
 import { registerEolRoutes } from './eol/eol.routes.ts';
 import { registerEventRoutes } from './events/events.routes.ts';
@@ -108,6 +109,7 @@ export const routeGroups: RouteGroup[] = [
   registerSurveyAnswerRoutes,
   registerDiagramRoutes,
   registerDiagramGroupRoutes,
+  registerGenerateRoutes,
   registerUserRoutes,
   registerUserWriteRoutes,
   registerRoleRoutes,

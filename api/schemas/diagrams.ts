@@ -107,3 +107,50 @@ export const DiagramGroupItemSchema = Type.Partial(Type.Object(groupMembers), {
   $id: 'DiagramGroupItem',
   ...closed,
 });
+
+const Key = Type.String({ minLength: 1, maxLength: 100 });
+const View = Type.Union([Type.Literal('dependencies'), Type.Literal('landscape')]);
+
+export const GenerateBody = Type.Object(
+  {
+    view: View,
+    card_id: Type.Optional(Type.String({ ...Uuid, description: 'Of dependencies: the card in the middle' })),
+    depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'How many relations away' }),
+    direction: Type.Union([Type.Literal('both'), Type.Literal('outgoing'), Type.Literal('incoming')], {
+      default: 'both',
+      description: 'Whether relations are followed to their targets, to their sources, or both',
+    }),
+    relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; none: all' }),
+    type: Type.Optional(Type.String({ ...Key, description: 'Of a landscape: the type of its cards' })),
+    group_by: Type.Optional(
+      Type.String({ ...Key, description: 'Of a landscape: the type of the cards that they are grouped by' }),
+    ),
+    filter: Type.Optional(
+      Type.String({ maxLength: 4000, description: 'Which cards, in the filter language' }),
+    ),
+    max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+    save: Type.Optional(
+      Type.Object(
+        {
+          name: Type.Optional(Name),
+          description: Type.Optional(Nullable(Type.String({ maxLength: 100_000 }))),
+          visibility: Type.Optional(Visibility),
+        },
+        { ...closed, description: 'Keeps it as a diagram; without a name it is called what it shows' },
+      ),
+    ),
+  },
+  closed,
+);
+
+export const GeneratedDrawingSchema = Type.Object(
+  {
+    view: View,
+    title: Type.String(),
+    xml: Type.String({ description: 'XML of draw.io' }),
+    card_ids: Ids('Cards that are drawn'),
+    relation_count: Type.Integer({ minimum: 0 }),
+    truncated: Type.Boolean({ description: 'Whether there are more cards' }),
+  },
+  { $id: 'GeneratedDrawing', ...closed },
+);

@@ -58,6 +58,12 @@ export const diagramRows: Row[] = [
     ...(await one(w)),
     body: { group_ids: [(await group(w)).path.group_id] },
   })),
+  row('POST /api/v1/diagrams/generate (a preview)', '+ + + + - - 0', async (w) => ({
+    body: { view: 'dependencies', card_id: await w.card() },
+  })),
+  row('POST /api/v1/diagrams/generate (saved)', '+ + + - - - 0', () => ({
+    body: { view: 'landscape', type: 'Application', group_by: 'ITComponent', save: { name: randomUUID() } },
+  })),
   row('GET /api/v1/diagram-groups', '+ + + + - - 0'),
   row('POST /api/v1/diagram-groups', '+ + + - - - 0', () => ({ body: { name: randomUUID() } })),
   row('PATCH /api/v1/diagram-groups/{group_id}', '+ + + - - - 0', async (w) => ({

@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { requirePermission } from '../../domain/access/policy.ts';
+import { createDiagram } from '../../domain/diagrams/diagrams.commands.ts';
+import { generateDrawing } from '../../reports/diagrams/generate.ts';
+import { sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { GenerateBody, GeneratedDrawingSchema } from '../schemas/diagrams.ts';
+import type { App } from '../types.ts';
+
+/** Diagrams that are made of the inventory. */
+export function registerGenerateRoutes(app: App): void {
+  app.addSchema(GeneratedDrawingSchema);
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/diagrams/generate',
+    id: 'generateDiagram',
+    tag: 'Diagrams',
+    summary: 'Draw the dependencies around a card, or the cards of a type grouped by those of another',
+    description:
+      'The answer is a preview and writes nothing, unless `save` is given. Active cards that you see are drawn, each with its `cardId`, so that the drawing follows them; `truncated` says that there are more than `max_cards`.',
+    permission: 'diagrams.view',
+    permissionNote: 'and inventory.view, relations.view; diagrams.manage to save',
+    body: GenerateBody,
+    bodyExample: { view: 'landscape', type: 'Application', group_by: 'BusinessCapability' },
+    errors: ['not_found'],
+    answers: {
+      200: { description: 'The preview', schema: Type.Ref('GeneratedDrawing#') },
+      201: { description: 'The saved diagram', schema: Type.Ref('Diagram#'), headers: ['ETag'] },
+    },
+    handler: async ({ ctx, body, reply }) => {
+      const { save, ...request } = body;
+      if (save) requirePermission(ctx.caller, 'diagrams.manage');
+      const made = await generateDrawing(ctx, request);
+      if (!save) return made;
+      const { name = made.title.slice(0, 200), ...rest } = save;
+      const diagram = await createDiagram(ctx, { ...rest, name, data: { xml: made.xml } });
+      return sendResource(reply.code(201), diagram);
+    },
+  });
+}

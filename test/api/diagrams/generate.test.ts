@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cellsOf, readDrawing } from '../../../domain/diagrams/drawing.read.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const url = '/api/v1/diagrams/generate';
+let t: TestApp;
+let admin: TestClient;
+let viewer: TestClient;
+let ids: Record<string, string>;
+beforeAll(async () => {
+  t = await createTestApp();
+  [admin, viewer] = [await t.as('admin'), await t.as('viewer')];
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await admin.post(path, body);
+    expect(answer.status, answer.text).toBe(201);
+    return answer.body.id;
+  };
+  const card = (type: string, name: string) => made('/api/v1/cards', { type, name });
+  ids = {
+    shop: await card('Application', 'Shop & "more"'),
+    mail: await card('Application', 'Mail'),
+    alone: await card('Application', 'Alone'),
+    db: await card('ITComponent', 'Database'),
+    server: await card('ITComponent', 'Server'),
+    sales: await card('Organization', 'Sales'),
+  };
+  const relation = (type: string, source: string, target: string) =>
+    made('/api/v1/relations', { type, source_id: ids[source], target_id: ids[target] });
+  await relation('relAppToITC', 'shop', 'db');
+  await relation('relAppToITC', 'mail', 'db');
+  await relation('relAppToITC', 'mail', 'server');
+  await relation('relOrgToApp', 'sales', 'shop');
+});
+afterAll(() => t.close());
+
+const drawnNames = (xml: string) =>
+  cellsOf(readDrawing(xml))
+    .map(({ attributes }) => attributes.label!)
+    .sort();
+
+it('draws the dependencies around a card, as far as asked', async () => {
+  const draw = async (more: object = {}) => {
+    const answer = await viewer.post(url, { view: 'dependencies', card_id: ids.shop, ...more });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body;
+  };
+  const near = await draw();
+  expect(near).toMatchObject({
+    title: 'Dependencies around Shop & "more"',
+    relation_count: 2,
+    truncated: false,
+  });
+  expect(drawnNames(near.xml)).toEqual(['Database', 'Sales', 'Shop &amp; &quot;more&quot;']);
+  expect((await draw({ depth: 3 })).card_ids).toHaveLength(5);
+  expect((await draw({ direction: 'outgoing' })).card_ids).toEqual([ids.shop, ids.db]);
+  expect((await draw({ direction: 'incoming' })).card_ids).toEqual([ids.shop, ids.sales]);
+  expect((await draw({ relation_types: ['relOrgToApp'], depth: 3 })).card_ids).toHaveLength(2);
+  expect((await draw({ filter: 'type = ITComponent' })).card_ids).toEqual([ids.shop, ids.db]);
+  expect(await draw({ depth: 3, max_cards: 2 })).toMatchObject({ truncated: true, card_ids: { length: 2 } });
+});
+
+it('draws the cards of a type in frames of another, and keeps the drawing, which follows them', async () => {
+  const body = { view: 'landscape', type: 'Application', group_by: 'ITComponent' };
+  const drawn = (await viewer.post(url, body)).body;
+  expect(drawnNames(drawn.xml)).toEqual([
+    'Alone',
+    'Database',
+    'Mail',
+    'Mail',
+    'Server',
+    'Shop &amp; &quot;more&quot;',
+  ]);
+  expect(drawn.xml).toContain('No IT Component');
+  expect((await viewer.post(url, { ...body, filter: 'name = Mail' })).body.card_ids).toHaveLength(3);
+  const refused = await viewer.post(url, { ...body, save: {} });
+  expect([refused.status, refused.body.permission]).toEqual([403, 'diagrams.manage']);
+  const saved = await admin.post(url, { ...body, save: { visibility: 'private' } });
+  expect(saved.status, saved.text).toBe(201);
+  expect(saved.body).toMatchObject({ name: 'Application by IT Component', visibility: 'private' });
+  expect(saved.body.card_refs).toHaveLength(5);
+  await admin.patch(`/api/v1/cards/${ids.mail}`, { name: 'Post & parcels' });
+  const { data } = (await admin.get(`/api/v1/diagrams/${saved.body.id}`)).body;
+  expect(drawnNames(data.xml).filter((name) => name === 'Post &amp; parcels')).toHaveLength(2);
+});
+
+it('is refused where it does not fit', async () => {
+  const refusal = async (body: object) => {
+    const { status, body: told } = await viewer.post(url, body);
+    return [status, ...(told.errors ?? []).map(({ field }: { field: string }) => field)];
+  };
+  const around = { view: 'dependencies', card_id: ids.shop };
+  expect(await refusal({ view: 'dependencies' })).toEqual([422, 'card_id']);
+  expect(await refusal({ ...around, card_id: randomUUID() })).toEqual([404]);
+  expect(await refusal({ ...around, type: 'Application' })).toEqual([422, 'type']);
+  expect(await refusal({ ...around, relation_types: ['relAppToITC', 'none'] })).toEqual([
+    422,
+    'relation_types.1',
+  ]);
+  expect((await refusal({ ...around, filter: 'name ===' }))[0]).toBe(422);
+  expect(await refusal({ view: 'landscape', type: 'Application' })).toEqual([422, 'group_by']);
+  expect(await refusal({ view: 'landscape', type: 'None', group_by: 'Application' })).toEqual([422, 'type']);
+});
