@@ -52,6 +52,8 @@ import { registerMetricsRoute } from './metrics/metrics.routes.ts';
 import { registerNotificationRoutes } from './notifications/notifications.routes.ts';
 import { registerODataRoutes } from './odata/odata.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
+import { registerInitiativeRoutes } from './ppm/initiatives.routes.ts';
+import { registerPlanRoutes } from './ppm/plan.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerQueryRoutes } from './reports/query.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
@@ -105,6 +107,8 @@ export const routeGroups: RouteGroup[] = [
   registerFileRoutes,
   registerFindingRoutes,
   registerScanRoutes,
+  registerInitiativeRoutes,
+  registerPlanRoutes,
   registerSurveyRoutes,
   registerSurveyAnswerRoutes,
   registerDiagramRoutes,

@@ -46,6 +46,7 @@ import * as complianceReadings from './steps/0056-compliance-readings.ts';
 import * as duplicates from './steps/0057-duplicates.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
+import * as ppm from './steps/0060-ppm.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -96,4 +97,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0057-duplicates', up: duplicates.up },
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
   { name: '0062-diagrams', up: diagrams.up },
+  { name: '0060-ppm', up: ppm.up },
 ];

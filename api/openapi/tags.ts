@@ -21,6 +21,10 @@ export const tags = [
     name: 'Compliance',
     description: 'How the landscape keeps its regulations, and what is decided about gaps',
   },
+  {
+    name: 'Project portfolio',
+    description: 'Status, money, risks and plans of initiatives, with completion and critical path',
+  },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },
   { name: 'Jobs', description: 'Work in the background' },

@@ -36,6 +36,17 @@ const kept: Record<string, string> = {
     from compliance_findings f where f.reviewed_by = ?::uuid order by f.id desc`,
   diagrams: `select json_build_object('id', d.id, 'name', d.name, 'created_at', utc(d.created_at)) as item
     from diagrams d where d.created_by = ?::uuid order by d.id desc`,
+  status_reports: `select json_build_object('id', r.id, 'card_id', r.card_id, 'report_date', r.report_date) as item
+    from ppm_reports r where r.reporter_id = ?::uuid order by r.id desc`,
+  project_risks: `select json_build_object('id', r.id, 'card_id', r.card_id, 'title', r.title) as item
+    from ppm_risks r where r.owner_id = ?::uuid order by r.id desc`,
+  wbs_items: `select json_build_object('id', w.id, 'card_id', w.card_id, 'title', w.title) as item
+    from ppm_wbs w where w.assignee_id = ?::uuid order by w.id desc`,
+  tasks: `select json_build_object('id', t.id, 'card_id', t.card_id, 'title', t.title, 'status', t.status) as item
+    from ppm_tasks t where t.assignee_id = ?::uuid order by t.id desc`,
+  task_comments: `select json_build_object('id', m.id, 'task_id', m.task_id, 'content', m.content,
+      'created_at', utc(m.created_at)) as item
+    from ppm_task_comments m where m.user_id = ?::uuid order by m.id desc`,
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,

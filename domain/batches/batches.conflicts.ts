@@ -11,8 +11,9 @@ export interface BatchConflict {
   position: string;
 }
 
-/** What follows by itself from other writes, and does so again after a rollback: the score and calculated attributes. */
+/** What follows by itself from other writes, and does so again after a rollback: the score, sums of lines and calculated attributes. */
 const following = `array['data_quality'] || array(
+  select jsonb_array_elements_text(e.data -> 'rolled_up')) || array(
   select 'attributes.' || f.target_field_key from calculations f
   where f.is_active and f.target_type_key = e.card_type)`;
 

@@ -329,6 +329,8 @@ async function act(
     return lefts;
   }
   const one = await undoRow(work, kind, event, conflicted.has(key(event)));
+  const refusal = await kind.settle?.(work, ctx, event);
+  if (refusal) throw new Refused(refusal);
   return one ? [...lefts, one] : lefts;
 }
 

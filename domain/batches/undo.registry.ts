@@ -8,6 +8,7 @@ import { diagramUndo } from '../diagrams/diagrams.events.ts';
 import { duplicateUndo } from '../duplicates/duplicates.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
+import { ppmUndo } from '../ppm/ppm.undo.ts';
 import { savedReportUndo } from '../saved-reports/saved-reports.events.ts';
 import { settingUndo } from '../settings/settings.undo.ts';
 import { surveyUndo } from '../surveys/surveys.events.ts';
@@ -28,6 +29,7 @@ export const undoSpecs: UndoSpec[] = [
   diagramUndo,
   mergeUndo,
   notificationUndo,
+  ppmUndo,
   settingUndo,
   surveyUndo,
   tagUndo,

@@ -37,6 +37,10 @@ export interface UndoSpec {
   /** Topics to raise after a row was brought back, given the row as it was told. */
   topics?(event: UndoneEvent): string[];
   /**
+   * Looks at what the generic undoing of a row has left, and does what follows from it; a refusal takes that back.
+   */
+  settle?(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null>;
+  /**
    * Does what the generic undoing cannot: rules, derived values, files. Writes through `work`, and emits the events of
    * its own writes. Answers why it could not, or null.
    */

@@ -17,6 +17,8 @@ export interface OwnCard {
   status: string;
   lifecycle: object | null;
   attributes: Record<string, unknown>;
+  /** Attributes that are sums of lines for now. */
+  sums?: Readonly<Record<string, number | null>>;
 }
 
 /** What is left out of inputs for somebody who looks at them. */

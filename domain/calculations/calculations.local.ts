@@ -29,7 +29,7 @@ export function touchesOwn({ reads, field }: Formula, keys: ChangedKeys): boolea
   return false;
 }
 
-/** The card with the value that the formula computes; one that cannot be computed stays as it is. */
+/** The card with the value that the formula computes; one that cannot be computed, or is a sum of lines, stays as it is. */
 export function withValue<T extends OwnCard>(
   formula: Formula,
   type: CardType,
@@ -38,6 +38,8 @@ export function withValue<T extends OwnCard>(
   runs: Runs,
 ): T {
   const field = type.fields.get(formula.field)!;
+  // what lines come to is no formula's affair
+  if (field.type === 'cost' && Object.hasOwn(card.sums ?? {}, formula.field)) return card;
   const { value, error } = computeValue(formula.lines, namesFor(formula, type, card, around), field);
   if (error !== undefined) {
     runs.errors += 1;

@@ -8,6 +8,7 @@ import { projection } from '../lists/lists.sql.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import type { CardType, Metamodel } from '../metamodel/metamodel.compile.ts';
 import { cardMembers } from './cards.projection.ts';
+import type { Sums } from './cards.sums.ts';
 import type { CardState } from './rules/card.types.ts';
 import type { FilledSlots } from './rules/quality.ts';
 
@@ -43,6 +44,8 @@ export interface StoredCard extends CardState, CardForPolicy {
   /** The act that archived it. */
   archive_batch_id: string | null;
   filled: FilledSlots;
+  /** What lines of the card come to, where it has some. */
+  sums?: Sums;
 }
 
 /**
@@ -57,7 +60,7 @@ export async function loadCards(
   const { rows } = await sql.raw(
     `select c.id, c.type, c.subtype, c.name, c.alias, c.description, c.parent_id, c.lifecycle, c.attributes,
        c.status, c.approval_status, c.data_quality, c.external_id, utc(c.archived_at) as archived_at,
-       c.archive_batch_id,
+       c.archive_batch_id, case when c.type = 'Initiative' then ppm_sums(c.id) else '{}' end as sums,
        array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as my_roles,
        array(select distinct s.role from stakeholders s where s.card_id = c.id) as roles,
        array(select distinct t.tag_group_id from card_tags k join tags t on t.id = k.tag_id

@@ -16,6 +16,7 @@ import {
   writtenCard,
 } from './cards.load.ts';
 import { levelWrites, saveCards, settled } from './cards.save.ts';
+import { summedKeys } from './cards.sums.ts';
 import {
   descendantsOf,
   levelsBelow,
@@ -66,7 +67,8 @@ export async function patchCardWithin(work: Work, ctx: Ctx, id: string, patch: C
   if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, before.id));
   refuseOperations(patch);
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
-  const faults = validateCardInput(work.metamodel, type.key, input, { stored: before.attributes });
+  const checks = { stored: before.attributes, summed: summedKeys(type, before) };
+  const faults = validateCardInput(work.metamodel, type.key, input, checks);
   const after: StoredCard = { ...before, ...patchedValues(before, input, keptKeys(ctx, type, before)) };
   if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
   if (faults.length > 0) throw invalidFields(faults);
@@ -90,6 +92,7 @@ async function leveledBelow({ sql, metamodel }: Work, id: string): Promise<TreeC
 /** What a patch cannot clear: costs that the caller does not see, and what the service sets. */
 export function keptKeys(ctx: Ctx, type: CardType, card: StoredCard): string[] {
   const readonly = [...type.fields.values()].filter((field) => field.readonly).map((field) => field.key);
+  readonly.push(...summedKeys(type, card));
   return seesCosts(ctx, card) ? readonly : [...readonly, ...type.costKeys];
 }
 

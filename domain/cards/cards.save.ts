@@ -9,6 +9,7 @@ import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
 import { rescored, updateRows } from './cards.rows.ts';
+import { summedKeys, withSums } from './cards.sums.ts';
 import { guardUnique } from './cards.unique.ts';
 import { approvalAfter } from './rules/approval.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
@@ -65,7 +66,7 @@ export async function saveCards(
   for (const { before, after: card, changes, event } of saved) {
     computed.delete(card.id);
     const type = typeOf(work.metamodel, card);
-    const more = archiving(before, card, changes);
+    const more = { ...archiving(before, card, changes), ...rolledUp(type, card, changes) };
     work.emit(cardEvent(event ?? 'card.updated', type, card, changes, more));
     work.raise(cardsTopic(type.key));
   }
@@ -73,14 +74,13 @@ export async function saveCards(
   return saved;
 }
 
-/** A write with what the card's own formulas make of it. */
+/** A write with its sums, and what the card's own formulas make of it. */
 function withComputed(work: Work, write: CardWrite, runs: Runs): SavedCard {
-  const { before, after } = write;
-  const changes = diffCard(before, after);
-  const type = typeOf(work.metamodel, after);
-  const computed = withLocalValues(work.metamodel, type, after, changes, runs);
-  if (computed === after) return { ...write, changes };
-  const scored = rescored(type, computed);
+  const { before } = write;
+  const type = typeOf(work.metamodel, write.after);
+  const after = withSums(type, write.after);
+  const computed = withLocalValues(work.metamodel, type, after, diffCard(before, after), runs);
+  const scored = computed === write.after ? computed : rescored(type, computed);
   return { ...write, after: scored, changes: diffCard(before, scored) };
 }
 
@@ -100,6 +100,14 @@ function archiving(before: StoredCard, after: StoredCard, changes: Changes): Rec
   const [was, is] = [before.archive_batch_id, after.archive_batch_id];
   if (changes.status) return (is ?? was) ? { archive_batch_id: (is ?? was)! } : {};
   return was && is && was !== is ? { archive_batch_id: is, archive_batch_was: was } : {};
+}
+
+/** The fields of a change that follow from lines: a later line is no conflict with an earlier change. */
+function rolledUp(type: CardType, card: StoredCard, changes: Changes): { rolled_up?: string[] } {
+  const fields = summedKeys(type, card)
+    .map((key) => `attributes.${key}`)
+    .filter((field) => field in changes);
+  return fields.length > 0 ? { rolled_up: fields } : {};
 }
 
 /** Whether a change may meet another card in a unique index. */

@@ -30,7 +30,13 @@ export async function requireSeenCard(sql: Sql, ctx: Ctx, id: string): Promise<A
   return card;
 }
 
-async function findCard(sql: Sql, ctx: Ctx, id: string, held: boolean): Promise<AttendedCard | undefined> {
+/** A card, seen by the caller or not; `held` so that it is not deleted before the transaction ends. */
+export async function findCard(
+  sql: Sql,
+  ctx: Ctx,
+  id: string,
+  held: boolean,
+): Promise<AttendedCard | undefined> {
   const visible = visibleCards(ctx);
   const { rows } = await sql.raw(
     `select c.id, c.type, c.name, (${visible.sql}) as seen,

@@ -7,6 +7,9 @@ import { ownersOf } from '../diagrams/diagrams.visible.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
+import { ppmEvent } from '../ppm/ppm.events.ts';
+import { ppmLeaving } from '../ppm/ppm.leaving.ts';
+import type { PpmRow } from '../ppm/ppm.types.ts';
 import { responseEvent } from '../surveys/surveys.events.ts';
 import type { ResponseRow } from '../surveys/surveys.types.ts';
 import { favoriteEvent } from '../views/favorites.events.ts';
@@ -77,6 +80,11 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
     links.map(({ diagram_id }) => diagram_id),
   );
   tell(links, (card, row) => linkEvent(card, row, true, owners.get(row.diagram_id) ?? null));
+  for (const kind of ppmLeaving) {
+    tell(await leaving<PpmRow>(work, kind.table, [...byId.keys()]), (card, row) =>
+      ppmEvent(kind, card, row, null),
+    );
+  }
   for (const row of await leaving<StoredRow>(work, 'favorites', [...byId.keys()])) {
     work.emit(favoriteEvent(row, null));
   }

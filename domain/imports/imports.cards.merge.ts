@@ -4,6 +4,7 @@ import { ARCHIVE } from '../cards/cards.archive.ts';
 import type { StoredCard } from '../cards/cards.load.ts';
 import { keptKeys } from '../cards/cards.patch.ts';
 import { settled } from '../cards/cards.save.ts';
+import { summedKeys } from '../cards/cards.sums.ts';
 import { LEVEL_FIELD } from '../cards/rules/capability.ts';
 import { diffCard } from '../cards/rules/diff.ts';
 import { validateCardInput } from '../cards/rules/input.ts';
@@ -83,7 +84,8 @@ export interface MergedCard {
 export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: Attached): MergedCard {
   const { type, payload, parent_id, level } = row;
   const { input } = payload;
-  const faults = validateCardInput(ctx.metamodel, type.key, input, { stored: before.attributes });
+  const checks = { stored: before.attributes, summed: summedKeys(type, before) };
+  const faults = validateCardInput(ctx.metamodel, type.key, input, checks);
   if (!seesCosts(ctx, before)) faults.push(...refusedCosts(type, input));
   if (attached.changesHolders && !mayOnCard(ctx, STAKEHOLDERS, before)) {
     faults.push(lacking('stakeholders', STAKEHOLDERS.app));

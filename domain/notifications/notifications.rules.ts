@@ -2,6 +2,7 @@ import type { AppPermission } from '../access/permissions.data.ts';
 import type { FeedRow } from '../events/feed.read.ts';
 import type { RowChanges } from '../events/row-changes.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
+import { TASK_TOPIC } from '../ppm/ppm.types.ts';
 import type { NotificationType } from './notifications.types.ts';
 
 /** What a text may say of an event. Costs are never among it. */
@@ -117,7 +118,9 @@ const todoAssigned: NotificationRule = {
   type: 'todo_assigned',
   to: (event) => [event.data.assigned_to],
   when: (event) => {
-    const { assigned_to: assigned, status } = changesOf(event);
+    const { assigned_to: assigned, status, topic } = changesOf(event);
+    // the assignee of a task is told of the task
+    if (topic?.new === TASK_TOPIC) return false;
     // what recurs is told when it opens
     if (isNew(event) && status?.new === 'scheduled' && byOthersRule(event)) return false;
     return Boolean(assigned?.new) || (status?.old === 'scheduled' && status.new === 'open');
@@ -131,6 +134,19 @@ const todoAssigned: NotificationRule = {
   },
   many: (count) => `${count} to-dos were assigned to you`,
   link: () => '/todos',
+};
+
+const taskAssigned: NotificationRule = {
+  type: 'task_assigned',
+  permission: 'ppm.view',
+  to: (event) => [event.data.assignee_id],
+  when: (event) => Boolean(newValue(event, 'assignee_id')),
+  title: (facts) => `A task of ${name(facts)} was assigned to you`,
+  message: ({ actor, event, date }) => {
+    const { title, due_date: due } = event.data;
+    return `${actor}: ${excerpt(title)}${typeof due === 'string' ? ` (due on ${date(due)})` : ''}`;
+  },
+  many: (count) => `${count} tasks were assigned to you`,
 };
 
 const extractionFailed: NotificationRule = {
@@ -206,6 +222,8 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'comment.updated': [mentioned],
   'todo.created': [todoAssigned],
   'todo.updated': [todoAssigned],
+  'ppm_task.created': [taskAssigned],
+  'ppm_task.updated': [taskAssigned],
   'extraction_run.failed': [extractionFailed],
   'extraction_run.succeeded': [extractionRecovered],
   'itsm_mapping.alerted': [itsmAlerted],

@@ -4,6 +4,7 @@ import { refuseHiddenCosts } from '../cards/cards.costs.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../cards/cards.load.ts';
 import { EDIT } from '../cards/cards.patch.ts';
 import { saveCards, settled } from '../cards/cards.save.ts';
+import { summedKeys } from '../cards/cards.sums.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { responseEvent } from './surveys.events.ts';
@@ -122,6 +123,11 @@ function attempt(
   if (card.status !== 'ACTIVE') return refused('card_archived', 'The card is archived.');
   const type = typeOf(work.metamodel, card);
   refuseHiddenCosts([...type.costKeys, ...response.cost_keys], response.responses, seesCosts(ctx, card));
+  const summed = summedKeys(type, card).filter((key) => response.responses[key]?.confirmed === false);
+  if (summed.length > 0) {
+    const message = 'The value is the sum of the lines of the initiative.';
+    return { code: 'value_does_not_fit', message, fields: summed };
+  }
   const outcome = applyAnswer(work.metamodel, type, card.attributes, response.responses);
   if ('code' in outcome) return outcome;
   cards.set(card.id, { ...card, attributes: outcome.attributes });

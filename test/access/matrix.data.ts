@@ -21,6 +21,7 @@ import { mcpRows } from './matrix/mcp.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
+import { ppmRows } from './matrix/ppm.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
 import { savedReportRows } from './matrix/saved-reports.data.ts';
 import { scimRows } from './matrix/scim.data.ts';
@@ -226,4 +227,5 @@ export const table: Row[] = [
   eolRows,
   complianceRows,
   diagramRows,
+  ppmRows,
 ].flat();

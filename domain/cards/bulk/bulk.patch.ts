@@ -7,6 +7,7 @@ import { levelsAfter } from '../cards.levels.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf } from '../cards.load.ts';
 import { type CardPatch, EDIT, keptKeys } from '../cards.patch.ts';
 import { type CardWrite, levelWrites, type SavedCard, saveCards, settled } from '../cards.save.ts';
+import { summedKeys } from '../cards.sums.ts';
 import { requireParent } from '../cards.tree.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../rules/capability.ts';
 import type { CardInput } from '../rules/card.types.ts';
@@ -108,7 +109,8 @@ export function patchedCard(
 ): CardWrite {
   const type = typeOf(work.metamodel, before);
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
-  const faults = validateCardInput(work.metamodel, type.key, input, { stored: before.attributes });
+  const checks = { stored: before.attributes, summed: summedKeys(type, before) };
+  const faults = validateCardInput(work.metamodel, type.key, input, checks);
   const after = { ...before, ...patchedValues(before, input, keptKeys(ctx, type, before)) };
   if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
   if (levels && hasLevels(type)) {

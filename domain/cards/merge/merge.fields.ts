@@ -1,6 +1,7 @@
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import type { CardType, Metamodel } from '../../metamodel/metamodel.compile.ts';
 import type { StoredCard } from '../cards.load.ts';
+import { summedKeys } from '../cards.sums.ts';
 import type { CardInput, CardValues } from '../rules/card.types.ts';
 import { cleanCardInput, validateCardInput } from '../rules/input.ts';
 import { checkLifecycleOrder } from '../rules/lifecycle.ts';
@@ -97,7 +98,9 @@ export function survivingValues(
   others: StoredCard[],
   input: CardInput,
 ): CardValues {
-  const faults = validateCardInput(metamodel, type.key, input, { stored: survivor.attributes });
+  const summed = [survivor, ...others].flatMap((card) => summedKeys(type, card));
+  const checks = { stored: survivor.attributes, summed };
+  const faults = validateCardInput(metamodel, type.key, input, checks);
   const values = patchedValues(lentValues(type, survivor, others), input);
   if (faults.length === 0) faults.push(...checkLifecycleOrder(values.lifecycle));
   if (faults.length > 0) {

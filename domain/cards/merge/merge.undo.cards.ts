@@ -34,7 +34,8 @@ export async function revertCards({ work, ctx, journal, conflict }: Undoing): Pr
       if (sameValue(present[field]?.new ?? null, change.new)) reverted[field] = change;
       else if (!isDerived) conflict(changed('card', id, field));
     }
-    return [{ before, after: withOld(before, reverted) }];
+    // lines move back later, and are added up anew in the end
+    return [{ before, after: { ...withOld(before, reverted), sums: {} } }];
   });
   await saveCards(work, ctx, writes);
 }

@@ -26,6 +26,8 @@ export interface InputChecks {
   creating?: boolean;
   /** The attributes as they are stored: a readonly field may be sent back unchanged. */
   stored?: Record<string, unknown>;
+  /** Keys of attributes that are sums of lines for now: they too may be sent back unchanged. */
+  summed?: readonly string[];
 }
 
 /**
@@ -62,10 +64,16 @@ export function validateCardInput(
     faults.push(...checkAttributes(cardType.fields, input.attributes));
     for (const [key, value] of Object.entries(input.attributes)) {
       const definition = cardType.fields.get(key);
-      if (!definition?.readonly || key === LEVEL_FIELD) continue;
+      const isSummed = checks.summed?.includes(key);
+      if (!(definition?.readonly || isSummed) || key === LEVEL_FIELD) continue;
       if (sameValue(value, ownValue(checks.stored ?? {}, key))) continue;
+      if (isSummed) {
+        const message = 'is the sum of the lines of the initiative';
+        faults.push({ field: `attributes.${key}`, code: 'sum_of_lines', message });
+        continue;
+      }
       faults.push(
-        definition.calculated
+        definition!.calculated
           ? { field: `attributes.${key}`, code: 'calculated', message: 'is computed by a formula' }
           : { field: `attributes.${key}`, code: 'readonly', message: 'is set by the service alone' },
       );

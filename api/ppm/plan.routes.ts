@@ -1,0 +1,221 @@
+import Type from 'typebox';
+import { createDependency, type DependencyInput, dependencies } from '../../domain/ppm/dependencies.ts';
+import { readCompletion, readCriticalPath } from '../../domain/ppm/plan.queries.ts';
+import { deletePpm, listPpm, patchPpm } from '../../domain/ppm/ppm.commands.ts';
+import { createTaskComment, listTaskComments, taskComments } from '../../domain/ppm/task-comments.ts';
+import { tasks } from '../../domain/ppm/tasks.ts';
+import { wbsItems } from '../../domain/ppm/wbs.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import * as schemas from '../schemas/ppm.ts';
+import type { App } from '../types.ts';
+import { InitiativeParams, reading, registerPpmKind, writing } from './ppm.crud.ts';
+
+/** Plans of initiatives: the work breakdown, tasks, what waits for what, and what follows from it. */
+export function registerPlanRoutes(app: App): void {
+  registerPpmKind(app, {
+    kind: tasks,
+    path: 'tasks',
+    name: 'Task',
+    plural: 'Tasks',
+    a: 'a task',
+    many: 'tasks',
+    param: 'task_id',
+    schema: schemas.task,
+    sorts: ['sort_order', 'created_at', 'due_date', 'title', 'status', 'priority (critical first)'],
+    filters: schemas.taskFilters,
+    create: {
+      body: schemas.TaskBody,
+      example: { title: 'Move the data', start_date: '2026-03-02', due_date: '2026-03-20' },
+      description: 'The assignee gets a to-do, which is done with the task.',
+    },
+    patch: { body: schemas.TaskPatch, example: { status: 'done' } },
+    remove: { description: 'Its comments and dependencies go with it.' },
+  });
+  registerPpmKind(app, {
+    kind: wbsItems,
+    path: 'wbs',
+    name: 'WbsItem',
+    plural: 'WbsItems',
+    a: 'a WBS item',
+    many: 'WBS items',
+    param: 'wbs_id',
+    schema: schemas.wbs,
+    sorts: ['sort_order', 'created_at', 'title', 'start_date'],
+    create: {
+      body: schemas.WbsBody,
+      example: { title: 'Migration', start_date: '2026-03-01', end_date: '2026-06-30' },
+      description: 'An item of the work breakdown, at most 10 levels deep.',
+    },
+    patch: { body: schemas.WbsPatch, example: { completion: 40 } },
+    remove: {
+      description:
+        'The items below go with it, and the dependencies of all of them; their tasks stay, as parts of none.',
+    },
+  });
+  registerDependencyRoutes(app);
+  registerCommentRoutes(app);
+
+  app.addSchema(schemas.CompletionSchema);
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url: '/api/v1/ppm/initiatives/:initiative_id/completion',
+    id: 'readCompletion',
+    summary: 'Read how far an initiative is',
+    description:
+      'The mean of the roots of its work breakdown. An item with tasks of its own is as far as the tasks at it and below are done, weighted by their days from start to due date, at least 1; one that only has items below is as far as these in the mean; any other as far as was said.',
+    params: InitiativeParams,
+    answers: { 200: { description: 'Percent with one decimal', schema: Type.Ref('PpmCompletion#') } },
+    handler: async ({ ctx, params }) => await readCompletion(ctx, params.initiative_id),
+  });
+
+  app.addSchema(schemas.CriticalPathSchema);
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url: '/api/v1/ppm/initiatives/:initiative_id/critical-path',
+    id: 'readCriticalPath',
+    summary: 'Read when the parts of a plan may and must happen',
+    description:
+      'Nothing starts before what it depends on has ended, nor before its own start date. The dependency of a WBS item holds for all that lies below it. Days are days of the calendar.',
+    params: InitiativeParams,
+    answers: { 200: { description: 'The plan by time', schema: Type.Ref('PpmCriticalPath#') } },
+    errors: ['conflict'],
+    handler: async ({ ctx, params }) => await readCriticalPath(ctx, params.initiative_id),
+  });
+}
+
+function registerDependencyRoutes(app: App): void {
+  const url = '/api/v1/ppm/initiatives/:initiative_id/dependencies';
+  app.addSchema(schemas.dependency.whole);
+  app.addSchema(schemas.dependency.item);
+
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url,
+    id: 'listTaskDependencies',
+    summary: 'List what waits for what in the plan of an initiative',
+    params: InitiativeParams,
+    query: listQuery(['created_at'], 'created_at', {}),
+    answers: {
+      200: { description: 'A page of dependencies', schema: listAnswer(Type.Ref('PpmDependencyItem#')) },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listPpm(ctx, dependencies, params.initiative_id, query)),
+  });
+
+  operation(app, {
+    ...writing,
+    method: 'POST',
+    url,
+    id: 'createTaskDependency',
+    summary: 'Let something in a plan wait for something else',
+    description:
+      'The successor starts when the predecessor has ended (FS). Between items it holds for all that lies below them: so what would make anything wait for itself is refused, also where items imply it.',
+    params: InitiativeParams,
+    body: schemas.DependencyBody,
+    bodyExample: {
+      pred_kind: 'task',
+      pred_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
+      succ_kind: 'wbs',
+      succ_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
+    },
+    answers: {
+      201: { description: 'The dependency', schema: Type.Ref('PpmDependency#'), headers: ['ETag'] },
+    },
+    errors: ['duplicate_dependency', 'limit_reached'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(
+        reply.code(201),
+        await createDependency(ctx, params.initiative_id, body as DependencyInput),
+      ),
+  });
+
+  operation(app, {
+    ...writing,
+    method: 'DELETE',
+    url: '/api/v1/ppm/dependencies/:dep_id',
+    id: 'deleteTaskDependency',
+    summary: 'Let something wait no longer',
+    params: Type.Object({ dep_id: Uuid }, closed),
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deletePpm(ctx, dependencies, params.dep_id);
+      return reply.code(204).send();
+    },
+  });
+}
+
+function registerCommentRoutes(app: App): void {
+  const url = '/api/v1/ppm/tasks/:task_id/comments';
+  const one = '/api/v1/ppm/task-comments/:comment_id';
+  const TaskParams = Type.Object({ task_id: Uuid }, closed);
+  const Params = Type.Object({ comment_id: Uuid }, closed);
+  const comment = Type.Ref('PpmTaskComment#');
+  app.addSchema(schemas.taskComment.whole);
+  app.addSchema(schemas.taskComment.item);
+
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url,
+    id: 'listTaskComments',
+    summary: 'List the comments on a task',
+    params: TaskParams,
+    query: listQuery(['created_at'], 'created_at', {}),
+    answers: {
+      200: { description: 'A page of comments', schema: listAnswer(Type.Ref('PpmTaskCommentItem#')) },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listTaskComments(ctx, params.task_id, query)),
+  });
+
+  operation(app, {
+    ...writing,
+    method: 'POST',
+    url,
+    id: 'createTaskComment',
+    summary: 'Comment on a task',
+    params: TaskParams,
+    body: schemas.TaskCommentBody,
+    bodyExample: { content: 'The supplier answers on Monday.' },
+    answers: { 201: { description: 'The comment', schema: comment, headers: ['ETag'] } },
+    errors: ['limit_reached'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply.code(201), await createTaskComment(ctx, params.task_id, body)),
+  });
+
+  operation(app, {
+    ...writing,
+    method: 'PATCH',
+    url: one,
+    id: 'patchTaskComment',
+    summary: 'Change an own comment on a task',
+    params: Params,
+    body: schemas.TaskCommentBody,
+    bodyExample: { content: 'The supplier answers on Tuesday.' },
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The comment', schema: comment } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchPpm(ctx, taskComments, params.comment_id, body)),
+  });
+
+  operation(app, {
+    ...writing,
+    method: 'DELETE',
+    url: one,
+    id: 'deleteTaskComment',
+    summary: 'Delete an own comment on a task',
+    params: Params,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deletePpm(ctx, taskComments, params.comment_id);
+      return reply.code(204).send();
+    },
+  });
+}

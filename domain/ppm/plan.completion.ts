@@ -1,0 +1,77 @@
+import { childrenOf, daysBetween, type PlanItem, type PlanTask, tasksByItem } from './plan.types.ts';
+
+/** How far an item is. */
+export interface Progress {
+  /** 0 to 100, not rounded. */
+  progress: number;
+  /** Tasks at the item and below. */
+  tasks: number;
+}
+
+interface Below extends Progress {
+  /** Days of all tasks, and of those that are done. */
+  days: number;
+  done: number;
+}
+
+type Tracked = Pick<PlanTask, 'wbs_id' | 'status' | 'start_date' | 'due_date'>;
+
+/**
+ * How far each item of the work breakdown is, by three rules: an item that has tasks of its own is as far as the tasks
+ * at it and below are done, weighted by their days (from start to due date, at least 1); one that only has items below is
+ * as far as these are in the mean; one with nothing below is as far as somebody has said.
+ */
+export function progressOf(items: readonly PlanItem[], tasks: readonly Tracked[]): Map<string, Progress> {
+  const children = childrenOf(items);
+  const byItem = tasksByItem(tasks, items);
+  const found = new Map<string, Below>();
+  for (const item of deepestFirst(items, children)) {
+    const below = (children.get(item.id) ?? []).map(({ id }) => found.get(id)!);
+    const own = byItem.get(item.id) ?? [];
+    const sum = { tasks: own.length, days: 0, done: 0 };
+    for (const { start_date, due_date, status } of own) {
+      const days = daysBetween(start_date, due_date);
+      sum.days += days;
+      if (status === 'done') sum.done += days;
+    }
+    for (const part of below) {
+      sum.tasks += part.tasks;
+      sum.days += part.days;
+      sum.done += part.done;
+    }
+    const progress =
+      own.length > 0
+        ? (100 * sum.done) / sum.days
+        : below.length > 0
+          ? mean(below.map((part) => part.progress))
+          : item.completion;
+    found.set(item.id, { ...sum, progress });
+  }
+  return found;
+}
+
+/** How far an initiative is: the mean of the roots of its work breakdown, one decimal; 0 without any. */
+export function completionOf(items: readonly PlanItem[], tasks: readonly Tracked[]): number {
+  const found = progressOf(items, tasks);
+  const roots = childrenOf(items).get(null) ?? [];
+  return roots.length === 0 ? 0 : oneDecimal(mean(roots.map(({ id }) => found.get(id)!.progress)));
+}
+
+/** As percentages are told. */
+export const oneDecimal = (value: number): number => Math.round(value * 10) / 10;
+
+const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Every item after those below it. */
+function deepestFirst(
+  items: readonly PlanItem[],
+  children: ReadonlyMap<string | null, PlanItem[]>,
+): PlanItem[] {
+  const ordered: PlanItem[] = [];
+  const open = [...(children.get(null) ?? [])];
+  for (let item = open.pop(); item; item = open.pop()) {
+    ordered.push(item);
+    open.push(...(children.get(item.id) ?? []));
+  }
+  return ordered.length === items.length ? ordered.reverse() : [];
+}
