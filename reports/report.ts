@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import type { AppPermission } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
 import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
+import type { Module } from '../domain/settings/modules.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { RowWriter } from '../platform/copy-out.ts';
 import type { Sql } from '../platform/database.ts';
@@ -81,8 +82,12 @@ export interface StreamedReport {
 
 /** One report, declared once: its route, description, caching and formats follow from this. */
 export interface Report<P = Record<string, unknown>, A = unknown> {
-  /** The last part of its path, `/api/v1/reports/<name>`. */
+  /** The last part of its path, `/api/v1/reports/<name>`, unless that is told apart. */
   name: string;
+  /** What stands behind `/api/v1/reports/` where it is not the name. */
+  path?: string;
+  /** The module that it belongs to. */
+  module?: Module;
   /** Name of the operation. */
   id: string;
   summary: string;

@@ -11,6 +11,9 @@ import { landscapeReport } from './landscape/landscape.report.ts';
 import { matrixReport } from './matrix/matrix.report.ts';
 import { myWorkspaceReport } from './my-workspace/my-workspace.report.ts';
 import { portfolioReport } from './portfolio/portfolio.report.ts';
+import { ppmDashboardReport } from './ppm/ppm-dashboard.report.ts';
+import { ppmGanttReport } from './ppm/ppm-gantt.report.ts';
+import { ppmGroupOptionsReport } from './ppm/ppm-group-options.report.ts';
 import type { Report } from './report.ts';
 import { roadmapReport } from './roadmap/roadmap.report.ts';
 import { stakeholderDirectoryReport } from './stakeholder-directory/stakeholder-directory.report.ts';
@@ -32,6 +35,9 @@ export const reportCatalogue: readonly Report[] = [
   landscapeReport,
   capabilityHeatmapReport,
   appPortfolioReport,
+  ppmGroupOptionsReport,
+  ppmDashboardReport,
+  ppmGanttReport,
 ];
 
 const byName = new Map(reportCatalogue.map((report) => [report.name, report]));

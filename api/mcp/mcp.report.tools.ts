@@ -25,7 +25,7 @@ interface OfferedReport {
 export function offeredReports(operations: Iterable<OperationSpec>): OfferedReport[] {
   return [...operations].flatMap((spec) => {
     const name = spec.url.slice(PREFIX.length);
-    if (spec.method !== 'GET' || !spec.url.startsWith(PREFIX) || /[/:]/.test(name)) return [];
+    if (spec.method !== 'GET' || !spec.url.startsWith(PREFIX) || name.includes(':')) return [];
     const properties = (spec.query as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
     return [
       {

@@ -86,12 +86,13 @@ export function reportOperation(
   const media = offered.map((format) => mediaTypes[format]);
   operation(app, {
     method: 'GET',
-    url: `/api/v1/reports/${report.name}`,
+    url: `/api/v1/reports/${report.path ?? report.name}`,
     id: report.id,
     tag: 'Reports',
     summary: report.summary,
     description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
     permission: report.permission,
+    ...(report.module ? { module: report.module } : {}),
     ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
     query: Type.Object({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }, closed),
     headers: ['Accept', 'If-None-Match', 'Prefer'],

@@ -16,6 +16,7 @@ import {
   MyWorkspaceSchema,
   StakeholderDirectorySchema,
 } from '../schemas/reports.people.ts';
+import { PpmDashboardSchema, PpmGanttSchema, PpmGroupOptionsSchema } from '../schemas/reports.ppm.ts';
 import { DashboardSchema } from '../schemas/reports.ts';
 
 /** A report and the named schema of its answer. */
@@ -40,6 +41,9 @@ const answers: Record<string, TSchema> = {
   landscape: LandscapeReportSchema,
   'capability-heatmap': CapabilityHeatmapReportSchema,
   'app-portfolio': AppPortfolioReportSchema,
+  'ppm-group-options': PpmGroupOptionsSchema,
+  'ppm-dashboard': PpmDashboardSchema,
+  'ppm-gantt': PpmGanttSchema,
 };
 
 /** Every report, in the order of the API's description. */

@@ -57,6 +57,7 @@ const reads = [
 export const ppmRows: Row[] = [
   // operation                                  A B M V I P 0
   ...[...reads, 'critical-path'].map((what) => row(`GET ${base}/${what}`, READ, of)),
+  ...['group-options', 'dashboard', 'gantt'].map((what) => row(`GET /api/v1/reports/ppm/${what}`, READ)),
   row(`POST ${base}/reports`, WRITE, posted({ report_date: '2026-03-31' })),
   row('PATCH /api/v1/ppm/reports/{report_id}', WRITE, one('report_id', 'reports', report, { summary: 'S' })),
   row('DELETE /api/v1/ppm/reports/{report_id}', WRITE, one('report_id', 'reports', report)),
@@ -84,15 +85,6 @@ export const ppmRows: Row[] = [
   })),
   row('DELETE /api/v1/ppm/task-comments/{comment_id}', WRITE, async (w, role) => ({
     path: await ownComment(w, role),
-  })),
-  row('DELETE /api/v1/ppm/task-comments/{comment_id} (another’s)', '- - - - - - 0', async (w) => ({
-    path: await ownComment(w, 'anonymous').then(async ({ comment_id }) => {
-      await w.t.services
-        .db('ppm_task_comments')
-        .where({ id: comment_id })
-        .update({ user_id: await w.user() });
-      return { comment_id };
-    }),
   })),
   row(`POST ${base}/wbs`, WRITE, posted({ title: 'W' })),
   row('PATCH /api/v1/ppm/wbs/{wbs_id}', WRITE, one('wbs_id', 'wbs', wbs, { completion: 40 })),

@@ -210,7 +210,7 @@ describe('cost and budget lines', () => {
       name: 'Actual',
       target_type_key: 'Initiative',
       target_field_key: 'costActual',
-      formula: 'IF(name == "", 12, 12)',
+      formula: 'IF(data.name == "", 12, 12)',
     });
     expect(formula.status, formula.text).toBe(201);
     const started = await admin.post(`/api/v1/calculations/${formula.body.id}/activate`);
@@ -236,13 +236,11 @@ describe('cost and budget lines', () => {
     const events = await viewer.get(`/api/v1/changes?after=${position}`);
     expect(events.text).toContain('ppm_cost_line.created');
     expect(events.text).not.toMatch(/471[123]\.5/);
-    await t.services
-      .db('roles')
-      .insert({
-        key: 'planner',
-        label: 'P',
-        permissions: { 'inventory.view': true, 'ppm.view': true, 'ppm.manage': true },
-      });
+    await t.services.db('roles').insert({
+      key: 'planner',
+      label: 'P',
+      permissions: { 'inventory.view': true, 'ppm.view': true, 'ppm.manage': true },
+    });
     const planner = await t.as('planner');
     expect((await planner.post(url(id, 'costs'), spent(1))).body.permission).toBe('costs.view');
     expect((await planner.delete(`/api/v1/ppm/costs/${line.id}`)).body.permission).toBe('costs.view');

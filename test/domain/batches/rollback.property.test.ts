@@ -13,6 +13,7 @@ import { cardActs, plainCardActs } from './acts/cards.ts';
 import { diagramActs } from './acts/diagrams.ts';
 import { findingActs } from './acts/findings.ts';
 import { type Act, createHand, type Tally } from './acts/hand.ts';
+import { ppmActs } from './acts/ppm.ts';
 import { workspaceActs } from './acts/workspace.ts';
 
 /*
@@ -26,6 +27,7 @@ const WRITES = 40;
 const chosen = (...kinds: [Act, number][][]): Act[] =>
   kinds.flat().flatMap(([act, often]) => Array<Act>(often).fill(act));
 const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs, diagramActs);
+const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs, ppmActs);
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
 const url = '/api/v1/mutation-batches';

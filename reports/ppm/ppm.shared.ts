@@ -1,0 +1,25 @@
+import { may, requirePermission } from '../../domain/access/policy.ts';
+import type { Ctx } from '../../domain/context.ts';
+import { INITIATIVE, PPM_TOPIC } from '../../domain/ppm/ppm.types.ts';
+import type { Report } from '../report.ts';
+
+/** What all reports on portfolios of initiatives declare. */
+export const ofPortfolio = {
+  permission: 'ppm.view',
+  permissionNote: 'and reports.ppm_dashboard',
+  module: 'ppm',
+  // plans, lines and status reports of the past are not kept as tables
+  timeTravel: false,
+} as const satisfies Partial<Report>;
+
+/** @throws EstateError `forbidden`. */
+export function requirePortfolio(ctx: Ctx): void {
+  requirePermission(ctx.caller, 'reports.ppm_dashboard');
+}
+
+/** Whether a report shows costs; a role on single initiatives makes no difference, since many share the answer. */
+export const showsCosts = (ctx: Ctx): boolean => may(ctx.caller, 'costs.view');
+
+/** What figures over initiatives follow from. */
+export const followsInitiatives = (topic: string): boolean =>
+  topic === `cards:${INITIATIVE}` || topic === PPM_TOPIC || topic === 'metamodel' || topic === 'users';

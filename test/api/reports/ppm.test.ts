@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import ExcelJS from 'exceljs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const at = (path: string) => `/api/v1/reports/ppm/${path}`;
+
+let t: TestApp;
+let admin: TestClient;
+let viewer: TestClient;
+let harbour: string;
+let bridge: string;
+let app: string;
+let latest: string;
+
+async function made(url: string, body: object): Promise<string> {
+  const answer = await admin.post(`/api/v1${url}`, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+}
+const on = (id: string, what: string, body: object) => made(`/ppm/initiatives/${id}/${what}`, body);
+const card = (type: string, name: string, more: object = {}) => made('/cards', { type, name, ...more });
+
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  viewer = await t.as('viewer');
+  harbour = await card('Initiative', 'Harbour', {
+    subtype: 'project',
+    attributes: { initiativeStatus: 'atRisk', startDate: '2026-01-01', endDate: '2026-12-31', costBudget: 9 },
+  });
+  bridge = await card('Initiative', 'Bridge', {
+    subtype: 'idea',
+    attributes: { initiativeStatus: 'onTrack' },
+  });
+  await card('Initiative', 'Canal', { parent_id: bridge });
+  const archived = await card('Initiative', 'Archived');
+  await admin.post(`/api/v1/cards/${archived}/archive`);
+  for (const name of ['Zeppelin', 'Anchor']) {
+    const id = await card('Application', name);
+    if (name === 'Anchor') app = id;
+    await made('/relations', { type: 'relInitiativeToApp', source_id: harbour, target_id: id });
+  }
+  const line = { description: 'L', category: 'capex', planned: 100, actual: 40, date: '2026-09-30' };
+  await on(harbour, 'costs', line);
+  await on(harbour, 'costs', { ...line, category: 'opex', actual: 2.5, date: '2026-10-01' });
+  await on(harbour, 'budgets', { fiscal_year: 2027, category: 'capex', amount: 500 });
+  const report = {
+    report_date: '2026-03-31',
+    schedule_health: 'offTrack',
+    cost_health: 'atRisk',
+    summary: '=1+1',
+  };
+  latest = await on(harbour, 'reports', report);
+  await on(harbour, 'reports', { report_date: '2026-02-28' });
+  await admin.patch('/api/v1/settings/fiscal-year-start', { month: 10 });
+  await t.services.db('stakeholders').insert({ card_id: harbour, user_id: viewer.userId, role: 'observer' });
+  await t.services.db.raw(`select raise_topics(array['cards:Initiative'])`);
+});
+afterAll(() => t.close());
+
+describe('the portfolio of initiatives', () => {
+  it('is grouped by the types that relation types join to it', async () => {
+    const { body } = await viewer.get(at('group-options'));
+    const keys = body.items.map(({ type_key }: { type_key: string }) => type_key);
+    expect(keys).toContain('Application');
+    expect(keys).not.toContain('Initiative');
+    expect(body.items.find((one: { type_key: string }) => one.type_key === 'Application').type_label).toBe(
+      'Application',
+    );
+  });
+
+  it('is counted by subtype, status and health, and summed by fiscal year', async () => {
+    const { body } = await admin.get(at('dashboard'));
+    expect(body).toMatchObject({
+      total_initiatives: 3,
+      by_subtype: { idea: 1, project: 1 },
+      by_status: { atRisk: 1, onTrack: 1 },
+      total_budget: 500,
+      total_actual: 42.5,
+      health_schedule: { onTrack: 0, atRisk: 0, offTrack: 1, noReport: 2 },
+      health_cost: { onTrack: 0, atRisk: 1, offTrack: 0, noReport: 2 },
+      health_scope: { onTrack: 1, atRisk: 0, offTrack: 0, noReport: 2 },
+      by_fiscal_year: [
+        { fiscal_year: 2026, budget: 0, planned: 100, actual: 40 },
+        { fiscal_year: 2027, budget: 500, planned: 100, actual: 2.5 },
+      ],
+    });
+    // kept until something changes
+    await admin.patch('/api/v1/settings/fiscal-year-start', { month: 1 });
+    expect((await admin.get(at('dashboard'))).body.by_fiscal_year).toEqual([
+      { fiscal_year: 2026, budget: 0, planned: 200, actual: 42.5 },
+      { fiscal_year: 2027, budget: 500, planned: 0, actual: 0 },
+    ]);
+    const csv = await admin.get(at('dashboard'), { accept: 'text/csv' });
+    expect(csv.text).toContain('health_schedule,offTrack,1\r\n');
+    const narrowed = await admin.get(`${at('dashboard')}?filter=${encodeURIComponent('subtype = "idea"')}`);
+    expect(narrowed.body).toMatchObject({ total_initiatives: 1, total_actual: 0 });
+  });
+
+  it('lies along time, each initiative once, with money, people and the newest report', async () => {
+    const { body } = await admin.get(`${at('gantt')}?group_by=Application`);
+    expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['Harbour', 'Bridge', 'Canal']);
+    expect(body.items[0]).toMatchObject({
+      id: harbour,
+      subtype: 'project',
+      status: 'atRisk',
+      start_date: '2026-01-01',
+      end_date: '2026-12-31',
+      cost_budget: 500,
+      cost_actual: 42.5,
+      capex_planned: 100,
+      capex_actual: 40,
+      opex_planned: 100,
+      opex_actual: 2.5,
+      group_id: app,
+      group_name: 'Anchor',
+      latest_report: { id: latest, schedule_health: 'offTrack', report_date: '2026-03-31' },
+      latest_report_id: latest,
+      stakeholders: [{ user_id: viewer.userId, role_key: 'observer' }],
+    });
+    expect(body.items[2]).toMatchObject({
+      parent_id: bridge,
+      latest_report: null,
+      cost_budget: null,
+      capex_planned: 0,
+    });
+    const plain = (await admin.get(at('gantt'))).body.items;
+    expect(plain.map(({ name, group_id }: Record<string, unknown>) => [name, group_id])).toEqual([
+      ['Bridge', null],
+      ['Canal', null],
+      ['Harbour', null],
+    ]);
+    const other = await admin.get(`${at('gantt')}?group_by=Initiative`);
+    expect([other.status, other.body.errors[0].field]).toEqual([422, 'group_by']);
+    await on(bridge, 'reports', { report_date: '2026-04-30', summary: 'New.' });
+    expect((await admin.get(at('gantt'))).body.items[0].latest_report.summary).toBe('New.');
+  });
+
+  it('is exported as a workbook with its reports and people', async () => {
+    const answer = await admin.request({ method: 'GET', url: at('gantt'), headers: { accept: XLSX } });
+    expect(answer.status).toBe(200);
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.load(answer.raw as never);
+    expect(book.worksheets.map(({ name }) => name)).toEqual([
+      'initiatives',
+      'latest_reports',
+      'stakeholders',
+    ]);
+    const cells = book.getWorksheet('initiatives')!.getSheetValues().slice(1) as unknown[][];
+    const column = (cells[0] as string[]).indexOf('cost_actual');
+    expect(cells.map((row) => row[column])).toContain(42.5);
+  });
+
+  it('shows no money to those who see no costs, and nothing without both permissions', async () => {
+    const dashboard = await viewer.get(at('dashboard'));
+    expect(dashboard.body).toMatchObject({
+      total_initiatives: 3,
+      total_budget: null,
+      total_actual: null,
+      by_fiscal_year: null,
+    });
+    const gantt = await viewer.get(at('gantt'));
+    const money = Object.entries(gantt.body.items[2]).filter(([key]) => /^(cost|capex|opex)_/.test(key));
+    expect(money.map(([, value]) => value)).toEqual(Array(6).fill(null));
+    const csv = await viewer.get(at('gantt'), { accept: 'text/csv' });
+    expect(csv.text).not.toContain('42.5');
+    const permissions = { 'inventory.view': true, 'ppm.view': true };
+    await t.services.db('roles').insert({ key: 'half', label: 'H', permissions });
+    const half = await t.as('half');
+    expect((await half.get(at('gantt'))).body.permission).toBe('reports.ppm_dashboard');
+    await t.services.db('roles').insert({
+      key: 'alone',
+      label: 'A',
+      permissions: { 'inventory.view': true, 'ppm.view': true, 'reports.ppm_dashboard': true },
+    });
+    const alone = await t.as('alone');
+    expect((await alone.get(`${at('gantt')}?group_by=Application`)).body.permission).toBe('relations.view');
+    expect((await alone.get(at('gantt'))).body.items[2].stakeholders).toEqual([]);
+    const found = (await alone.get(`${at('gantt')}?filter=${encodeURIComponent(`name = "${randomUUID()}"`)}`))
+      .body;
+    expect(found.items).toEqual([]);
+  });
+});
