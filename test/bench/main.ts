@@ -35,6 +35,7 @@ import { list } from './scenarios/list.ts';
 import { odata } from './scenarios/odata.ts';
 import { past } from './scenarios/past.ts';
 import { portfolioAnalysis } from './scenarios/portfolio-analysis.ts';
+import { ppm } from './scenarios/ppm.ts';
 import { recalculate } from './scenarios/recalculate.ts';
 import { reportGraphs } from './scenarios/report-graphs.ts';
 import { reports } from './scenarios/reports.ts';
@@ -74,6 +75,7 @@ const scenarios: Scenario[] = [
   duplicates,
   compliance,
   analysisDeaths,
+  ppm,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);
