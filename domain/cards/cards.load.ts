@@ -8,7 +8,6 @@ import { projection } from '../lists/lists.sql.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import type { CardType, Metamodel } from '../metamodel/metamodel.compile.ts';
 import { cardMembers } from './cards.projection.ts';
-import type { Sums } from './cards.sums.ts';
 import type { CardState } from './rules/card.types.ts';
 import type { FilledSlots } from './rules/quality.ts';
 
@@ -44,8 +43,8 @@ export interface StoredCard extends CardState, CardForPolicy {
   /** The act that archived it. */
   archive_batch_id: string | null;
   filled: FilledSlots;
-  /** What lines of the card come to, where it has some. */
-  sums?: Sums;
+  /** What lines kept elsewhere come to, by the key of the attribute that shows it; null for nothing. */
+  sums?: Readonly<Record<string, number | null>>;
 }
 
 /**

@@ -2,14 +2,11 @@ import type { CardType } from '../metamodel/metamodel.compile.ts';
 import type { StoredCard } from './cards.load.ts';
 import { mergeAttributes } from './rules/merge.ts';
 
-/** What lines kept elsewhere come to, by the key of the attribute that shows it; null for nothing. */
-export type Sums = Readonly<Record<string, number | null>>;
-
 /**
  * The keys of a card's attributes that are sums of lines: neither people nor formulas set them while there are lines.
  * Only cost fields are, since the lines are costs.
  */
-export function summedKeys(type: CardType, { sums }: { sums?: Sums }): string[] {
+export function summedKeys(type: CardType, { sums }: Pick<StoredCard, 'sums'>): string[] {
   return Object.keys(sums ?? {}).filter((key) => type.fields.get(key)?.type === 'cost');
 }
 

@@ -53,8 +53,9 @@ export async function insertPpm(
 ): Promise<JsonText> {
   const values = { ...input, card_id: initiative.id };
   await kind.check?.(values, { work, ctx, initiative, before: null });
-  if ((await countRows(work.sql, kind.table, initiative.id)) >= kind.most) {
-    throw new EstateError('limit_reached', `An initiative holds at most ${kind.most} of each kind.`);
+  const { most } = kind;
+  if (most !== undefined && (await countRows(work.sql, kind.table, initiative.id)) >= most) {
+    throw new EstateError('limit_reached', `An initiative holds at most ${most} of this kind.`);
   }
   const row = (await insertRow(work.sql, kind.table, values)) as PpmRow;
   await told(work, ctx, kind, initiative, null, row);

@@ -35,8 +35,8 @@ export interface PpmKind {
   /** What messages call it. */
   what: string;
   table: string;
-  /** How many an initiative may have. */
-  most: number;
+  /** How many an initiative may have; absent where that is counted by something else. */
+  most?: number;
   /** Columns that hold costs; who may not see the initiative's costs writes no such row. */
   costs?: readonly string[];
   /** Whether writes of it come one after the other for each initiative, since they depend on each other. */

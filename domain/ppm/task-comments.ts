@@ -14,7 +14,6 @@ export const taskComments: PpmKind = {
   entity: 'ppm_task_comment',
   what: 'task comment',
   table: 'ppm_task_comments',
-  most: Number.POSITIVE_INFINITY,
   told: ['task_id'],
   asked: ({ task_id }) => [{ sql: 't.task_id = ?::uuid', bindings: [task_id] }],
   list: () => ({

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 let t: TestApp;
@@ -293,6 +295,28 @@ describe('cost and budget lines', () => {
     await undo(await lastBatch());
     expect(await attributes(gone)).toEqual({ costActual: 10 });
     expect((await admin.get(url(gone, 'reports'))).body.total).toBe(1);
+  });
+
+  it('refuse what an import says of their sums, and take what it sends back', async () => {
+    const external_id = randomUUID();
+    const id = await initiative({ external_id });
+    await add(id, 'costs', spent(40));
+    const { name } = (await admin.get(`/api/v1/cards/${id}`)).body;
+    const workers = await startWorkers(t.services);
+    const load = async (actual: number) => {
+      const answer = await admin.request({
+        method: 'POST',
+        url: '/api/v1/imports?kind=cards&mode=upsert',
+        headers: { 'content-type': 'text/csv' },
+        payload: `type,external_id,name,alias,attributes.costActual\nInitiative,${external_id},${name},Imported,${actual}\n`,
+      });
+      expect(answer.status, answer.text).toBe(202);
+      return (await untilStatus(t.services, answer.body.job_id, 'succeeded')).counts;
+    };
+    expect(await load(41)).toMatchObject({ failed: 1, updated: 0 });
+    expect(await load(40)).toMatchObject({ failed: 0, updated: 1 });
+    expect(await attributes(id)).toEqual({ costActual: 40 });
+    await workers.close(5_000);
   });
 
   it('written at the same time add up to all of them', async () => {
