@@ -8,18 +8,16 @@ const SECRET = 'planted-secret-81f3';
 /** What nobody is ever told: the shapes of stored hashes and of texts encrypted at rest, and our secrets. */
 const never = [SECRET, /scrypt\$\d+\$/, /"(password_hash|token_hash|secret_hash)":/];
 
-/** Gives every application of the world and every relation a cost, and the settings secrets. */
+/** The attribute that costs of cards of a type are planted in. */
+const costOf: Record<string, string> = { Application: 'costTotalAnnual', Initiative: 'costBudget' };
+
+/** Gives every application and initiative of the world and every relation a cost, and the settings secrets. */
 export async function plant(world: World): Promise<void> {
   const { card } = world;
-  world.card = (values = {}) =>
-    card(
-      values.type === undefined || values.type === 'Application'
-        ? {
-            ...values,
-            attributes: { costTotalAnnual: COST, ...(values.attributes as Record<string, unknown>) },
-          }
-        : values,
-    );
+  world.card = (values = {}) => {
+    const key = costOf[String(values.type ?? 'Application')];
+    return card(key ? { ...values, attributes: { [key]: COST, ...(values.attributes as object) } } : values);
+  };
   const admin = await world.t.as('admin', 'maker');
   const { relation } = world;
   world.relation = async (source) => {
