@@ -44,9 +44,9 @@ import * as compliance from './steps/0054-compliance.ts';
 import * as analysisParts from './steps/0055-analysis-parts.ts';
 import * as complianceReadings from './steps/0056-compliance-readings.ts';
 import * as duplicates from './steps/0057-duplicates.ts';
+import * as ppm from './steps/0060-ppm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
-import * as ppm from './steps/0060-ppm.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [

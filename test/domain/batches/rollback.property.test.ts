@@ -26,8 +26,7 @@ const WRITES = 40;
 
 const chosen = (...kinds: [Act, number][][]): Act[] =>
   kinds.flat().flatMap(([act, often]) => Array<Act>(often).fill(act));
-const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs, diagramActs);
-const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs, ppmActs);
+const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs, diagramActs, ppmActs);
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
 const url = '/api/v1/mutation-batches';
