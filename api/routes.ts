@@ -57,6 +57,8 @@ import { registerPlanRoutes } from './ppm/plan.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerQueryRoutes } from './reports/query.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
+import { registerMitigationTaskRoutes } from './risks/mitigation-tasks.routes.ts';
+import { registerRiskRoutes } from './risks/risks.routes.ts';
 import { registerRoleRoutes } from './roles/roles.routes.ts';
 import { registerSavedReportRoutes } from './saved-reports/saved-reports.routes.ts';
 import { registerScimRoutes } from './scim/scim.routes.ts';
@@ -109,6 +111,8 @@ export const routeGroups: RouteGroup[] = [
   registerScanRoutes,
   registerInitiativeRoutes,
   registerPlanRoutes,
+  registerRiskRoutes,
+  registerMitigationTaskRoutes,
   registerSurveyRoutes,
   registerSurveyAnswerRoutes,
   registerDiagramRoutes,

@@ -44,6 +44,7 @@ import * as compliance from './steps/0054-compliance.ts';
 import * as analysisParts from './steps/0055-analysis-parts.ts';
 import * as complianceReadings from './steps/0056-compliance-readings.ts';
 import * as duplicates from './steps/0057-duplicates.ts';
+import * as risks from './steps/0058-risks.ts';
 import * as ppm from './steps/0060-ppm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
@@ -98,4 +99,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
   { name: '0062-diagrams', up: diagrams.up },
   { name: '0060-ppm', up: ppm.up },
+  { name: '0058-risks', up: risks.up },
 ];

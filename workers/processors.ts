@@ -13,6 +13,7 @@ import { itsmScheduleProcessor } from './itsm-schedule.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
+import { mitigationsDueProcessor } from './mitigations-due.ts';
 import { modernizationsProcessor } from './modernizations.ts';
 import { passwordResetProcessor } from './password-reset.ts';
 import { recalculateProcessor } from './recalculate.ts';
@@ -32,6 +33,7 @@ export const processors: JobProcessor[] = [
   metamodelChangeProcessor,
   passwordResetProcessor,
   todosDueProcessor,
+  mitigationsDueProcessor,
   eraseUserProcessor,
   archivePurgeProcessor,
   batchRollbackProcessor,

@@ -25,6 +25,10 @@ export const tags = [
     name: 'Project portfolio',
     description: 'Status, money, risks and plans of initiatives, with completion and critical path',
   },
+  {
+    name: 'Risks',
+    description: 'The risk register: what may go wrong, what it concerns, and what is done about it',
+  },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },
   { name: 'Jobs', description: 'Work in the background' },

@@ -164,6 +164,8 @@ export const PersonalDataSchema = Type.Object(
     wbs_items: rows,
     tasks: rows,
     task_comments: rows,
+    risks: rows,
+    risk_mitigations: rows,
     sign_ins: rows,
   },
   { $id: 'PersonalData', ...closed },

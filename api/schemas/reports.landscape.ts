@@ -57,7 +57,7 @@ export const CapabilityHeatmapReportSchema = Type.Object(
           parent_id: Nullable(Uuid),
           app_count: Type.Integer(),
           total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
-          risk_count: Type.Integer(),
+          risk_count: Type.Optional(Type.Integer({ description: 'Left out without `risks.view`' })),
           attributes: OpenObject,
           apps: Type.Array(
             Type.Object({ ...App, related_by_type: Type.Record(Type.String(), Type.Array(Uuid)) }, closed),

@@ -47,6 +47,15 @@ const kept: Record<string, string> = {
   task_comments: `select json_build_object('id', m.id, 'task_id', m.task_id, 'content', m.content,
       'created_at', utc(m.created_at)) as item
     from ppm_task_comments m where m.user_id = ?::uuid order by m.id desc`,
+  risks: `select json_build_object('id', r.id, 'reference', r.reference, 'title', r.title, 'status', r.status,
+      'owned', r.owner_id is not distinct from v.person, 'accepted', r.accepted_by is not distinct from v.person,
+      'acceptance_rationale', r.acceptance_rationale) as item
+    from (select ?::uuid as person) v join risks r on v.person in (r.owner_id, r.accepted_by) order by r.id desc`,
+  risk_mitigations: `select json_build_object('id', o.id, 'task', t.reference, 'title', t.title, 'status', o.status,
+      'due_date', o.due_date, 'completed', o.completed_by is not distinct from v.person,
+      'completion_notes', o.completion_notes) as item
+    from (select ?::uuid as person) v join risk_mitigation_occurrences o on v.person in (o.assigned_owner_id, o.completed_by)
+    join risk_mitigation_tasks t on t.id = o.task_id order by o.id desc`,
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,

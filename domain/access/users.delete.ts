@@ -4,6 +4,7 @@ import { rescoreCards } from '../cards/cards.save.ts';
 import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakeholders/stakeholders.events.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { disownRisks } from '../risks/risks.leave.ts';
 import { withdrawQuestions } from '../surveys/surveys.leave.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
 import { requirePermission } from './policy.ts';
@@ -64,6 +65,7 @@ export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Pr
   const ids = users.map(({ id }) => id);
   await removeStakeholdings(work, ctx, users);
   await withdrawQuestions(work, ids);
+  await disownRisks(work, ids);
   await work.sql('users').whereIn('id', ids).delete();
   for (const user of users) {
     work.emit({

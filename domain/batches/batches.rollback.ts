@@ -353,9 +353,9 @@ function tell(ctx: Ctx, report: RollbackReport, run: BatchEvent[], lefts: Left[]
 
 function operationOf(ctx: Ctx, event: BatchEvent): RollbackOperation {
   const entity = event.event_type.split('.')[0];
-  const op = /\.(created|added|uploaded)$/.test(event.event_type)
+  const op = /[._](created|added|uploaded)$/.test(event.event_type)
     ? `delete_${entity}`
-    : /\.(deleted|removed)$/.test(event.event_type)
+    : /[._](deleted|removed)$/.test(event.event_type)
       ? `restore_${entity}`
       : `restore_${entity}_fields`;
   const hidden = may(ctx.caller, 'costs.view') ? [] : (event.cost_keys ?? []);

@@ -9,6 +9,7 @@ import { duplicateUndo } from '../duplicates/duplicates.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import { ppmUndo } from '../ppm/ppm.undo.ts';
+import { riskUndo } from '../risks/risks.events.ts';
 import { savedReportUndo } from '../saved-reports/saved-reports.events.ts';
 import { settingUndo } from '../settings/settings.undo.ts';
 import { surveyUndo } from '../surveys/surveys.events.ts';
@@ -30,6 +31,7 @@ export const undoSpecs: UndoSpec[] = [
   mergeUndo,
   notificationUndo,
   ppmUndo,
+  riskUndo,
   settingUndo,
   surveyUndo,
   tagUndo,

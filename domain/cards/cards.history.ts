@@ -32,15 +32,16 @@ const historyList: ListSpec = {
 };
 
 /**
- * The events of one card, newest first, with those of its relations, at whichever end it stands, and those of cards
- * that were merged into it. The history of a deleted card is kept for those who may read the audit log.
+ * The events of one card, newest first, with those of its relations, at whichever end it stands, of what is shown on
+ * several cards, such as risks, and those of cards that were merged into it. The history of a deleted card is kept for those who may read the audit log.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function listCardHistory(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
   const ids = await withMerged(ctx.db, id);
   const ofCard: Condition = {
-    sql: '(e.card_id = any(?::uuid[]) or e.peer_card_id = any(?::uuid[]))',
-    bindings: [ids, ids],
+    sql: `(e.card_id = any(?::uuid[]) or e.peer_card_id = any(?::uuid[])
+      or (e.data \\? 'card_ids' and e.data -> 'card_ids' \\?| ?::text[]))`,
+    bindings: [ids, ids, ids],
   };
   const visible = visibleCards(ctx);
   const { rows } = await ctx.db.raw(

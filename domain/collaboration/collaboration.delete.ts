@@ -10,6 +10,7 @@ import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { ppmEvent } from '../ppm/ppm.events.ts';
 import { ppmLeaving } from '../ppm/ppm.leaving.ts';
 import type { PpmRow } from '../ppm/ppm.types.ts';
+import { leaveRisks } from '../risks/risks.cards.ts';
 import { responseEvent } from '../surveys/surveys.events.ts';
 import type { ResponseRow } from '../surveys/surveys.types.ts';
 import { favoriteEvent } from '../views/favorites.events.ts';
@@ -85,6 +86,7 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
       ppmEvent(kind, card, row, null),
     );
   }
+  await leaveRisks(work, byId);
   for (const row of await leaving<StoredRow>(work, 'favorites', [...byId.keys()])) {
     work.emit(favoriteEvent(row, null));
   }

@@ -60,16 +60,20 @@ export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingC
 export async function deleteFinding(ctx: Ctx, id: string): Promise<void> {
   requireMaintainer(ctx);
   await command(ctx, async (work) => {
-    const { row, card } = await lockFinding(work, ctx, id);
+    const found = await lockFinding(work, ctx, id);
+    const { row, card } = found;
     if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, row.id));
-    if (row.decision === 'risk_tracked') throw new EstateError('wrong_state', TRACKED);
+    if (row.decision === 'risk_tracked') throw new EstateError('wrong_state', ...trackedBy(found));
     await work.sql('compliance_findings').where({ id: row.id }).delete();
     work.emit(findingEvent(card, row, null));
   });
 }
 
-/** Why a finding that was promoted stays. */
-export const TRACKED = 'A risk tracks this finding.';
+/** Why a finding that was promoted is left to its risk, and which risk that is. */
+export function trackedBy({ row, risk_reference }: LoadedFinding): [message: string, more: object] {
+  const message = `${risk_reference ? `The risk ${risk_reference}` : 'A risk'} tracks this finding, which follows it.`;
+  return [message, { extra: { decision: row.decision, allowed: [], risk_id: row.risk_id, risk_reference } }];
+}
 
 /** Writes columns of a finding. @returns the whole row. */
 export async function store(

@@ -6,7 +6,7 @@ import type { JsonText } from '../lists/lists.types.ts';
 import { requireMaintainer } from './compliance.access.ts';
 import type { Decision, FindingRow } from './compliance.types.ts';
 import { needsNote, nextDecisions } from './decisions.rules.ts';
-import { store, TRACKED } from './findings.commands.ts';
+import { store, trackedBy } from './findings.commands.ts';
 import { findingEvent } from './findings.events.ts';
 import { findingText } from './findings.list.ts';
 import { type LoadedFinding, lockFinding, lockFindings } from './findings.load.ts';
@@ -35,8 +35,10 @@ function requireNote({ decision, review_note }: DecisionInput): void {
   throw invalidField('review_note', 'required', `must say why the finding is ${decision}`);
 }
 
-const illegal = (from: Decision, to: Decision): string =>
-  from === 'risk_tracked' ? TRACKED : `A finding that is ${from} cannot become ${to}.`;
+const illegal = (found: LoadedFinding, to: Decision): string =>
+  found.row.decision === 'risk_tracked'
+    ? trackedBy(found)[0]
+    : `A finding that is ${found.row.decision} cannot become ${to}.`;
 
 /**
  * Decides about a finding.
@@ -47,11 +49,13 @@ export async function decideFinding(ctx: Ctx, id: string, input: DecisionInput):
   requireMaintainer(ctx);
   requireNote(input);
   return await command(ctx, async (work) => {
-    const { row, card } = await lockFinding(work, ctx, id);
+    const found = await lockFinding(work, ctx, id);
+    const { row, card } = found;
     if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, row.id));
+    if (row.decision === 'risk_tracked') throw new EstateError('wrong_state', ...trackedBy(found));
     const allowed = nextDecisions('person', row.decision);
     if (!allowed.includes(input.decision)) {
-      throw new EstateError('wrong_state', illegal(row.decision, input.decision), {
+      throw new EstateError('wrong_state', illegal(found, input.decision), {
         extra: { decision: row.decision, allowed },
       });
     }
@@ -90,9 +94,10 @@ export async function decideFindings(ctx: Ctx, ids: string[], input: DecisionInp
   requireNote(input);
   return await command(ctx, async (work) => {
     const skipped: Skipped[] = [];
-    const taken = (await named(work, ctx, ids, skipped)).filter(({ row }) => {
+    const taken = (await named(work, ctx, ids, skipped)).filter((found) => {
+      const { row } = found;
       if (nextDecisions('person', row.decision).includes(input.decision)) return true;
-      const message = illegal(row.decision, input.decision);
+      const message = illegal(found, input.decision);
       skipped.push({ id: row.id, code: 'wrong_state', message });
       return false;
     });
@@ -119,9 +124,10 @@ export async function deleteFindings(ctx: Ctx, ids: string[]): Promise<BulkResul
   requireMaintainer(ctx);
   return await command(ctx, async (work) => {
     const skipped: Skipped[] = [];
-    const taken = (await named(work, ctx, ids, skipped)).filter(({ row }) => {
+    const taken = (await named(work, ctx, ids, skipped)).filter((found) => {
+      const { row } = found;
       if (row.decision !== 'risk_tracked') return true;
-      skipped.push({ id: row.id, code: 'wrong_state', message: TRACKED });
+      skipped.push({ id: row.id, code: 'wrong_state', message: trackedBy(found)[0] });
       return false;
     });
     const gone = taken.map(({ row }) => row.id);

@@ -53,7 +53,7 @@ export const findingList: ListSpec = {
     remediation: 'f.remediation',
     ai_detected: 'f.ai_detected',
     risk_id: 'f.risk_id',
-    risk_reference: 'null::text',
+    risk_reference: '(select r.reference from risks r where r.id = f.risk_id)',
     decision: 'f.decision',
     reviewed_by: 'f.reviewed_by',
     reviewer_name: 'u.display_name',

@@ -9,6 +9,8 @@ import type { FindingRow } from './compliance.types.ts';
 export interface LoadedFinding {
   row: FindingRow;
   card: { id: string; type: string } | null;
+  /** That of the risk that was made of it. */
+  risk_reference: string | null;
 }
 
 /** Locks findings that the caller sees; others are left out. Their cards stay what they are meanwhile. */
@@ -28,7 +30,8 @@ export async function lockFindings(
   const visible = visibleFindings(ctx);
   const { rows } = await work.sql.raw(
     `select to_jsonb(f) as row,
-       case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
+       case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card,
+       (select r.reference from risks r where r.id = f.risk_id) as risk_reference
      from compliance_findings f left join cards c on c.id = f.card_id
      where f.id = any(?::uuid[]) and ${visible.sql}
        and (f.card_id is null or f.card_id = any(?::uuid[]))

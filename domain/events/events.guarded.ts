@@ -23,6 +23,8 @@ const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
   ppm_task: 'ppm.view',
   ppm_task_comment: 'ppm.view',
   ppm_dependency: 'ppm.view',
+  risk: 'risks.view',
+  risk_mitigation_task: 'risks.view',
   survey: 'surveys.manage',
   survey_response: 'surveys.manage',
 };

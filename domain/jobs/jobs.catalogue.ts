@@ -13,6 +13,7 @@ import { itsmScheduleJob } from './kinds/itsm-schedule.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
+import { mitigationsDueJob } from './kinds/mitigations-due.ts';
 import { modernizationsJob } from './kinds/modernizations.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
 import { recalculateJob } from './kinds/recalculate.ts';
@@ -32,6 +33,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   metamodelChangeJob,
   passwordResetJob,
   todosDueJob,
+  mitigationsDueJob,
   eraseUserJob,
   archivePurgeJob,
   batchRollbackJob,

@@ -3,6 +3,7 @@ import type { FeedRow } from '../events/feed.read.ts';
 import type { RowChanges } from '../events/row-changes.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { TASK_TOPIC } from '../ppm/ppm.types.ts';
+import { RISK_TOPIC } from '../risks/risks.topics.ts';
 import type { NotificationType } from './notifications.types.ts';
 
 /** What a text may say of an event. Costs are never among it. */
@@ -121,6 +122,8 @@ const todoAssigned: NotificationRule = {
     const { assigned_to: assigned, status, topic } = changesOf(event);
     // the assignee of a task is told of the task
     if (topic?.new === TASK_TOPIC) return false;
+    // told by what it is about
+    if (topic?.new === RISK_TOPIC) return false;
     // what recurs is told when it opens
     if (isNew(event) && status?.new === 'scheduled' && byOthersRule(event)) return false;
     return Boolean(assigned?.new) || (status?.old === 'scheduled' && status.new === 'open');
@@ -148,6 +151,33 @@ const taskAssigned: NotificationRule = {
   },
   many: (count) => `${count} tasks were assigned to you`,
 };
+
+const riskName = ({ event }: Facts): string =>
+  `${excerpt(event.data.reference)}, ${excerpt(event.data.title)}`;
+const riskLinkOf = ({ event }: Facts): string => String(event.data.link);
+
+const riskAssigned: NotificationRule = {
+  type: 'risk_assigned',
+  permission: 'risks.view',
+  to: (event) => [newValue(event, 'owner_id')],
+  title: () => 'A risk was assigned to you',
+  message: (facts) => `${facts.actor}: ${riskName(facts)}`,
+  many: (count) => `${count} risks were assigned to you`,
+  link: riskLinkOf,
+};
+
+const riskMoved: NotificationRule = {
+  type: 'risk_status_changed',
+  permission: 'risks.view',
+  to: ({ data }) => [data.owner_id, data.created_by],
+  when: (event) => changesOf(event).status !== undefined,
+  title: (facts) => `The risk ${riskName(facts)} has changed`,
+  message: ({ actor, changes }) =>
+    `${actor}: ${inWords(changes.status?.old)} → ${inWords(changes.status?.new)}`,
+  many: (count) => `${count} risks have changed`,
+  link: riskLinkOf,
+};
+const inWords = (status: unknown): string => String(status).replaceAll('_', ' ');
 
 const extractionFailed: NotificationRule = {
   type: 'extraction_failed',
@@ -224,6 +254,8 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'todo.updated': [todoAssigned],
   'ppm_task.created': [taskAssigned],
   'ppm_task.updated': [taskAssigned],
+  'risk.created': [riskAssigned],
+  'risk.updated': [riskAssigned, riskMoved],
   'extraction_run.failed': [extractionFailed],
   'extraction_run.succeeded': [extractionRecovered],
   'itsm_mapping.alerted': [itsmAlerted],

@@ -9,7 +9,7 @@ interface Item {
   parent_id: string | null;
   app_count: number;
   total_cost?: number;
-  risk_count: number;
+  risk_count?: number;
 }
 
 const meanings: Record<Metric, { name: string; unit: ChartUnit }> = {

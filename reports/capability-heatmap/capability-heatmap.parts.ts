@@ -25,6 +25,8 @@ export interface Parts {
   supporting: Lists;
   /** Those of the applications, for who may see them. */
   costs: Decimals | undefined;
+  /** How many risks concern each capability, for who may see them. */
+  risks: Int32Array | undefined;
   related: Related;
 }
 
@@ -36,7 +38,7 @@ const end = Buffer.from(']}');
  * @param isRelated is told which cards the applications are related to. @param more bytes that will follow.
  */
 export function writeCapabilities(parts: Parts, isRelated: Uint8Array, more: number): ReportBody {
-  const { capabilities, apps, supporting, costs, related } = parts;
+  const { capabilities, apps, supporting, costs, risks, related } = parts;
   const body = new ReportBody(bytesOf(parts) + more);
   // where each has been written
   const [from, to] = [new Int32Array(apps.numbers.count), new Int32Array(apps.numbers.count)];
@@ -46,7 +48,8 @@ export function writeCapabilities(parts: Parts, isRelated: Uint8Array, more: num
     if (n > 0) body.text(',\n');
     body.copy(capabilities.bytes, capabilities.from[n], capabilities.to[n]);
     const cost = costs ? `,"total_cost":${costs.sum(supporting.items, first, last)}` : '';
-    body.text(`,"app_count":${last - first}${cost},"risk_count":0,"apps":[`);
+    const risk = risks ? `,"risk_count":${risks[n]}` : '';
+    body.text(`,"app_count":${last - first}${cost}${risk},"apps":[`);
     for (let m = first; m < last; m += 1) {
       const app = supporting.items[m]!;
       if (m > first) body.copy(comma);

@@ -16,6 +16,7 @@ import { defineReport, type ReportInput } from '../report.ts';
 import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
 import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
+import { countRisks, readRiskLinks } from './capability-heatmap.risks.ts';
 
 const CAPABILITY = 'BusinessCapability';
 const APP = 'Application';
@@ -34,7 +35,7 @@ interface Answer {
     parent_id: string | null;
     app_count: number;
     total_cost?: number;
-    risk_count: number;
+    risk_count?: number;
     apps: { id: string; name: string; subtype: string | null; lifecycle: Lifecycle }[];
   }[];
   metric: Params['metric'];
@@ -106,9 +107,9 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
   id: 'readCapabilityHeatmapReport',
   summary: 'Read the business capabilities with the applications that support each',
   description:
-    '`app_count`, `total_cost` (all cost fields of the applications; left out without `costs.view`) and `risk_count` (0 for as long as no risks are kept) are of the applications that are linked to the capability itself, not to those below it. `filter` narrows the applications, not the capabilities.',
+    '`app_count` and `total_cost` (all cost fields of the applications; left out without `costs.view`) are of the applications that are linked to the capability itself, not to those below it. `risk_count` (left out without `risks.view`) counts the risks that are not closed and are linked to the capability or to one of these applications, each once. `filter` narrows the applications, not the capabilities.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'and relations.view; costs.view for the metric total_cost',
+  permissionNote: 'and relations.view; costs.view for the metric total_cost, risks.view for risk_count',
   params: {
     metric: Type.Enum(['app_count', 'total_cost', 'risk_count'], {
       default: 'app_count',
@@ -121,9 +122,10 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
     typeOf(ctx, 'type', CAPABILITY);
     requirePermission(ctx.caller, 'relations.view');
     if (metric === 'total_cost') requirePermission(ctx.caller, 'costs.view');
+    if (metric === 'risk_count') requirePermission(ctx.caller, 'risks.view');
   },
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$)/.test(topic),
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$|risks$)/.test(topic),
+  variant: (ctx) => `${may(ctx.caller, 'costs.view')}/${may(ctx.caller, 'risks.view')}`,
   async compute(input) {
     const { sql, ctx, params, lines, visible } = input;
     await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
@@ -134,20 +136,23 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
     const [readOfApps, capabilities] = await meanwhile(readApps(input), () =>
       numberedLines(readOfCapabilities),
     );
+    const riskLinks = may(ctx.caller, 'risks.view') ? await readRiskLinks(sql) : undefined;
     const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
     const isRelated = new Uint8Array(cards.numbers.count);
     const [readOfCards, body] = await meanwhile(lines(cardsByName(named, visible), relatedCard), () => {
       const apps = numberedLines(readOfApps);
+      const supporting = listsOf(
+        capabilities.numbers,
+        apps.numbers,
+        pairsOfWays(ends, ways.get(CAPABILITY) ?? [], true),
+      );
       return writeCapabilities(
         {
           capabilities,
           apps,
-          supporting: listsOf(
-            capabilities.numbers,
-            apps.numbers,
-            pairsOfWays(ends, ways.get(CAPABILITY) ?? [], true),
-          ),
+          supporting,
           costs: may(ctx.caller, 'costs.view') ? takeCosts(apps) : undefined,
+          risks: riskLinks && countRisks(riskLinks, capabilities, apps, supporting),
           related: relatedOf(apps, cards, ends, ways),
         },
         isRelated,
@@ -170,7 +175,7 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
         column('parent_id', 'key'),
         column('app_count', 'number'),
         ...(items[0]?.total_cost === undefined ? [] : [column('total_cost', 'number')]),
-        column('risk_count', 'number'),
+        ...(items[0]?.risk_count === undefined ? [] : [column('risk_count', 'number')]),
       ],
       rows: items.map((item) => [
         item.id,
@@ -178,7 +183,7 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
         item.parent_id,
         item.app_count,
         ...(item.total_cost === undefined ? [] : [item.total_cost]),
-        item.risk_count,
+        ...(item.risk_count === undefined ? [] : [item.risk_count]),
       ]),
     },
     {

@@ -30,6 +30,8 @@ const rows = new Set([
   'documents',
   'file_attachments',
   'favorites',
+  'risks',
+  'risk_cards',
   'surveys',
   'survey_responses',
 ]);

@@ -23,6 +23,7 @@ import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
 import { ppmRows } from './matrix/ppm.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
+import { riskRows } from './matrix/risks.data.ts';
 import { savedReportRows } from './matrix/saved-reports.data.ts';
 import { scimRows } from './matrix/scim.data.ts';
 import { settingRows } from './matrix/settings.data.ts';
@@ -228,4 +229,5 @@ export const table: Row[] = [
   complianceRows,
   diagramRows,
   ppmRows,
+  riskRows,
 ].flat();

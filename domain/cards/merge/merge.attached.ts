@@ -94,7 +94,7 @@ async function removeDoubles(
        from ${table} t where ${column} = any(?::uuid[])
      ), gone as (
        delete from ${table} t using ranked r where r.id = t.id and r.place > 1 and ${only}
-       returning to_jsonb(t) as row, t.user_id
+       returning to_jsonb(t) as row, (to_jsonb(t) ->> 'user_id')::uuid as user_id
      )
      select gone.row, coalesce(u.display_name, '') as user
      from gone left join users u on u.id = gone.user_id order by gone.row ->> 'id'`,

@@ -7,6 +7,8 @@ import type { LinkRow } from '../../diagrams/diagrams.types.ts';
 import type { EventDraft } from '../../events/events.types.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { CardType } from '../../metamodel/metamodel.compile.ts';
+import { riskCardEvent } from '../../risks/risks.events.ts';
+import type { RiskCardRow } from '../../risks/risks.types.ts';
 import { responseEvent } from '../../surveys/surveys.events.ts';
 import type { ResponseRow } from '../../surveys/surveys.types.ts';
 import { favoriteEvent } from '../../views/favorites.events.ts';
@@ -80,6 +82,19 @@ export const cardReferences: CardReference[] = [
       event: (card, type, row, _user, gone) => {
         const link = row as LinkRow;
         return { ...linkEvent({ id: card.id, type: type.key }, link, gone, link.user_id), scope: 'user' };
+      },
+    },
+  },
+  {
+    entity: 'risk link',
+    table: 'risk_cards',
+    column: 'card_id',
+    once: {
+      by: ['risk_id'],
+      event: (card, type, row, _user, gone) => {
+        const stored = row as RiskCardRow;
+        const on = { id: card.id, type: type.key };
+        return riskCardEvent(on, undefined, gone ? stored : null, gone ? null : stored);
       },
     },
   },

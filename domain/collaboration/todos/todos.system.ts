@@ -53,6 +53,36 @@ export async function openSystemTodo(work: Work, todo: SystemTodo): Promise<void
   work.emit(todoEvent(todo.card, null, row));
 }
 
+/**
+ * The same for many things about which nobody has been asked before, in one statement. Who is asked about one of them
+ * all the same is asked once.
+ */
+export async function openNewSystemTodos(
+  work: Work,
+  todos: readonly (SystemTodo & { card: null })[],
+): Promise<void> {
+  if (todos.length === 0) return;
+  const { rows } = await work.sql.raw(
+    `insert into todos as t (topic, subject_id, assigned_to, description, due_date, link, status, is_system)
+     select v.topic, v.subject_id, v.assigned_to, v.description, v.due_date, v.link, 'open', true
+     from jsonb_populate_recordset(null::todos, ?::jsonb) v
+     on conflict do nothing returning to_jsonb(t) as row`,
+    [
+      JSON.stringify(
+        todos.map((todo) => ({
+          topic: todo.topic,
+          subject_id: todo.subjectId,
+          assigned_to: todo.assignedTo,
+          description: todo.description,
+          due_date: todo.dueDate ?? null,
+          link: todo.link ?? null,
+        })),
+      ),
+    ],
+  );
+  for (const { row } of rows as { row: TodoRow }[]) work.emit(todoEvent(null, null, row));
+}
+
 /** Which system to-dos to close: those of a thing, of one person where told. */
 export interface SystemTodoFilter {
   topic: string;

@@ -190,6 +190,39 @@ describe('capability heatmap', () => {
     expect(body.fields_schema.length).toBeGreaterThan(0);
   });
 
+  it('counts the open risks of each capability and of its applications once, as they were at a moment too', async () => {
+    const counts = async (query = '', client = admin) =>
+      (await client.get(at(`capability-heatmap?metric=risk_count${query}`))).body.items.map(
+        (item: Record<string, unknown>) => [item.name, item.risk_count],
+      );
+    const before = new Date().toISOString();
+    const add = async (card_ids: string[]) =>
+      (await admin.post('/api/v1/risks', { title: 'Risk', card_ids })).body.id;
+    await add([ids.crm!, ids.Selling!]);
+    const second = await add([ids.crm!]);
+    expect(await counts()).toEqual([
+      ['Sales', 2],
+      ['Selling', 2],
+      ['Unused', 0],
+    ]);
+    const accepted = { status: 'accepted', acceptance_rationale: 'Small.' };
+    for (const body of [accepted, { status: 'closed' }]) await admin.patch(`/api/v1/risks/${second}`, body);
+    expect(await counts()).toEqual([
+      ['Sales', 1],
+      ['Selling', 1],
+      ['Unused', 0],
+    ]);
+    expect(await counts(`&as_of=${before}`)).toEqual([
+      ['Sales', 0],
+      ['Selling', 0],
+      ['Unused', 0],
+    ]);
+    const { body } = await noCosts.get(at('capability-heatmap'));
+    expect(body.items[0]).not.toHaveProperty('risk_count');
+    const refused = await noCosts.get(at('capability-heatmap?metric=risk_count'));
+    expect([refused.status, refused.body.permission]).toEqual([403, 'risks.view']);
+  });
+
   it('leaves costs out, and refuses the metric of costs, without costs.view', async () => {
     const { body, text } = await noCosts.get(at('capability-heatmap'));
     expect(text).not.toContain('total_cost');

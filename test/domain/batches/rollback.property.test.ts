@@ -14,6 +14,7 @@ import { diagramActs } from './acts/diagrams.ts';
 import { findingActs } from './acts/findings.ts';
 import { type Act, createHand, type Tally } from './acts/hand.ts';
 import { ppmActs } from './acts/ppm.ts';
+import { riskActs } from './acts/risks.ts';
 import { workspaceActs } from './acts/workspace.ts';
 
 /*
@@ -26,7 +27,16 @@ const WRITES = 40;
 
 const chosen = (...kinds: [Act, number][][]): Act[] =>
   kinds.flat().flatMap(([act, often]) => Array<Act>(often).fill(act));
-const all = chosen(cardActs, attachedActs, workspaceActs, askedActs, findingActs, diagramActs, ppmActs);
+const all = chosen(
+  cardActs,
+  attachedActs,
+  workspaceActs,
+  askedActs,
+  findingActs,
+  diagramActs,
+  ppmActs,
+  riskActs,
+);
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
 const url = '/api/v1/mutation-batches';

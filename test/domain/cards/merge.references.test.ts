@@ -13,6 +13,8 @@ const left = new Set([
   'card_merges.survivor_id',
   'card_redirects.card_id',
   'card_redirects.survivor_id',
+  // read anew by the next scan
+  'compliance_readings.card_id',
   'events.card_id',
   'events.peer_card_id',
   'import_card_plan.card_id',
@@ -51,11 +53,10 @@ it('every column that refers to cards has its way in a merge', async () => {
   for (const { table, column } of cardReferences) expect(columns).toContain(`${table}.${column}`);
 });
 
-it('every table that moves has an id, and names the user where doubles are removed', async () => {
+it('every table that moves has an id, and the columns by which doubles are told', async () => {
   for (const { table, once } of cardReferences) {
     const columns = Object.keys(await t.services.db(table).columnInfo());
     expect(columns).toContain('id');
-    for (const column of [...(once?.by ?? []), ...(once ? ['user_id'] : [])])
-      expect(columns).toContain(column);
+    for (const column of once?.by ?? []) expect(columns).toContain(column);
   }
 });

@@ -1,0 +1,87 @@
+import type { Decision, FindingStatus, Severity } from '../compliance/compliance.types.ts';
+import {
+  type Impact,
+  impacts,
+  type Level,
+  type Probability,
+  probabilities,
+  type RiskRow,
+  type RiskStatus,
+  riskStatuses,
+} from './risks.types.ts';
+
+/** The level of each probability and impact: a row for each probability, a column for each impact, gravest first. */
+const matrix: Readonly<Record<Probability, readonly Level[]>> = {
+  very_high: ['critical', 'critical', 'high', 'medium'],
+  high: ['critical', 'high', 'high', 'medium'],
+  medium: ['high', 'high', 'medium', 'low'],
+  low: ['medium', 'medium', 'low', 'low'],
+};
+
+/** How grave a risk is; null unless both are known. */
+export function levelOf(probability: Probability | null, impact: Impact | null): Level | null {
+  return probability && impact ? matrix[probability][impacts.indexOf(impact)]! : null;
+}
+
+/** The level that counts: what is left of the risk where that is known, else what it was at first. */
+export const currentLevel = (risk: RiskRow): Level =>
+  levelOf(risk.residual_probability, risk.residual_impact) ??
+  levelOf(risk.initial_probability, risk.initial_impact)!;
+
+/** {@link levelOf} as an SQL expression over two columns: null unless both are set. */
+export function levelSql(probability: string, impact: string): string {
+  const cases = probabilities.flatMap((p) => impacts.map((i) => `when '${p}/${i}' then '${levelOf(p, i)}'`));
+  return `case ${probability} || '/' || ${impact} ${cases.join(' ')} end`;
+}
+
+const moves: Readonly<Record<RiskStatus, readonly RiskStatus[]>> = {
+  identified: ['analysed', 'accepted'],
+  analysed: ['mitigation_planned', 'accepted'],
+  mitigation_planned: ['in_progress', 'accepted'],
+  in_progress: ['mitigated', 'accepted'],
+  mitigated: ['monitoring', 'closed', 'in_progress'],
+  monitoring: ['closed', 'in_progress', 'accepted'],
+  accepted: ['in_progress', 'closed'],
+  closed: ['in_progress'],
+};
+
+/** The statuses that may follow. */
+export const nextStatuses = (from: RiskStatus): readonly RiskStatus[] => moves[from];
+
+/** Whether nobody has to do anything about a risk of this status any more, so that its owner is asked for nothing. */
+export const isSettled = (status: RiskStatus): boolean =>
+  ['mitigated', 'monitoring', 'accepted', 'closed'].includes(status);
+
+/** The statuses in which a risk whose target date is past is overdue. */
+export const overdueStatuses: readonly RiskStatus[] = riskStatuses.filter(
+  (status) => !['mitigated', 'accepted', 'closed'].includes(status),
+);
+
+const followed: Partial<Record<RiskStatus, Decision>> = {
+  mitigated: 'mitigated',
+  monitoring: 'mitigated',
+  closed: 'verified',
+  accepted: 'accepted',
+};
+
+/** The decision about the findings that a risk tracks, which follows its status. */
+export const followedDecision = (status: RiskStatus): Decision => followed[status] ?? 'risk_tracked';
+
+const ofFinding: Readonly<Record<FindingStatus, Probability>> = {
+  non_compliant: 'high',
+  partial: 'medium',
+  review_needed: 'medium',
+  compliant: 'low',
+  not_applicable: 'low',
+};
+
+/** What a risk made of a finding is estimated at, until somebody knows better. */
+export function estimateOf(finding: { status: FindingStatus; severity: Severity }): {
+  initial_probability: Probability;
+  initial_impact: Impact;
+} {
+  return {
+    initial_probability: ofFinding[finding.status],
+    initial_impact: finding.severity === 'info' ? 'low' : finding.severity,
+  };
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { type RiskWorld, refusal, riskWorld, url } from './risks.fixture.ts';
+
+const findings = '/api/v1/compliance/findings';
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let w: RiskWorld;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  w = riskWorld(t, admin);
+});
+afterAll(() => t.close());
+
+const finding = async (more: object = {}): Promise<string> =>
+  (
+    await admin.post(findings, {
+      regulation: 'gdpr',
+      regulation_article: 'Art. 32',
+      requirement: 'Data is encrypted.',
+      status: 'non_compliant',
+      severity: 'critical',
+      gap_description: 'It is not.',
+      remediation: 'Encrypt it.',
+      ...more,
+    })
+  ).body.id;
+const promote = (id: string, body?: object, client = member) =>
+  client.post(`${url}/promote/compliance/${id}`, body);
+const decision = async (id: string) => (await admin.get(`${findings}/${id}`)).body.decision;
+
+describe('a finding', () => {
+  it('becomes a risk with its card and a task, once, and is left to it', async () => {
+    const card = await w.card({ name: 'Vault' });
+    const id = await finding({ card_id: card });
+    const made = await promote(id);
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({
+      title: 'Art. 32: Vault',
+      description: 'Data is encrypted.\n\nIt is not.',
+      category: 'compliance',
+      source_type: 'compliance',
+      source_ref: 'gdpr',
+      initial_probability: 'high',
+      initial_impact: 'critical',
+      initial_level: 'critical',
+      created_by: member.userId,
+      cards: [{ card_id: card }],
+    });
+    const tasks = (await member.get(`${url}/${made.body.id}/mitigation-tasks`)).body.items;
+    expect(tasks).toMatchObject([
+      {
+        title: 'Remediate: Art. 32',
+        description: 'Encrypt it.',
+        owner_id: null,
+        occurrences: [{ sequence: 1, status: 'open', due_date: null }],
+      },
+    ]);
+    const tracked = (await admin.get(`${findings}/${id}`)).body;
+    expect(tracked).toMatchObject({
+      decision: 'risk_tracked',
+      risk_id: made.body.id,
+      risk_reference: made.body.reference,
+      reviewed_by: member.userId,
+    });
+    const since = await w.now();
+    const again = await promote(id, { title: 'Other' });
+    expect([again.status, again.body]).toEqual([200, made.body]);
+    expect(await w.told(since)).toEqual([]);
+    // only the risk moves it now, and a refusal says which risk that is
+    const refused = await admin.patch(`${findings}/${id}`, { decision: 'in_review' });
+    expect(refused.body).toMatchObject({ code: 'wrong_state', risk_id: made.body.id });
+    expect(refused.body.detail).toContain(made.body.reference);
+    expect((await admin.delete(`${findings}/${id}`)).body).toMatchObject({
+      code: 'wrong_state',
+      risk_id: made.body.id,
+    });
+  });
+
+  it('makes one risk, also when it is promoted twice at once', async () => {
+    const id = await finding({ card_id: await w.card() });
+    const both = await Promise.all([promote(id), promote(id, undefined, admin)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 201]);
+    expect(both[0]!.body.id).toBe(both[1]!.body.id);
+  });
+
+  it('takes what the body says instead, and is undone whole', async () => {
+    const id = await finding({ regulation_article: null });
+    const body = { title: 'Mine', initial_probability: 'low', owner_id: member.userId, description: null };
+    const made = await promote(id, body);
+    expect(made.body).toMatchObject({
+      title: 'Mine',
+      initial_probability: 'low',
+      initial_impact: 'critical',
+      owner_id: member.userId,
+      cards: [],
+    });
+    await w.undoLast();
+    expect((await admin.get(`${url}/${made.body.id}`)).status).toBe(404);
+    expect((await admin.get(`${findings}/${id}`)).body).toMatchObject({ decision: 'new', risk_id: null });
+    expect((await promote(id)).body.title).toBe('gdpr: Data is encrypted.');
+  });
+
+  it('follows its risk, and is to be reviewed again without it', async () => {
+    const id = await finding({ card_id: await w.card() });
+    const at = `${url}/${(await promote(id)).body.id}`;
+    const go = async (status: string, more: object = {}) => {
+      const answer = await member.patch(at, { status, ...more });
+      expect(answer.status, answer.text).toBe(200);
+      return await decision(id);
+    };
+    expect(await go('analysed')).toBe('risk_tracked');
+    expect(await go('accepted', { acceptance_rationale: 'Small.' })).toBe('accepted');
+    expect((await admin.get(`${findings}/${id}`)).body.review_note).toBe('Small.');
+    expect(await go('in_progress')).toBe('risk_tracked');
+    expect(await go('mitigated')).toBe('mitigated');
+    expect(await go('monitoring')).toBe('mitigated');
+    expect(await go('closed')).toBe('verified');
+    expect(await go('in_progress')).toBe('risk_tracked');
+    expect((await member.delete(at)).status).toBe(204);
+    expect((await admin.get(`${findings}/${id}`)).body).toMatchObject({
+      decision: 'in_review',
+      risk_id: null,
+      risk_reference: null,
+    });
+    await w.undoLast();
+    expect(await decision(id)).toBe('risk_tracked');
+  });
+
+  it('is promoted by those who may maintain risks and read findings', async () => {
+    const id = await finding();
+    const keys = { 'inventory.view': true, 'risks.view': true, 'risks.manage': true };
+    await t.services.db('roles').insert({ key: 'half', label: 'H', permissions: JSON.stringify(keys) });
+    expect((await promote(id, undefined, await t.as('half'))).body.permission).toBe('compliance.view');
+    expect((await promote(id, undefined, await t.as('viewer'))).body.permission).toBe('risks.manage');
+    expect(await refusal(promote(randomUUID()))).toEqual([404, 'not_found']);
+    expect(await refusal(promote(id, { title: ' ', owner_id: randomUUID() }))).toEqual([
+      422,
+      'validation_failed',
+      'title',
+      'owner_id',
+    ]);
+  });
+});

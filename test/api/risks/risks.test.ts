@@ -1,0 +1,382 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nextStatuses } from '../../../domain/risks/risks.rules.ts';
+import { riskStatuses } from '../../../domain/risks/risks.types.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { tellAll } from '../../support/notifications.ts';
+import { merge } from '../cards/merge.fixture.ts';
+import { type RiskWorld, refusal, riskWorld, url } from './risks.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+let w: RiskWorld;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+  w = riskWorld(t, admin);
+});
+afterAll(() => t.close());
+
+const history = async (card: string) =>
+  (await viewer.get(`/api/v1/cards/${card}/history`)).body.items
+    .map(({ event_type }: { event_type: string }) => event_type)
+    .filter((type: string) => type.startsWith('risk'));
+
+describe('a risk', () => {
+  it('is written, read, changed and deleted, with its events in the histories of its cards', async () => {
+    const [one, two] = [await w.card({ name: 'Alpha' }), await w.card({ name: 'Beta' })];
+    const since = await w.now();
+    const made = await admin.post(url, {
+      title: ' Fire ',
+      category: 'operational',
+      initial_probability: 'low',
+      initial_impact: 'critical',
+      card_ids: [two, one, one.toUpperCase()],
+    });
+    expect(made.status, made.text).toBe(201);
+    const { id } = made.body;
+    expect(made.body).toMatchObject({
+      reference: expect.stringMatching(/^R-\d{6}$/),
+      title: 'Fire',
+      source_type: 'manual',
+      initial_level: 'medium',
+      residual_level: null,
+      status: 'identified',
+      created_by: admin.userId,
+      cards: [
+        { card_id: one, card_name: 'Alpha', card_type: 'Application', role: 'affected' },
+        { card_id: two, role: 'affected' },
+      ],
+    });
+    const read = await viewer.get(`${url}/${id}`);
+    expect(read.body).toEqual(made.body);
+    expect(read.headers.etag).toBe(made.headers.etag);
+
+    const patched = await admin.patch(
+      `${url}/${id}`,
+      { residual_probability: 'low', residual_impact: 'low', description: 'Smoke.' },
+      { 'if-match': read.headers.etag! },
+    );
+    expect(patched.body).toMatchObject({ residual_level: 'low', description: 'Smoke.' });
+    expect((await admin.patch(`${url}/${id}`, { description: 'Smoke.' })).body).toEqual(patched.body);
+    expect((await admin.patch(`${url}/${id}`, { description: null })).body.description).toBe('');
+    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+    expect((await admin.get(`${url}/${id}`)).status).toBe(404);
+
+    const events = await w.told(since, viewer);
+    expect(events.map(({ event_type, card_id }) => [event_type, card_id])).toEqual([
+      ['risk.created', null],
+      ['risk.added', expect.any(String)],
+      ['risk.added', expect.any(String)],
+      ['risk.updated', null],
+      ['risk.updated', null],
+      ['risk.removed', expect.any(String)],
+      ['risk.removed', expect.any(String)],
+      ['risk.deleted', null],
+    ]);
+    expect(events[3].data).toMatchObject({
+      risk_id: id,
+      level: 'low',
+      card_ids: expect.arrayContaining([one, two]),
+      changes: { residual_impact: { old: null, new: 'low' }, description: { old: '', new: 'Smoke.' } },
+    });
+    expect(await history(one)).toEqual(['risk.removed', 'risk.updated', 'risk.updated', 'risk.added']);
+
+    await w.undoLast();
+    expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
+      cards: [{ card_id: one }, { card_id: two }],
+    });
+  });
+
+  it('is refused where it does not fit', async () => {
+    const unknown = randomUUID();
+    const { id } = await w.risk();
+    const body = { title: ' ', owner_id: unknown, card_ids: [unknown] };
+    expect(await refusal(admin.post(url, body))).toEqual([
+      422,
+      'validation_failed',
+      'title',
+      'owner_id',
+      'card_ids.0',
+    ]);
+    expect(await refusal(admin.post(url, { title: 'T', category: 'weather' }))).toContain('category');
+    expect(await refusal(admin.post(url, { title: 'T', status: 'closed' }))).toContain('status');
+    expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }))).toEqual([
+      412,
+      'precondition_failed',
+    ]);
+    for (const act of [
+      admin.get(`${url}/${unknown}`),
+      admin.patch(`${url}/${unknown}`, {}),
+      admin.delete(`${url}/${unknown}`),
+      admin.post(`${url}/${unknown}/cards`, { card_ids: [await w.card()] }),
+      admin.delete(`${url}/${id}/cards/${unknown}`),
+      admin.get(`/api/v1/cards/${unknown}/risks`),
+    ]) {
+      expect(await refusal(act)).toEqual([404, 'not_found']);
+    }
+    expect((await admin.get(`${url}/7`)).status).toBe(422);
+  });
+
+  it('gets the next reference, without gaps, also when many are written at once', async () => {
+    const { reference } = await w.risk();
+    const failed = await admin.post(url, { title: 'T', owner_id: randomUUID() });
+    expect(failed.status).toBe(422);
+    const made = await Promise.all(Array.from({ length: 12 }, () => w.risk()));
+    const numbers = made.map((risk) => Number(risk.reference.slice(2)));
+    const first = Number(reference.slice(2)) + 1;
+    expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, n) => first + n));
+  });
+});
+
+describe('the status of a risk', () => {
+  it('goes the way of the table from every status to every other, for those who maintain the register', async () => {
+    const { id } = await w.risk();
+    const rationale = { acceptance_rationale: 'Small.' };
+    for (const from of riskStatuses) {
+      for (const status of riskStatuses.filter((to) => to !== from)) {
+        await t.services.db('risks').where({ id }).update({ status: from, acceptance_rationale: null });
+        const body = { status, ...(status === 'accepted' ? rationale : {}) };
+        expect((await viewer.patch(`${url}/${id}`, body)).status).toBe(403);
+        const answer = await member.patch(`${url}/${id}`, body);
+        if (nextStatuses(from).includes(status)) expect(answer.body).toMatchObject({ status });
+        else {
+          expect(answer.body).toMatchObject({
+            code: 'wrong_state',
+            risk_status: from,
+            allowed: nextStatuses(from),
+          });
+        }
+      }
+    }
+  });
+
+  it('accepted needs a rationale, and is stamped until it is left', async () => {
+    const { id } = await w.risk();
+    for (const acceptance_rationale of [undefined, null, ' ']) {
+      expect(
+        await refusal(admin.patch(`${url}/${id}`, { status: 'accepted', acceptance_rationale })),
+      ).toEqual([422, 'validation_failed', 'acceptance_rationale']);
+    }
+    const accepted = await member.patch(`${url}/${id}`, {
+      status: 'accepted',
+      acceptance_rationale: 'Small.',
+    });
+    expect(accepted.body).toMatchObject({ status: 'accepted', accepted_by: member.userId });
+    expect(accepted.body.accepted_at).not.toBeNull();
+    expect(await refusal(admin.patch(`${url}/${id}`, { acceptance_rationale: null }))).toContain(
+      'acceptance_rationale',
+    );
+    const kept = (await member.get(`/api/v1/accounts/${member.userId}/personal-data`)).body;
+    expect(kept.risks).toMatchObject([{ id, owned: false, accepted: true }]);
+    const left = await admin.patch(`${url}/${id}`, { status: 'in_progress' });
+    expect(left.body).toMatchObject({ acceptance_rationale: null, accepted_by: null, accepted_at: null });
+  });
+
+  it('closed makes it read-only apart from being opened again', async () => {
+    const card = await w.card();
+    const { id } = await w.risk({ card_ids: [card] });
+    const task = (await admin.post(`${url}/${id}/mitigation-tasks`, { title: 'Do' })).body;
+    await t.services.db('risks').where({ id }).update({ status: 'closed' });
+    const at = `/api/v1/mitigation-tasks/${task.id}`;
+    for (const act of [
+      admin.patch(`${url}/${id}`, { title: 'Other' }),
+      admin.patch(`${url}/${id}`, { title: 'Other', status: 'in_progress' }),
+      admin.post(`${url}/${id}/cards`, { card_ids: [card] }),
+      admin.delete(`${url}/${id}/cards/${card}`),
+      admin.post(`${url}/${id}/mitigation-tasks`, { title: 'More' }),
+      admin.patch(at, { title: 'More' }),
+      admin.delete(at),
+      admin.post(`${at}/occurrences/${task.occurrences[0].id}/complete`),
+    ]) {
+      expect(await refusal(act)).toEqual([409, 'wrong_state']);
+    }
+    expect((await admin.patch(`${url}/${id}`, {})).status).toBe(200);
+    expect((await admin.patch(`${url}/${id}`, { status: 'in_progress' })).body.status).toBe('in_progress');
+  });
+});
+
+describe('the owner of a risk', () => {
+  it('is asked for as long as there is something to see to, and told of what others do', async () => {
+    const risk = await w.risk({ owner_id: member.userId });
+    const { id, reference, title } = risk;
+    const todo = `See to the risk ${reference}: ${title}`;
+    expect(risk.owner_name).not.toBeNull();
+    expect(await w.asked(member.userId)).toEqual([todo]);
+    for (const status of ['analysed', 'mitigation_planned', 'in_progress', 'mitigated']) {
+      expect(await w.asked(member.userId)).toEqual([todo]);
+      expect((await admin.patch(`${url}/${id}`, { status })).status).toBe(200);
+    }
+    expect(await w.asked(member.userId)).toEqual([]);
+    await admin.patch(`${url}/${id}`, { status: 'in_progress' });
+    expect(await w.asked(member.userId)).toEqual([todo]);
+    await admin.patch(`${url}/${id}`, { owner_id: viewer.userId, title: 'Renamed' });
+    expect(await w.asked(member.userId)).toEqual([]);
+    expect(await w.asked(viewer.userId)).toEqual([`See to the risk ${reference}: Renamed`]);
+
+    await tellAll(t.services);
+    const kinds = async (client: TestClient) =>
+      (await client.get('/api/v1/notifications')).body.items
+        .filter(({ link }: { link: string }) => link === `/risks/${id}`)
+        .map(({ type }: { type: string }) => type);
+    expect(await kinds(member)).toEqual([...Array(5).fill('risk_status_changed'), 'risk_assigned']);
+    expect(await kinds(viewer)).toEqual(['risk_assigned']);
+    // the assignment is told once, not by its to-do as well
+    const others = (await viewer.get('/api/v1/notifications')).body.items;
+    expect(others.map(({ type }: { type: string }) => type)).not.toContain('todo_assigned');
+
+    await admin.delete(`${url}/${id}`);
+    expect(await w.asked(viewer.userId)).toEqual([]);
+  });
+
+  it('who is deleted owns nothing any more', async () => {
+    const leaver = await t.as('member', 'leaver');
+    const card = await w.card();
+    const { id } = await w.risk({ owner_id: leaver.userId, card_ids: [card] });
+    const task = { title: 'Do', owner_id: leaver.userId };
+    const made = (await admin.post(`${url}/${id}/mitigation-tasks`, task)).body;
+    expect(made.occurrences).toMatchObject([{ status: 'open', assigned_owner_id: leaver.userId }]);
+    const since = await w.now();
+    expect((await admin.delete(`/api/v1/users/${leaver.userId}`)).status).toBe(204);
+    expect((await admin.get(`${url}/${id}`)).body.owner_id).toBeNull();
+    expect((await w.told(since)).map(({ event_type }) => event_type)).toEqual([
+      'risk.updated',
+      'risk_mitigation_task.updated',
+      'risk_mitigation_task.occurrence_updated',
+    ]);
+  });
+});
+
+describe('the cards of a risk', () => {
+  it('are linked in a role, and taken off', async () => {
+    const [one, two] = [await w.card(), await w.card()];
+    const { id } = await w.risk({ card_ids: [one] });
+    const since = await w.now();
+    const linked = await admin.post(`${url}/${id}/cards`, { card_ids: [one, two], role: 'contributing' });
+    expect(linked.status, linked.text).toBe(200);
+    expect(linked.body.cards).toHaveLength(2);
+    expect(new Set(linked.body.cards.map(({ role }: { role: string }) => role))).toEqual(
+      new Set(['contributing']),
+    );
+    await admin.post(`${url}/${id}/cards`, { card_ids: [one, two], role: 'contributing' });
+    const left = await admin.delete(`${url}/${id}/cards/${one}`);
+    expect(left.body.cards.map(({ card_id }: { card_id: string }) => card_id)).toEqual([two]);
+    expect((await w.told(since)).map(({ event_type }) => event_type)).toEqual([
+      'risk.role_changed',
+      'risk.added',
+      'risk.removed',
+    ]);
+    expect((await viewer.get(`/api/v1/cards/${two}/risks`)).body.items).toMatchObject([{ id }]);
+    expect((await viewer.get(`/api/v1/cards/${one}/risks`)).body.items).toEqual([]);
+    await w.undoLast();
+    expect((await viewer.get(`/api/v1/cards/${one}/risks`)).body.total).toBe(1);
+  });
+
+  it('that the caller does not see are neither shown nor linked', async () => {
+    const hidden = await w.card({ type: 'Platform' });
+    const { id } = await w.risk({ card_ids: [hidden] });
+    const hide = async (is_hidden: boolean) => {
+      await t.services.db('card_types').where({ key: 'Platform' }).update({ is_hidden });
+      await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    };
+    await hide(true);
+    expect((await admin.get(`${url}/${id}`)).body.cards).toEqual([]);
+    expect((await admin.get(`${url}?card_id=${hidden}`)).body.items).toEqual([]);
+    expect(await refusal(admin.post(`${url}/${id}/cards`, { card_ids: [hidden] }))).toContain('card_ids.0');
+    expect(await refusal(admin.delete(`${url}/${id}/cards/${hidden}`))).toEqual([404, 'not_found']);
+    await hide(false);
+  });
+
+  it('leave it when they are deleted, move with a merge, and come back with either', async () => {
+    const [gone, survivor, other] = [await w.card(), await w.card(), await w.card()];
+    const { id } = await w.risk({ card_ids: [gone, survivor, other] });
+    const cards = async () =>
+      (await admin.get(`${url}/${id}`)).body.cards.map(({ card_id }: { card_id: string }) => card_id).sort();
+    expect((await admin.delete(`/api/v1/cards/${other}`)).status).toBe(200);
+    expect(await cards()).toEqual([gone, survivor].sort());
+    await w.undoLast();
+    expect(await cards()).toEqual([gone, survivor, other].sort());
+    const merged = await merge(admin, survivor, [gone]);
+    expect(merged.status, merged.text).toBe(200);
+    // both were linked: one link is left
+    expect(await cards()).toEqual([survivor, other].sort());
+    const undone = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
+    expect(undone.status, undone.text).toBe(200);
+    expect(await cards()).toEqual([gone, survivor, other].sort());
+  });
+});
+
+describe('the register', () => {
+  it('is filtered, sorted, searched and counted', async () => {
+    const card = await w.card();
+    const on = (more: object) => w.risk({ card_ids: [card], ...more });
+    const past = '2020-01-01';
+    const a = await on({ title: 'Quagga one', initial_probability: 'very_high', initial_impact: 'critical' });
+    const b = await on({
+      title: 'Quagga two',
+      category: 'security',
+      target_resolution_date: past,
+      owner_id: admin.userId,
+    });
+    const c = await on({ title: 'Third', target_resolution_date: past });
+    await admin.patch(`${url}/${a.id}`, { residual_probability: 'low', residual_impact: 'low' });
+    await admin.patch(`${url}/${c.id}`, { status: 'accepted', acceptance_rationale: 'Small.' });
+    const found = async (query: string) =>
+      (await viewer.get(`${url}?card_id=${card}&${query}`)).body.items.map(({ id }: { id: string }) => id);
+    expect(await found('sort_by=reference&sort_dir=asc')).toEqual([a.id, b.id, c.id]);
+    expect(await found('')).toEqual([c.id, a.id, b.id]);
+    // what is left of it counts
+    expect(await found('level=low')).toEqual([a.id]);
+    expect(await found('level=critical')).toEqual([]);
+    expect(await found('level=low&level=medium&sort_by=level')).toEqual(
+      expect.arrayContaining([a.id, b.id, c.id]),
+    );
+    expect(await found('status=identified&status=accepted&sort_by=status')).toHaveLength(3);
+    expect(await found('category=security&category=financial')).toEqual([b.id]);
+    expect(await found('overdue=true')).toEqual([b.id]);
+    expect(await found(`owner_id=${admin.userId}`)).toEqual([b.id]);
+    expect(await found('source_type=compliance')).toEqual([]);
+    expect(await found('search=QUAGGA&sort_by=title')).toEqual([a.id, b.id]);
+    expect(await found(`search=${b.reference.toLowerCase()}`)).toEqual([b.id]);
+    expect(await refusal(viewer.get(`${url}?status=open`))).toContain('validation_failed');
+    const page = await viewer.get(`${url}?card_id=${card}&page_size=2&cursor=&fields=reference`);
+    expect(page.body.items).toEqual([{ reference: c.reference }, { reference: a.reference }]);
+    const of = await viewer.get(`/api/v1/cards/${card}/risks?status=accepted`);
+    expect(of.body.items).toMatchObject([{ id: c.id }]);
+
+    const metrics = await viewer.get(`${url}/metrics?card_id=${card}`);
+    expect(metrics.body).toMatchObject({
+      total: 3,
+      by_status: { identified: 2, accepted: 1, closed: 0 },
+      by_level: { critical: 0, high: 0, medium: 2, low: 1 },
+      by_category: { operational: 2, security: 1, strategic: 0 },
+      overdue: 1,
+      created_this_month: 3,
+      initial_matrix: [
+        [1, 0, 0, 0],
+        [0, 0, 0, 0],
+        [0, 0, 2, 0],
+        [0, 0, 0, 0],
+      ],
+    });
+    expect(metrics.body.residual_matrix[3]).toEqual([0, 0, 0, 1]);
+    expect((await viewer.get(`${url}/metrics?card_id=${card}&search=quagga`)).body.total).toBe(2);
+  });
+
+  it('shows to those alone who may read it, its events too', async () => {
+    const card = await w.card();
+    const since = await w.now();
+    const { id } = await w.risk({ card_ids: [card] });
+    await t.services
+      .db('roles')
+      .insert({ key: 'reader', label: 'R', permissions: '{"inventory.view":true}' });
+    const reader = await t.as('reader');
+    expect(await w.told(since, reader)).toEqual([]);
+    expect((await reader.get(`/api/v1/cards/${card}/history`)).text).not.toContain('risk.');
+    expect((await reader.get(`${url}/${id}`)).body.permission).toBe('risks.view');
+  });
+});
