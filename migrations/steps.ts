@@ -42,6 +42,7 @@ import * as suppliers from './steps/0052-suppliers.ts';
 import * as assessments from './steps/0053-assessments.ts';
 import * as compliance from './steps/0054-compliance.ts';
 import * as analysisParts from './steps/0055-analysis-parts.ts';
+import * as aiOutcomes from './steps/0056-ai-outcomes.ts';
 import * as complianceReadings from './steps/0056-compliance-readings.ts';
 import * as duplicates from './steps/0057-duplicates.ts';
 import * as risks from './steps/0058-risks.ts';
@@ -95,6 +96,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0054-compliance', up: compliance.up },
   { name: '0055-analysis-parts', up: analysisParts.up },
   { name: '0056-compliance-readings', up: complianceReadings.up },
+  { name: '0056-ai-outcomes', up: aiOutcomes.up },
   { name: '0057-duplicates', up: duplicates.up },
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
   { name: '0062-diagrams', up: diagrams.up },

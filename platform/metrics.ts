@@ -14,8 +14,13 @@ export interface Metrics {
     labels: L[],
     read: () => Promise<GaugeValue<L>[]>,
   ): void;
-  /** The same for counts that only grow while the process lives. */
-  counter<L extends string>(name: string, help: string, labels: L[], read: () => GaugeValue<L>[]): void;
+  /** The same for counts that only grow; values with the same labels are added up. */
+  counter<L extends string>(
+    name: string,
+    help: string,
+    labels: L[],
+    read: () => GaugeValue<L>[] | Promise<GaugeValue<L>[]>,
+  ): void;
   text(): Promise<string>;
   contentType: string;
   close(): void;
@@ -61,9 +66,10 @@ export function createMetrics(): Metrics {
         help,
         labelNames: labels,
         registers: [registry],
-        collect() {
+        async collect() {
+          const values = await read();
           this.reset();
-          for (const { labels: given, value } of read()) this.inc(given, value);
+          for (const { labels: given, value } of values) this.inc(given, value);
         },
       });
     },

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { decideCluster, decidePair, mergeCluster } from '../../domain/duplicates/duplicates.commands.ts';
-import { listClusters, listPairs, readCluster } from '../../domain/duplicates/duplicates.list.ts';
+import { listClusters, listPairs } from '../../domain/duplicates/duplicates.list.ts';
 import { qualityOf } from '../../domain/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../domain/duplicates/duplicates.start.ts';
 import { explainCluster, explainPair } from '../../integrations/duplicates/read.ts';
@@ -105,10 +105,8 @@ export function registerDuplicateRoutes(app: App): void {
     params: ofCluster,
     body: DecisionBody,
     answers: { 200: { description: 'The cluster', schema: Type.Ref('DuplicateCluster#') } },
-    handler: async ({ ctx, params, body, reply }) => {
-      await decideCluster(ctx, params.cluster_id, body.status);
-      return sendJson(reply, await readCluster(ctx, params.cluster_id));
-    },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendJson(reply, await decideCluster(ctx, params.cluster_id, body.status)),
   });
 
   operation(app, {

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { closed } from '../schemas/common.ts';
 import { RefusedError } from './mcp.ask.ts';
 import { bounded } from './mcp.bounds.ts';
-import { answer, CardId, Cursor, Key, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';
+import { answer, Cursor, Id, Key, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';
 import { reading, type Tool, tool } from './mcp.tool.ts';
 
 /** Characters of a text in a list, where many stand beside each other. */
@@ -70,7 +70,7 @@ export const cardTools: Tool[] = [
     description: 'One card with all its fields, and on demand what belongs to it.',
     input: Type.Object(
       {
-        id: CardId(),
+        id: Id('The id of a card'),
         include: Type.Array(Include, { default: [], maxItems: 7, uniqueItems: true }),
       },
       closed,
@@ -103,7 +103,7 @@ export const cardTools: Tool[] = [
     description: 'Relations of one card or of one relation type, with the names of both ends.',
     input: Type.Object(
       {
-        card_id: Type.Optional(CardId('At whichever end')),
+        card_id: Type.Optional(Id('At whichever end')),
         type: Type.Optional(Key('A relation type')),
         page_size: PageSize,
         cursor: Cursor,
@@ -123,7 +123,10 @@ export const cardTools: Tool[] = [
     description:
       'The cards that relations join to a card, up to three steps away, and what archiving it would touch.',
     input: Type.Object(
-      { id: CardId(), depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Steps' }) },
+      {
+        id: Id('The id of a card'),
+        depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Steps' }),
+      },
       closed,
     ),
     output: answer({

@@ -6,6 +6,7 @@ import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import type { App } from '../types.ts';
+import { analysisTools } from './mcp.analysis.tools.ts';
 import { askAs } from './mcp.ask.ts';
 import { cardTools } from './mcp.cards.tools.ts';
 import { duplicateTools } from './mcp.duplicates.tools.ts';
@@ -35,6 +36,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
       ...metamodelTools,
       ...cardTools,
       ...reportTools(offeredReports(app.operations.values())),
+      ...analysisTools,
       ...duplicateTools,
       ...workTools,
       ...writeTools,

@@ -4,7 +4,8 @@ import { closed, OpenObject, Uuid } from '../schemas/common.ts';
 /** The most elements of a list that one call gives. */
 export const MOST_ITEMS = 100;
 
-export const CardId = (description = 'The id of a card') => Type.String({ ...Uuid, description });
+/** An id, such as that of a card, a job or a batch. */
+export const Id = (description: string) => Type.String({ ...Uuid, description });
 export const Key = (description: string) => Type.String({ minLength: 1, maxLength: 100, description });
 
 export const PageSize = Type.Integer({

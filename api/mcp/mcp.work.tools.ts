@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { closed, OpenObject } from '../schemas/common.ts';
 import { bounded } from './mcp.bounds.ts';
 import { listOf } from './mcp.cards.tools.ts';
-import { answer, CardId, Cursor, Key, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';
+import { answer, Cursor, Id, Key, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';
 import { reading, type Tool, tool } from './mcp.tool.ts';
 
 /** Tools that follow what goes on: jobs, and changes since a position. */
@@ -35,7 +35,7 @@ export const workTools: Tool[] = [
     name: 'read_job',
     title: 'Read a job',
     description: 'How far a job is, what it counted, and its result or error.',
-    input: Type.Object({ id: CardId('The id of a job') }, closed),
+    input: Type.Object({ id: Id('The id of a job') }, closed),
     output: answer({ job: Thing('The job') }),
     annotations: reading,
     async run({ id }, { ask }) {
@@ -59,7 +59,7 @@ export const workTools: Tool[] = [
         ),
         limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
         type: Type.Optional(Key('A card type')),
-        card_id: Type.Optional(CardId()),
+        card_id: Type.Optional(Id('The id of a card')),
       },
       closed,
     ),

@@ -4,21 +4,22 @@ import { closed } from '../schemas/common.ts';
 import { RelationCreateBody } from '../schemas/relations.ts';
 import { type Ask, type Question, RefusedError, type Reply } from './mcp.ask.ts';
 import { bounded } from './mcp.bounds.ts';
-import { answer, CardId, MOST_ITEMS, Thing } from './mcp.schemas.ts';
+import { answer, Id, MOST_ITEMS, Thing } from './mcp.schemas.ts';
 import { type Tool, tool } from './mcp.tool.ts';
 
 /** Members of every write. */
-const safety = {
+export const safety = {
   dry_run: Type.Boolean({
     default: true,
     description: 'Checks and answers as the real write would, and writes nothing. Set to false to write.',
   }),
   batch_id: Type.Optional(
-    CardId('An open batch of open_batch, which the write joins; without it the write is a batch of its own'),
+    Id('An open batch of open_batch, which the write joins; without it the write is a batch of its own'),
   ),
 };
 
-const written = (description: string) =>
+/** The answer of every write. */
+export const written = (description: string) =>
   answer({
     dry_run: Type.Boolean({ description: 'Whether nothing was written' }),
     batch_id: Type.Union([Type.String(), Type.Null()], {
@@ -27,7 +28,8 @@ const written = (description: string) =>
     result: Thing(description),
   });
 
-const writing = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
+/** Of tools that change something. */
+export const writing = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
 
 // what is refused anyway is not offered
 const { status: _status, approval_status: _approval, strict_attributes: _strict, ...values } = cardValues;
@@ -51,7 +53,7 @@ export const writeTools: Tool[] = [
       'Changes what is given; null clears; `attributes` and `lifecycle` are merged key by key. A dry run unless `dry_run` is false.',
     input: Type.Object(
       {
-        id: CardId(),
+        id: Id('The id of a card'),
         etag: Type.Optional(
           Type.String({
             maxLength: 200,
@@ -92,7 +94,7 @@ export const writeTools: Tool[] = [
       'Takes a card out of the inventory; it can be restored. read_impact tells beforehand what it touches. A dry run unless `dry_run` is false.',
     input: Type.Object(
       {
-        id: CardId(),
+        id: Id('The id of a card'),
         child_strategy: Type.Optional(
           Type.Union([Type.Literal('cascade'), Type.Literal('disconnect'), Type.Literal('reparent')], {
             description:
@@ -132,7 +134,7 @@ export const writeTools: Tool[] = [
     name: 'close_batch',
     title: 'Close a batch',
     description: 'Closes a batch of open_batch; only then can it be undone.',
-    input: Type.Object({ batch_id: CardId('The batch') }, closed),
+    input: Type.Object({ batch_id: Id('The batch') }, closed),
     output: answer({ batch: Thing('The batch') }),
     annotations: writing,
     async run({ batch_id }, { ask }) {
@@ -145,7 +147,7 @@ export const writeTools: Tool[] = [
     title: 'Undo a batch',
     description:
       'Takes back everything that a closed batch wrote, or with `dry_run` (the default) tells what that would do. Needs the permission admin.events.',
-    input: Type.Object({ batch_id: CardId('The batch'), dry_run: safety.dry_run }, closed),
+    input: Type.Object({ batch_id: Id('The batch'), dry_run: safety.dry_run }, closed),
     output: answer({ dry_run: Type.Boolean(), report: Thing('What was undone, or the job that does it') }),
     annotations: { ...writing, destructiveHint: true },
     async run({ batch_id, dry_run }, { ask }) {
@@ -175,7 +177,7 @@ type Safety = Pick<Static<ReturnType<typeof Type.Object<typeof safety>>>, 'dry_r
 };
 
 /** Carries out one write in a batch of its own, tried or real, which is closed whatever becomes of it; or in a given one. */
-async function write(ask: Ask, name: string, { dry_run, batch_id }: Safety, question: Question) {
+export async function write(ask: Ask, name: string, { dry_run, batch_id }: Safety, question: Question) {
   if (batch_id !== undefined && dry_run) {
     throw new RefusedError({
       status: 422,

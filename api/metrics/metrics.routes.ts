@@ -6,6 +6,7 @@ import { createMetrics } from '../../platform/metrics.ts';
 import { operation } from '../operation.ts';
 import { registerReportMetrics } from '../reports/reports.metrics.ts';
 import type { App } from '../types.ts';
+import { registerAiMetrics } from './ai.metrics.ts';
 
 /** The figures of this process, and of jobs and feed, for a monitoring system. */
 export function registerMetricsRoute(app: App, { db }: Services): void {
@@ -19,6 +20,7 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
   metrics.gauge('estate_feed_position', 'Newest position of the change feed', [], async () => [
     { labels: {}, value: (await feedEnds(db)).newest },
   ]);
+  registerAiMetrics(metrics, { db });
   registerReportMetrics(app, metrics);
   app.addHook('onResponse', (request, reply, done) => {
     // addresses that lead nowhere count as one, or any client could make the figures grow without bound

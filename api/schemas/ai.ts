@@ -30,7 +30,11 @@ const suggestion = Type.Object(
   {
     value: Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
     confidence: Type.Number({ minimum: 0, maximum: 1 }),
-    source: Nullable(Type.String({ description: 'The name of the card that the value was derived from' })),
+    source: Nullable(
+      Type.String({
+        description: 'The name of the card, or the title of the page, that the value was derived from',
+      }),
+    ),
   },
   closed,
 );
@@ -42,10 +46,12 @@ export const SuggestionsSchema = Type.Object(
     }),
     sources: Type.Array(
       Type.Object({ url: Nullable(Type.String()), title: Nullable(Type.String()) }, closed),
-      { description: 'Cards that the model was told of' },
+      { description: 'Cards and pages of the web that the model was told of' },
     ),
     model: Nullable(Type.String()),
-    search_provider: Nullable(Type.String()),
+    search_provider: Nullable(
+      Type.String({ description: 'By which the web was searched; null: it was not' }),
+    ),
   },
   { $id: 'AiSuggestions', ...closed },
 );

@@ -130,7 +130,11 @@ export const aiMembers = {
   api_key: secret,
   model: line(200),
   api_version: line(50),
-  search_provider: Type.String({ pattern: '^[a-z0-9_]{1,50}$', examples: ['duckduckgo'] }),
+  search_provider: Type.String({
+    pattern: '^[a-z0-9_]{1,50}$',
+    examples: ['duckduckgo'],
+    description: '`duckduckgo` or `searxng`',
+  }),
   search_url: address,
   enabled_types: Type.Array(Type.String({ maxLength: 100 }), {
     maxItems: 500,
@@ -168,6 +172,10 @@ export const retentionMembers = {
   }),
   batches_days: days(1, 'Mutation batches, which can be undone until then'),
   itsm_runs_days: days(1, 'Runs of the synchronisation that have ended, which can be taken back until then'),
+  analysis_runs_days: days(
+    1,
+    'Runs of analyses that have ended, but for those of which something shown comes; and what searches for duplicates learned and use no more',
+  ),
 };
 
 export const settingSchemas = {

@@ -4,6 +4,8 @@ import { type MergeAnswer, mergeWithin } from '../cards/merge/merge.command.ts';
 import type { FieldChoices } from '../cards/merge/merge.fields.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import type { JsonText } from '../lists/lists.types.ts';
+import { readCluster } from './duplicates.list.ts';
 import { lockDecisions } from './duplicates.lock.ts';
 import { saveDecisions } from './duplicates.save.ts';
 import { seenCards, seenCluster } from './duplicates.seen.ts';
@@ -15,15 +17,17 @@ const MANAGE = 'ai_analysis.manage';
 /**
  * Decides about all pairs of a cluster's cards: it stays so through later runs for as long as both cards of a pair say what
  * they say now. Of cards that the caller does not see nothing is said.
+ * @returns the cluster as it is then, also where the write is only tried.
  * @throws EstateError `forbidden`, `not_found`.
  */
-export async function decideCluster(ctx: Ctx, id: string, status: ClusterStatus): Promise<void> {
+export async function decideCluster(ctx: Ctx, id: string, status: ClusterStatus): Promise<JsonText> {
   requirePermission(ctx.caller, MANAGE);
-  await command(ctx, async (work) => {
+  return await command(ctx, async (work) => {
     const { card_type } = await seenCluster(work.sql, ctx, id);
     await lockDecisions(work.sql, card_type);
     const { cards } = await seenCluster(work.sql, ctx, id);
     await saveDecisions(work, ctx, card_type, pairsOf(cards), status);
+    return await readCluster(ctx, id, work.sql);
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { may, requirePermission } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
@@ -86,11 +87,11 @@ export async function listClusters(
 }
 
 /** One cluster as the list has it. @throws EstateError `forbidden`, `not_found`. */
-export async function readCluster(ctx: Ctx, id: string): Promise<JsonText> {
+export async function readCluster(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, SEE);
   const item = projection(clusterList(ctx).members, undefined);
   const seen = seenClusters(ctx);
-  const { rows } = await ctx.db.raw(
+  const { rows } = await sql.raw(
     `select ${item.sql}::text as item from duplicate_clusters d where d.id = ? and ${seen.sql}`,
     [...item.bindings, id, ...seen.bindings] as never,
   );

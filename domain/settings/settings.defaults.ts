@@ -42,6 +42,7 @@ export const settingDefaults = {
     idempotency_hours: 24,
     batches_days: 15,
     itsm_runs_days: 90,
+    analysis_runs_days: 400,
   },
   cors_origins: [] as string[],
   /** Where end-of-life facts are read from: version 1 of the endoflife.date API; empty for nowhere. */

@@ -57,6 +57,9 @@ function isDateFormat(text: string): boolean {
   return parts.every((part) => dateParts.test(part)) && letters.join('') === 'DMY';
 }
 
+/** By which the web can be searched. */
+const searchProviders: readonly string[] = ['duckduckgo', 'searxng'];
+
 const rules: Rules = {
   currency: (code) =>
     unless(currencies.has(code), 'currency', 'unknown_currency', 'is no currency code of ISO 4217'),
@@ -100,6 +103,12 @@ const rules: Rules = {
   ai: (ai, { metamodel }) => [
     ...webAddress('provider_url', ai.provider_url),
     ...webAddress('search_url', ai.search_url),
+    ...unless(
+      searchProviders.includes(ai.search_provider),
+      'search_provider',
+      'unknown_provider',
+      `is none of ${searchProviders.join(', ')}`,
+    ),
     ...outgoingFaults(metamodel, ai.outgoing_fields),
     ...ai.enabled_types.flatMap((type, index) =>
       unless(metamodel.cardTypes.has(type), `enabled_types.${index}`, 'unknown_type', 'is no card type'),

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Static, TSchema } from 'typebox';
 import { type AiUse, reserveTokens, type SpentBudget, settleTokens } from '../../domain/ai/ai.budget.ts';
+import { noteOutcome } from '../../domain/ai/ai.outcomes.ts';
 import { type AiProvider, readAiProvider } from '../../domain/ai/ai.provider.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { asData, framing } from './models.data.ts';
@@ -53,13 +54,22 @@ export async function completeWith<S extends TSchema>(
     model: provider.settings.model,
     prompt: `${name}@${version}`,
   };
+  const note = (outcome: string) =>
+    noteOutcome(services.db, {
+      provider: asked.provider,
+      purpose: request.purpose,
+      outcome,
+      ...asking.use,
+    });
   try {
     const answer = (await asking.answer()) as Static<S>;
+    await note('answered');
     return { answer, ...asked, usage: asking.use };
   } catch (error) {
     if (error instanceof ModelFailure) {
       error.use = asking.use;
       error.asked = asked;
+      await note(error.kind);
       services.log.info({ kind: error.kind, purpose: request.purpose, cause: error.cause }, error.message);
     }
     throw error;

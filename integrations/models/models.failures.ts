@@ -61,7 +61,18 @@ export function readFailure(
       ...(waitMs === undefined ? {} : { waitMs }),
     });
   }
+  if (isFiltered(call)) return fail('declined', 'The filter of the provider of AI refuses the question.');
   return fail('rejected', `The provider of AI refuses the request (${status}): ${said(call, apiKey)}`);
+}
+
+/** Azure answers 400 to what its filter does not like: it is about this question alone, not about how it was asked. */
+function isFiltered({ statusCode, responseBody }: APICallError): boolean {
+  if (statusCode !== 400) return false;
+  try {
+    return JSON.parse(responseBody ?? '').error?.code === 'content_filter';
+  } catch {
+    return false;
+  }
 }
 
 /** RFC 9110, 10.2.3: seconds, or a date. */

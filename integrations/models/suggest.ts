@@ -10,8 +10,9 @@ import { invalidField } from '../../platform/errors.ts';
 import { complete } from './models.complete.ts';
 import { refusalOf } from './models.refusals.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';
-import { suggestPrompt } from './prompts/suggest.v1.ts';
+import { suggestPrompt } from './prompts/suggest.v2.ts';
 import { type FieldToFill, fieldsToFill, valueFault } from './suggest.fields.ts';
+import { searchWeb } from './web-search.ts';
 
 /** How many cards like it are shown to the model. */
 const SIMILAR = 5;
@@ -31,11 +32,11 @@ export interface Suggestions {
     string,
     { value: string | number | boolean; confidence: number; source: string | null }
   >;
-  /** Cards of the inventory that the model has seen. */
+  /** Cards of the inventory and pages of the web that the model has seen. */
   sources: { url: string; title: string }[];
   model: string | null;
-  /** No search of the web is made. */
-  search_provider: null;
+  /** By which the web was searched; null: it was not. */
+  search_provider: string | null;
 }
 
 /**
@@ -52,7 +53,14 @@ export async function suggestFields(
   const { ai } = settings.values;
   const type = typeOf(ctx, ai, input);
   const fields = fieldsToFill(type, input.subtype ?? null);
-  const similar = await cardsLike(ctx, ai, input);
+  const [similar, pages] = await Promise.all([
+    cardsLike(ctx, ai, input),
+    searchWeb(services, ai, input.name),
+  ]);
+  const sources: Source[] = [
+    ...similar.map(({ id, name: title }) => ({ id, url: `/api/v1/cards/${id}`, title: title ?? id })),
+    ...(pages ?? []).map(({ id, url, title }) => ({ id, url, title })),
+  ];
   const { subtype, name, context } = input;
   try {
     const { answer, model } = await complete(
@@ -65,20 +73,28 @@ export async function suggestFields(
           card: { type: type.label, ...(subtype ? { subtype } : {}), name, ...(context ? { context } : {}) },
           fields: [...fields.values()].map(({ definition: _, ...told }) => told),
           similar,
+          ...(pages ? { web: pages.map(({ id, title, text }) => ({ id, title, text })) } : {}),
         },
-        schema: answerSchema([...fields.keys()], similar),
+        schema: answerSchema([...fields.keys()], sources),
       },
       requestPatience,
     );
     return {
-      suggestions: usable(answer, fields, similar),
-      sources: similar.map(({ id, name: title }) => ({ url: `/api/v1/cards/${id}`, title: title ?? id })),
+      suggestions: usable(answer, fields, sources),
+      sources: sources.map(({ url, title }) => ({ url, title })),
       model,
-      search_provider: null,
+      search_provider: pages ? ai.search_provider : null,
     };
   } catch (error) {
     throw refusalOf(error);
   }
+}
+
+/** What a value may be derived from. */
+interface Source {
+  id: string;
+  url: string;
+  title: string;
 }
 
 function typeOf(ctx: Ctx, ai: AiSettings, { type_key, subtype }: SuggestInput): CardType {
@@ -105,7 +121,7 @@ async function cardsLike(
   return cards.filter((card) => JSON.stringify(card).length <= MAX_SIMILAR);
 }
 
-function answerSchema(keys: string[], similar: OutgoingCard[]) {
+function answerSchema(keys: string[], sources: readonly Source[]) {
   const oneOf = (texts: string[]) => Type.Union(texts.map((text) => Type.Literal(text)));
   return Type.Object(
     {
@@ -115,7 +131,7 @@ function answerSchema(keys: string[], similar: OutgoingCard[]) {
             field: oneOf(keys),
             value: Type.Union([Type.String({ maxLength: 5_000 }), Type.Number(), Type.Boolean()]),
             confidence: Type.Number({ minimum: 0, maximum: 1 }),
-            source: Type.Union([...similar.map(({ id }) => Type.Literal(id)), Type.Null()]),
+            source: Type.Union([...sources.map(({ id }) => Type.Literal(id)), Type.Null()]),
           },
           { additionalProperties: false },
         ),
@@ -130,9 +146,9 @@ function answerSchema(keys: string[], similar: OutgoingCard[]) {
 function usable(
   { suggestions }: Static<ReturnType<typeof answerSchema>>,
   fields: ReadonlyMap<string, FieldToFill>,
-  similar: OutgoingCard[],
+  sources: readonly Source[],
 ): Suggestions['suggestions'] {
-  const names = new Map(similar.map(({ id, name }) => [id, name ?? id]));
+  const names = new Map(sources.map(({ id, title }) => [id, title]));
   const found: Suggestions['suggestions'] = {};
   for (const { field, value, confidence, source } of suggestions) {
     const given = typeof value === 'string' ? value.trim() : value;

@@ -3,6 +3,7 @@ import { type Condition, inPhase, readDateTest, readTextTest } from './question.
 import { QuestionCursor } from './question.cursor.ts';
 import { readSpan } from './question.dates.ts';
 import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './question.draft.ts';
+import { fromGerman } from './question.german.ts';
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
 import {
   counting,
@@ -17,13 +18,13 @@ import {
 import { findSubject, isNeutral } from './question.subject.ts';
 import { QuestionTests } from './question.tests.ts';
 import type { Vocabulary } from './question.vocabulary.ts';
-import { wordsOf } from './question.words.ts';
+import { type Word, wordsOf } from './question.words.ts';
 
 /** More than any question needs; a longer one is a text. */
 const MOST_WORDS = 120;
 
 /**
- * Reads a question in English about the cards of the inventory: what the metamodel names, and the words of counting,
+ * Reads a question in English or German about the cards of the inventory: what the metamodel names, and the words of counting,
  * summing, grouping, dates and comparisons. It never guesses: a question of which a single word is not understood is not answered.
  * @param today YYYY-MM-DD.
  */
@@ -35,7 +36,12 @@ export function readQuestion(
   const words = wordsOf(question);
   if (words.length > MOST_WORDS)
     return { unknown: words.slice(MOST_WORDS).map(({ text }) => text), ambiguous: [] };
-  return new QuestionReader(vocabulary, new QuestionCursor(words, today)).read();
+  const read = (of: readonly Word[]) => new QuestionReader(vocabulary, new QuestionCursor(of, today)).read();
+  const found = read(words);
+  if ('query' in found) return found;
+  const english = fromGerman(question);
+  const again = english ? read(english) : found;
+  return 'query' in again || again.unknown.length < found.unknown.length ? again : found;
 }
 
 class QuestionReader {

@@ -19,6 +19,9 @@ export interface AskedModel {
   schema: Json;
 }
 
+/** How an answer ends: well, cut off, by a filter, or before it began. */
+export type AnswerEnd = 'stop' | 'length' | 'filtered' | 'empty';
+
 /** A protocol: where questions arrive, how they are read, how answers look. */
 export interface Dialect {
   name: string;
@@ -30,8 +33,10 @@ export interface Dialect {
     body: Json,
     model: string | undefined,
   ): Pick<AskedModel, 'model' | 'system' | 'turns' | 'schema'> | string;
-  answer(text: string, body: Json, end: 'stop' | 'length' | 'filtered' | 'empty'): object;
+  answer(text: string, body: Json, end: AnswerEnd): object;
   error(status: number, message: string): object;
+  /** How the provider refuses a question that its filter does not like. */
+  blocked: { status: number; body: object };
 }
 
 /** What is spent, by a rule that anybody can follow: four characters a token. */
@@ -39,6 +44,16 @@ const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value).lengt
 
 const textOf = (content: Json): string =>
   typeof content === 'string' ? content : content.map((part: { text?: string }) => part.text ?? '').join('');
+
+/** The JSON object that a text is; undefined where it is none. */
+function objectIn(text: string): Json {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** What OpenAI refuses in a schema for strict decoding, or undefined. */
 function strictFault(schema: Json): string | undefined {
@@ -100,6 +115,13 @@ export const openAi: Dialect = {
     },
   }),
   error: (status, message) => ({ error: { message, type: 'error', param: null, code: String(status) } }),
+  // as Azure does
+  blocked: {
+    status: 400,
+    body: {
+      error: { message: 'Filtered', type: null, param: 'prompt', code: 'content_filter', status: 400 },
+    },
+  },
 };
 
 /** POST /v1/messages; structured answers come by the only tool, or by `output_config`. */
@@ -117,19 +139,39 @@ export const anthropic: Dialect = {
     }));
     return { model: body.model, system: textOf(body.system), turns, schema };
   },
-  answer: (text, body, end) => ({
-    id: 'msg_1',
-    type: 'message',
-    role: 'assistant',
-    model: body.model,
-    content: body.tools
-      ? [{ type: 'tool_use', id: 'toolu_1', name: body.tools[0].name, input: JSON.parse(text) }]
-      : [{ type: 'text', text }],
-    stop_reason: end === 'length' ? 'max_tokens' : body.tools ? 'tool_use' : 'end_turn',
-    stop_sequence: null,
-    usage: { input_tokens: tokens(body.messages), output_tokens: tokens(text) },
-  }),
+  answer(text, body, end) {
+    // a model may talk instead of using the tool
+    const input = body.tools ? objectIn(text) : undefined;
+    const said =
+      input === undefined
+        ? { type: 'text', text }
+        : { type: 'tool_use', id: 'toolu_1', name: body.tools[0].name, input };
+    const reasons = { length: 'max_tokens', filtered: 'refusal', empty: 'end_turn' };
+    return {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: body.model,
+      content: end === 'filtered' || end === 'empty' ? [] : [said],
+      stop_reason: end === 'stop' ? (input === undefined ? 'end_turn' : 'tool_use') : reasons[end],
+      stop_sequence: null,
+      usage: { input_tokens: tokens(body.messages), output_tokens: tokens(text) },
+    };
+  },
   error: (_status, message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+  blocked: {
+    status: 200,
+    body: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'emulated',
+      content: [],
+      stop_reason: 'refusal',
+      stop_sequence: null,
+      usage: { input_tokens: 10, output_tokens: 1 },
+    },
+  },
 };
 
 /** POST /v1beta/models/{model}:generateContent. */
@@ -151,13 +193,16 @@ export const gemini: Dialect = {
     return { model: model!, system, turns, schema: responseJsonSchema ?? responseSchema };
   },
   answer: (text, body, end) => ({
-    candidates: [
-      {
-        index: 0,
-        content: { role: 'model', parts: [{ text }] },
-        finishReason: end === 'length' ? 'MAX_TOKENS' : 'STOP',
-      },
-    ],
+    candidates:
+      end === 'empty'
+        ? []
+        : [
+            {
+              index: 0,
+              ...(end === 'filtered' ? {} : { content: { role: 'model', parts: [{ text }] } }),
+              finishReason: { stop: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY' }[end],
+            },
+          ],
     usageMetadata: {
       promptTokenCount: tokens(body.contents),
       candidatesTokenCount: tokens(text),
@@ -166,4 +211,12 @@ export const gemini: Dialect = {
     modelVersion: 'emulated',
   }),
   error: (status, message) => ({ error: { code: status, message, status: 'FAILED' } }),
+  blocked: {
+    status: 200,
+    body: {
+      promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
+      usageMetadata: { promptTokenCount: 10, totalTokenCount: 10 },
+      modelVersion: 'emulated',
+    },
+  },
 };

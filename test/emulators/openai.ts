@@ -11,6 +11,7 @@ export type ModelFault =
   | 'empty'
   | 'length'
   | 'filtered'
+  | 'blocked'
   | 'flood'
   | number
   | { status: number; retryAfter: string | number }
@@ -30,7 +31,7 @@ export interface ModelEmulator {
 
 /**
  * The protocol of OpenAI's chat completions with structured outputs, as OpenAI, Azure and Ollama speak it, with the faults of
- * providers; and, for one question each, the protocols of Anthropic and Gemini.
+ * providers; and the protocols of Anthropic and Gemini, with theirs.
  * @param key what has to be sent as key; none: any, or nothing.
  */
 export async function startModels(key?: string): Promise<ModelEmulator> {
@@ -81,6 +82,7 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     if (fault === 'cut') return void request.socket.destroy();
     if (fault === 'page')
       return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
+    if (fault === 'blocked') return void reply(response, dialect.blocked.status, dialect.blocked.body);
     if (typeof fault === 'number') return void reply(response, fault, dialect.error(fault, 'It failed'));
     if (typeof fault === 'object' && 'says' in fault) {
       return void reply(response, fault.status, dialect.error(fault.status, fault.says));

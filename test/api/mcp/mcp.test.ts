@@ -239,22 +239,6 @@ describe('reading', () => {
   });
 });
 
-describe('duplicates', () => {
-  it('are told as the last analysis found them, to those who may see analyses', async () => {
-    const twin = { type: 'Application', name: 'Desk of Claims' };
-    const { id } = (await admin.post('/api/v1/cards', twin)).body;
-    const scores = { cohesion: 0.9, least_score: 0.9, most_score: 0.9 };
-    const found = { card_type: 'Application', card_ids: [card, id], run_id: card, found_at: new Date() };
-    await t.services.db('duplicate_clusters').insert({ id: card, ...scores, ...found });
-    const { items } = await answer(asAdmin, 'find_duplicates', { card_id: id });
-    expect(items).toMatchObject([{ id: card, card_type: 'Application', status: 'pending', cohesion: 0.9 }]);
-    expect(await refusal(asViewer, 'find_duplicates')).toMatchObject({ permission: 'ai_analysis.view' });
-    const { cluster } = await answer(asAdmin, 'read_duplicates', { id: card });
-    expect(cluster.cards).toHaveLength(2);
-    expect(await refusal(asAdmin, 'read_duplicates', { id })).toMatchObject({ code: 'not_found' });
-  });
-});
-
 describe('writing', () => {
   const named = async (name: string): Promise<number> =>
     (await admin.get(`/api/v1/cards?filter=${encodeURIComponent(`name = "${name}"`)}`)).body.total;

@@ -224,3 +224,52 @@ it('removes old runs of synchronisations, but for those that are still needed', 
   expect(await db('itsm_pairs').pluck('remote_id')).toEqual(['r']);
   expect(await run()).toMatchObject({ itsm_runs: 0 });
 });
+
+it('removes old runs of analyses, but for those of which something shown comes, and models that nothing uses', async () => {
+  const { db } = t.services;
+  const old = ago(401 * 24);
+  const kept = {
+    completed: randomUUID(),
+    searched: randomUUID(),
+    running: randomUUID(),
+    young: randomUUID(),
+  };
+  const gone = [randomUUID(), randomUUID()];
+  const row = (id: string, analysis_type: string, status: string, completed_at: Date | null) => ({
+    id,
+    analysis_type,
+    status,
+    completed_at,
+    created_at: completed_at ?? old,
+  });
+  await db('analysis_runs').insert([
+    row(gone[0]!, 'vendors', 'completed', ago(402 * 24)),
+    row(kept.completed, 'vendors', 'completed', old),
+    row(gone[1]!, 'vendors', 'failed', old),
+    row(kept.young, 'vendors', 'failed', ago(1)),
+    row(kept.running, 'compliance', 'running', null),
+    row(kept.searched, 'duplicates', 'cancelled', old),
+  ]);
+  await db('analysis_parts').insert({ run_id: gone[0], part: 'names', content: Buffer.from('x') });
+  const model = (id: string, learned_at: Date) => ({
+    id,
+    card_type: 'Application',
+    fields: '[]',
+    weights: '{}',
+    learned_at,
+  });
+  await db('duplicate_models').insert([model('used', old), model('unused', old), model('new', ago(1))]);
+  await db('duplicate_states').insert({
+    card_type: 'Application',
+    run_id: kept.searched,
+    model_id: 'used',
+    base_model: Buffer.from(''),
+    snapshot: Buffer.from(''),
+    figures: '{}',
+    found_at: old,
+  });
+  expect(await run()).toMatchObject({ analysis_runs: 2, duplicate_models: 1 });
+  expect((await db('analysis_runs').pluck('id')).sort()).toEqual(Object.values(kept).sort());
+  expect((await db('duplicate_models').pluck('id')).sort()).toEqual(['new', 'used']);
+  expect(await db('analysis_parts')).toEqual([]);
+});

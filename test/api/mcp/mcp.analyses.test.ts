@@ -1,0 +1,147 @@
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let asAdmin: Client;
+let asViewer: Client;
+let card: string;
+beforeAll(async () => {
+  t = await createTestApp();
+  await t.app.listen({ host: '127.0.0.1', port: 0 });
+  const url = new URL(`http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}/mcp`);
+  const connect = async ({ token }: TestClient) => {
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    return client;
+  };
+  admin = await t.as('admin');
+  await admin.patch('/api/v1/settings/mcp', { enabled: true });
+  asAdmin = await connect(admin);
+  asViewer = await connect(await t.as('viewer'));
+  card = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Claims Desk' })).body.id;
+});
+afterAll(async () => {
+  await asAdmin.close();
+  await asViewer.close();
+  await t.app.close();
+  await t.close();
+});
+
+/** What a tool answers; what it refuses fails the test. */
+async function answer(client: Client, name: string, args: Record<string, unknown> = {}) {
+  const called = await client.callTool({ name, arguments: args });
+  expect(called.isError ?? false, JSON.stringify(called.content)).toBe(false);
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
+  return called.structuredContent as any;
+}
+async function refusal(client: Client, name: string, args: Record<string, unknown> = {}) {
+  const { isError, content } = await client.callTool({ name, arguments: args });
+  expect(isError).toBe(true);
+  return JSON.parse((content as { text: string }[])[0]!.text);
+}
+
+describe('duplicates', () => {
+  it('are told as the last analysis found them, to those who may see analyses', async () => {
+    const twin = { type: 'Application', name: 'Desk of Claims' };
+    const { id } = (await admin.post('/api/v1/cards', twin)).body;
+    const scores = { cohesion: 0.9, least_score: 0.9, most_score: 0.9 };
+    const found = { card_type: 'Application', card_ids: [card, id], run_id: card, found_at: new Date() };
+    await t.services.db('duplicate_clusters').insert({ id: card, ...scores, ...found });
+    const { items } = await answer(asAdmin, 'find_duplicates', { card_id: id });
+    expect(items).toMatchObject([{ id: card, card_type: 'Application', status: 'pending', cohesion: 0.9 }]);
+    expect(await refusal(asViewer, 'find_duplicates')).toMatchObject({ permission: 'ai_analysis.view' });
+    const { cluster } = await answer(asAdmin, 'read_duplicates', { id: card });
+    expect(cluster.cards).toHaveLength(2);
+    expect(await refusal(asAdmin, 'read_duplicates', { id })).toMatchObject({ code: 'not_found' });
+  });
+
+  it('are decided about and merged: tried first, then in batches that can be undone', async () => {
+    const { items } = await answer(asAdmin, 'find_duplicates', { card_id: card });
+    const { id } = items[0];
+    const statusNow = async () => (await answer(asAdmin, 'read_duplicates', { id })).cluster.status;
+    const tried = await answer(asAdmin, 'decide_duplicates', { id, status: 'dismissed' });
+    expect(tried).toMatchObject({ dry_run: true, batch_id: null, result: { status: 'dismissed' } });
+    expect(await statusNow()).toBe('pending');
+    const decided = await answer(asAdmin, 'decide_duplicates', {
+      id,
+      status: 'investigating',
+      dry_run: false,
+    });
+    expect(await statusNow()).toBe('investigating');
+    expect(await answer(asAdmin, 'undo_batch', { batch_id: decided.batch_id, dry_run: false })).toBeDefined();
+    expect(await statusNow()).toBe('pending');
+    const other = items[0].card_ids.find((one: string) => one !== card);
+    const into = { id, survivor_id: card };
+    expect(await answer(asAdmin, 'merge_duplicates', into)).toMatchObject({
+      dry_run: true,
+      batch_id: null,
+      result: { survivor: { id: card } },
+    });
+    expect((await admin.get(`/api/v1/cards/${other}`)).body.id).toBe(other);
+    const merged = await answer(asAdmin, 'merge_duplicates', { ...into, dry_run: false });
+    expect(
+      (await admin.get(`/api/v1/cards?filter=${encodeURIComponent('name = "Desk of Claims"')}`)).body.total,
+    ).toBe(0);
+    await answer(asAdmin, 'undo_batch', { batch_id: merged.batch_id, dry_run: false });
+    expect((await admin.get(`/api/v1/cards/${other}`)).body).toMatchObject({ id: other, status: 'ACTIVE' });
+    for (const [name, more] of [
+      ['decide_duplicates', { status: 'confirmed' }],
+      ['merge_duplicates', {}],
+    ] as const) {
+      const refused = await refusal(asViewer, name, { id, ...more, dry_run: false });
+      expect(refused, name).toMatchObject({ permission: 'ai_analysis.manage' });
+    }
+  });
+});
+
+describe('analyses', () => {
+  const count = async () => Number((await t.services.db('analysis_runs').count().first())!.count);
+
+  it('are tried, started, followed and cancelled', async () => {
+    const before = await count();
+    expect(await answer(asAdmin, 'start_analysis', { analysis: 'duplicates' })).toEqual({
+      dry_run: true,
+      run_id: null,
+      job_id: null,
+      cuts: [],
+    });
+    expect(await count()).toBe(before);
+    for (const [analysis, options] of [
+      ['duplicates', { card_types: ['Application'], mode: 'learn' }],
+      ['vendors', undefined],
+      ['vendor_hierarchy', undefined],
+      ['modernizations', { target_type: 'Application' }],
+      ['compliance', { regulations: ['gdpr'] }],
+    ] as const) {
+      const asked = { analysis, dry_run: false, ...(options ? { options } : {}) };
+      const { run_id, job_id } = await answer(asAdmin, 'start_analysis', asked);
+      expect((await answer(asAdmin, 'read_job', { id: job_id })).job.status).toBe('queued');
+      const { run } = await answer(asAdmin, 'read_analysis_run', { id: run_id });
+      expect(run).toMatchObject({ analysis_type: analysis, status: 'running', job_id });
+      expect(await refusal(asAdmin, 'start_analysis', asked)).toMatchObject({ code: 'wrong_state', run_id });
+      const { items } = await answer(asAdmin, 'list_analysis_runs', { analysis_type: analysis });
+      expect(items).toMatchObject([{ id: run_id }]);
+      const cancelled = await answer(asAdmin, 'cancel_analysis_run', { id: run_id });
+      expect(cancelled.run.status).toBe('cancelled');
+    }
+  });
+
+  it('are refused as their operations refuse them', async () => {
+    expect(
+      await refusal(asAdmin, 'start_analysis', { analysis: 'duplicates', options: { mode: 'quickly' } }),
+    ).toMatchObject({ code: 'validation_failed' });
+    expect(await refusal(asAdmin, 'start_analysis', { analysis: 'portfolio_insights' })).toMatchObject({
+      code: 'validation_failed',
+    });
+    for (const dry_run of [true, false]) {
+      const refused = await refusal(asViewer, 'start_analysis', { analysis: 'vendors', dry_run });
+      expect(refused).toMatchObject({ status: 403 });
+    }
+    const refused = await refusal(asViewer, 'cancel_analysis_run', { id: card });
+    expect(refused).toMatchObject({ permission: 'ai_analysis.manage' });
+  });
+});
