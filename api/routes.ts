@@ -54,6 +54,7 @@ import { registerODataRoutes } from './odata/odata.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import { registerInitiativeRoutes } from './ppm/initiatives.routes.ts';
 import { registerPlanRoutes } from './ppm/plan.routes.ts';
+import { registerReferenceRoutes } from './reference/reference.routes.ts';
 import { registerRelationRoutes } from './relations/relations.routes.ts';
 import { registerQueryRoutes } from './reports/query.routes.ts';
 import { registerReportRoutes } from './reports/reports.routes.ts';
@@ -135,6 +136,7 @@ export const routeGroups: RouteGroup[] = [
   registerArchitectRoutes,
   registerAssessmentRoutes,
   registerEolRoutes,
+  registerReferenceRoutes,
   registerNotificationRoutes,
   registerBootstrapRoute,
   registerSettingRoutes,

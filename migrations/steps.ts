@@ -48,6 +48,7 @@ import * as duplicates from './steps/0057-duplicates.ts';
 import * as risks from './steps/0058-risks.ts';
 import * as ppm from './steps/0060-ppm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
+import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
 
 /** All schema steps in the order in which they are applied. */
@@ -102,4 +103,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0062-diagrams', up: diagrams.up },
   { name: '0060-ppm', up: ppm.up },
   { name: '0058-risks', up: risks.up },
+  { name: '0064-reference-catalogues', up: referenceCatalogues.up },
 ];

@@ -29,6 +29,7 @@ export const tags = [
     name: 'Risks',
     description: 'The risk register: what may go wrong, what it concerns, and what is done about it',
   },
+  { name: 'Reference catalogues', description: 'What most enterprises have, and cards made of it' },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },
   { name: 'Jobs', description: 'Work in the background' },

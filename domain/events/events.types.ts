@@ -129,6 +129,8 @@ export const eventTypes = {
   'calculation.activated': 'inventory',
   'calculation.deactivated': 'inventory',
   'eol_facts.loaded': 'audit',
+  'reference_catalogue.loaded': 'audit',
+  'reference_catalogue.removed': 'audit',
   'auth.registered': 'audit',
   'auth.login': 'audit',
   'auth.login_failed': 'audit',

@@ -22,6 +22,7 @@ import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
 import { ppmRows } from './matrix/ppm.data.ts';
+import { referenceRows } from './matrix/reference.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
 import { riskRows } from './matrix/risks.data.ts';
 import { savedReportRows } from './matrix/saved-reports.data.ts';
@@ -230,4 +231,5 @@ export const table: Row[] = [
   diagramRows,
   ppmRows,
   riskRows,
+  referenceRows,
 ].flat();

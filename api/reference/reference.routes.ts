@@ -1,0 +1,143 @@
+import Type from 'typebox';
+import { importNodes } from '../../domain/reference/reference.import.ts';
+import {
+  type CatalogueDocument,
+  loadCatalogue,
+  unloadCatalogue,
+} from '../../domain/reference/reference.load.ts';
+import { readCatalogue } from '../../domain/reference/reference.queries.ts';
+import type { CatalogueKind } from '../../domain/reference/reference.types.ts';
+import { operation } from '../operation.ts';
+import { closed } from '../schemas/common.ts';
+import * as schemas from '../schemas/reference.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Reference catalogues';
+const MIB = 2 ** 20;
+
+interface Offered {
+  kind: CatalogueKind;
+  path: string;
+  /** In names of operations. */
+  name: string;
+  /** What its nodes are called, also as the member that holds them. */
+  member: string;
+  many: string;
+  example: string;
+}
+
+const catalogues: Offered[] = [
+  {
+    kind: 'capability',
+    path: 'capability-catalogue',
+    name: 'Capability',
+    member: 'capabilities',
+    many: 'capabilities',
+    example: 'BC-100.10.20',
+  },
+  {
+    kind: 'process',
+    path: 'process-catalogue',
+    name: 'Process',
+    member: 'processes',
+    many: 'processes',
+    example: 'BP-300.10',
+  },
+  {
+    kind: 'value_stream',
+    path: 'value-stream-catalogue',
+    name: 'ValueStream',
+    member: 'value_streams',
+    many: 'value streams',
+    example: 'VS-200',
+  },
+];
+
+/** Catalogues of what most enterprises have, from which cards are made. */
+export function registerReferenceRoutes(app: App): void {
+  for (const schema of [
+    schemas.CatalogueVersionSchema,
+    schemas.CatalogueNodeSchema,
+    schemas.ImportedNodesSchema,
+    schemas.LoadedCatalogueSchema,
+  ]) {
+    app.addSchema(schema);
+  }
+  for (const offered of catalogues) registerCatalogue(app, offered);
+}
+
+function registerCatalogue(app: App, { kind, path, name, member, many, example }: Offered): void {
+  const url = `/api/v1/${path}`;
+  const $id = `${name}Catalogue`;
+  app.addSchema(
+    Type.Object(
+      { version: Type.Ref('CatalogueVersion#'), [member]: Type.Array(Type.Ref('CatalogueNode#')) },
+      { $id, ...closed },
+    ),
+  );
+
+  operation(app, {
+    method: 'GET',
+    url,
+    id: `read${name}Catalogue`,
+    tag,
+    summary: `Read the catalogue of ${many}`,
+    description: 'Whole, parents before what lies below them.',
+    permission: 'inventory.view',
+    query: schemas.CatalogueQuery,
+    answers: { 200: { description: 'The catalogue', schema: Type.Ref(`${$id}#`) } },
+    handler: async ({ ctx, query }) => {
+      const { version, nodes } = await readCatalogue(ctx, kind, query.locale);
+      return { version, [member]: nodes };
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${url}/import`,
+    id: `import${name}Catalogue`,
+    tag,
+    summary: `Make cards of ${many}`,
+    description:
+      'Of the chosen ones and of all above them, with the id as `external_id`. Those for which there are cards, by this id or by their name in the same place, are left as they are.',
+    permission: 'inventory.create',
+    body: schemas.CatalogueImportBody,
+    bodyExample: { catalogue_ids: [example], locale: 'en' },
+    answers: { 200: { description: 'What was made', schema: Type.Ref('ImportedCatalogueNodes#') } },
+    errors: ['conflict'],
+    handler: async ({ ctx, body }) => await importNodes(ctx, kind, body),
+  });
+
+  operation(app, {
+    method: 'PUT',
+    url,
+    id: `load${name}Catalogue`,
+    tag,
+    summary: `Load a catalogue of ${many}`,
+    description: 'In the place of the present one, as `nodes` or as a table. Cards that were made stay.',
+    permission: 'admin.metamodel',
+    body: schemas.CatalogueBody,
+    bodyExample: {
+      catalogue_version: '2026.1',
+      nodes: [{ id: example, names: { en: 'Steering', de: 'Steuerung' } }],
+    },
+    bodyLimit: 32 * MIB,
+    answers: { 200: { description: 'What was loaded', schema: Type.Ref('LoadedCatalogue#') } },
+    handler: async ({ ctx, body }) => await loadCatalogue(ctx, kind, body as CatalogueDocument),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url,
+    id: `unload${name}Catalogue`,
+    tag,
+    summary: `Go back to the bundled catalogue of ${many}`,
+    permission: 'admin.metamodel',
+    answers: { 204: { description: 'Done' } },
+    errors: ['not_found'],
+    handler: async ({ ctx, reply }) => {
+      await unloadCatalogue(ctx, kind);
+      return reply.code(204).send();
+    },
+  });
+}

@@ -1,0 +1,59 @@
+import { requirePermission } from '../access/policy.ts';
+import type { Ctx } from '../context.ts';
+import { BUNDLED_VERSION } from './reference.bundled.ts';
+import { localised } from './reference.rules.ts';
+import { catalogueOf, standingCards } from './reference.store.ts';
+import { type CatalogueKind, FALLBACK_LANGUAGE } from './reference.types.ts';
+
+/** A node in one language, with the card that stands for it. */
+export interface ToldNode {
+  id: string;
+  name: string;
+  level: number;
+  parent_id: string | null;
+  description: string | null;
+  industry: string;
+  existing_card_id: string | null;
+}
+
+export interface ToldCatalogue {
+  version: {
+    catalogue_version: string;
+    schema_version: string;
+    generated_at: string;
+    node_count: number;
+    source: string;
+    bundled_version: string;
+  };
+  nodes: ToldNode[];
+}
+
+/** A catalogue in one language. @throws EstateError `forbidden`. */
+export async function readCatalogue(
+  ctx: Ctx,
+  kind: CatalogueKind,
+  locale: string = FALLBACK_LANGUAGE,
+): Promise<ToldCatalogue> {
+  requirePermission(ctx.caller, 'inventory.view');
+  const catalogue = await catalogueOf(ctx.db, kind);
+  const standing = await standingCards(ctx.db, ctx, catalogue, true);
+  return {
+    version: {
+      catalogue_version: catalogue.version,
+      schema_version: '1',
+      generated_at: catalogue.generatedAt,
+      node_count: catalogue.nodes.length,
+      source: catalogue.source,
+      bundled_version: BUNDLED_VERSION,
+    },
+    nodes: catalogue.nodes.map(({ id, level, parent_id, names, descriptions, industry }) => ({
+      id,
+      name: localised(names, locale)!,
+      level,
+      parent_id,
+      description: localised(descriptions, locale) ?? null,
+      industry,
+      existing_card_id: standing.get(id) ?? null,
+    })),
+  };
+}
