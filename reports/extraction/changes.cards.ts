@@ -1,5 +1,5 @@
 import type { Fragment } from '../../domain/lists/lists.types.ts';
-import type { Snapshot } from '../../platform/snapshot.ts';
+import { cardUpdate, type EventKinds, MOVED, ofPeople, ofTags, RENAMED } from './changes.kinds.ts';
 import type { Moved } from './changes.moved.ts';
 
 /** What decides which cards may look different. */
@@ -16,35 +16,6 @@ export interface CardChanges {
   authors: boolean;
   /** Whether there is a filter. */
   filtered: boolean;
-}
-
-/** Which kinds of events there have been that concern other cards than their own. */
-export interface EventKinds {
-  /** A card has another name, external id or parent. */
-  parents: boolean;
-  /** A tag or a group of tags has changed. */
-  tags: boolean;
-  /** Something about a person has. */
-  people: boolean;
-}
-
-const RENAMED = "'name', 'external_id'";
-const MOVED = `${RENAMED}, 'parent_id'`;
-const ofPeople = "(e.event_type like 'user.%' or e.event_type like 'auth.%')";
-const ofTags = "e.event_type in ('tag.updated', 'tag_group.updated')";
-
-const cardUpdate = (columns: string): string =>
-  `e.event_type = 'card.updated' and jsonb_exists_any(e.data -> 'changes', array[${columns}])`;
-
-/** Looks which kinds of events there are after a position: what need not be looked for need not be planned either. */
-export async function eventKinds(snapshot: Snapshot, after: number): Promise<EventKinds> {
-  const [kinds] = await snapshot.query<EventKinds>(
-    `select coalesce(bool_or(${cardUpdate(MOVED)}), false) as parents, coalesce(bool_or(${ofTags}), false) as tags,
-       coalesce(bool_or(${ofPeople}), false) as people
-     from events e where e.position > $1::bigint`,
-    [after],
-  );
-  return kinds!;
 }
 
 /** Events that tell of the card `card_id` itself. */

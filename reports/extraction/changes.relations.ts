@@ -1,7 +1,8 @@
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
-import { type CardChanges, changedCards, changedEnds, type EventKinds, once } from './changes.cards.ts';
+import { type CardChanges, changedCards, changedEnds, once } from './changes.cards.ts';
+import type { EventKinds } from './changes.kinds.ts';
 
 /**
  * The relations that may look different than at a position, those that are gone among them: rows of `id`, `type`,

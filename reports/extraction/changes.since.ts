@@ -5,7 +5,7 @@ import { parseFilter } from '../../domain/filters/filters.parser.ts';
 import type { FilterNode } from '../../domain/filters/filters.types.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { CardChanges } from './changes.cards.ts';
-import { type Moved, movedSince } from './changes.moved.ts';
+import type { Moved } from './changes.moved.ts';
 
 /**
  * Checks the position after which changes are asked for. Ids of what is gone are told, as in the change feed.
@@ -25,13 +25,11 @@ function hopsOf(node: FilterNode | null): number {
 }
 
 /** What decides which cards may look different to a request. */
-export async function cardChanges(
-  ctx: Ctx,
+export function cardChanges(
   request: ExportRequest,
-  { after, types }: { after: number; types: string[] },
-): Promise<CardChanges> {
+  { after, types, moved }: { after: number; types: string[]; moved: Moved },
+): CardChanges {
   const { profile, columns, filter } = request;
-  const moved = await movedSince(ctx.db, ctx, after);
   const every = request.kind === 'relations' || request.types.length === 0;
   return {
     after,

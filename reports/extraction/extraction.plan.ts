@@ -6,7 +6,8 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { changedCards, eventKinds } from './changes.cards.ts';
+import { changedCards } from './changes.cards.ts';
+import { lookBack } from './changes.moved.ts';
 import { changedRelations } from './changes.relations.ts';
 import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
 import type { CardSelection } from './extraction.cards.source.ts';
@@ -80,18 +81,17 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const columns = chooseColumns(all, request.columns);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
-  const [after, changes] = await Promise.all([
-    checkAfter(ctx, request.after),
-    cardChanges(ctx, request, { after: Number(request.after), types: cards.types }),
-  ]);
-  const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, changes.moved);
+  const after = await checkAfter(ctx, request.after);
   return {
     request,
     cards,
     relations,
     changes: async (snapshot) => {
-      const kinds = await eventKinds(snapshot, after);
-      return ofCards ? changedCards(changes, kinds) : changedRelations(ctx, changes, told, kinds);
+      const { kinds, moved } = await lookBack(snapshot, ctx, after);
+      const changes = cardChanges(request, { after, types: cards.types, moved });
+      if (ofCards) return changedCards(changes, kinds);
+      const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, moved);
+      return changedRelations(ctx, changes, told, kinds);
     },
     // a row that is gone has nothing else
     columns: [...idColumns(columns), ...columns, ...changeColumns],

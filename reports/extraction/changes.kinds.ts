@@ -1,0 +1,26 @@
+/**
+ * Which kinds of events there have been that concern other cards than their own: what need not be looked for need not be
+ * planned either.
+ */
+export interface EventKinds {
+  /** A card has another name, external id or parent. */
+  parents: boolean;
+  /** A tag or a group of tags has changed. */
+  tags: boolean;
+  /** Something about a person has. */
+  people: boolean;
+}
+
+export const RENAMED = "'name', 'external_id'";
+export const MOVED = `${RENAMED}, 'parent_id'`;
+
+// conditions over the alias `e` of events
+export const ofPeople = "(e.event_type like 'user.%' or e.event_type like 'auth.%')";
+export const ofTags = "e.event_type in ('tag.updated', 'tag_group.updated')";
+export const cardUpdate = (columns: string): string =>
+  `e.event_type = 'card.updated' and jsonb_exists_any(e.data -> 'changes', array[${columns}])`;
+
+/** The select list that gives the kinds, over events of which those that are `later` count. */
+export const eventKinds = Object.entries({ parents: cardUpdate(MOVED), tags: ofTags, people: ofPeople })
+  .map(([kind, condition]) => `coalesce(bool_or(e.later and ${condition}), false) as ${kind}`)
+  .join(', ');
