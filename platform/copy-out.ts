@@ -1,5 +1,6 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
 import { sweep } from './heap.ts';
+import type { Scratch } from './scratch.ts';
 
 /** Whole lines of CSV or JSON, or whole rows, and how many they are. */
 export interface CopiedLines {
@@ -10,13 +11,18 @@ export interface CopiedLines {
 /** Lines that have begun to come, to be read once. */
 export interface Copying {
   lines(): AsyncGenerator<CopiedLines>;
-  /** All lines as one. */
-  whole(): Promise<Buffer>;
+  /** The same, where whoever takes lines has done with them when asking for the next: their memory is used again. */
+  lent(): AsyncGenerator<CopiedLines>;
+  /** All lines as one, which is there until the memory is released. */
+  whole(memory: Scratch): Promise<Buffer>;
   /** Throws away what was not read, and what is still on its way: it must be read before the connection is free. */
   discard(): Promise<void>;
   /** When the server has sent all, or nothing more will come: the connection is free again. Never fails. */
   ended: Promise<void>;
 }
+
+/** How lines are taken, as {@link Copying} tells. */
+export type Taking = 'lines' | 'lent';
 
 const CHUNK = 64 * 1024;
 /** Chunks that may wait for the reader before the connection is read no further. */
@@ -132,13 +138,9 @@ class CopyOut implements Submittable, Copying {
   /** Has what is made of a row written behind what was gathered, or where there is room for it. */
   #write(writer: RowWriter, row: Buffer, from: number): void {
     let end = writer(row, from, this.#chunk, this.#used);
-    if (end < 0) this.#pass(CHUNK);
-    while (end < 0) {
-      end = writer(row, from, this.#chunk, 0);
-      if (end >= 0) break;
-      const { length } = this.#chunk;
-      keepChunk(this.#chunk);
-      this.#chunk = Buffer.allocUnsafeSlow(length * 2);
+    for (let room = CHUNK; end < 0; room *= 2) {
+      this.#pass(room);
+      end = writer(row, from, this.#chunk, this.#used);
     }
     this.#used = end;
     this.#rows += 1;
@@ -195,13 +197,26 @@ class CopyOut implements Submittable, Copying {
     for await (const waiting of this.#chunks()) yield copied(waiting);
   }
 
-  async whole(): Promise<Buffer> {
-    const all: Waiting[] = [];
-    for await (const waiting of this.#chunks()) all.push(waiting);
-    const whole = Buffer.concat(all.map(({ chunk, used }) => chunk.subarray(0, used)));
-    for (const { chunk } of all) keepChunk(chunk);
-    sweep(whole.length);
-    return whole;
+  async *lent(): AsyncGenerator<CopiedLines> {
+    for await (const { chunk, used, rows } of this.#chunks()) {
+      try {
+        yield { bytes: chunk.subarray(0, used), rows };
+      } finally {
+        keepChunk(chunk);
+        // as many that the connection has read
+        sweep(used);
+      }
+    }
+  }
+
+  async whole(memory: Scratch): Promise<Buffer> {
+    const piece = memory.begin();
+    try {
+      for await (const { bytes } of this.lent()) piece.add(bytes);
+    } finally {
+      piece.end();
+    }
+    return piece.bytes;
   }
 
   async *#chunks(): AsyncGenerator<Waiting> {

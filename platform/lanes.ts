@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { CopiedLines, Copying } from './copy-out.ts';
+import type { CopiedLines, Copying, Taking } from './copy-out.ts';
 
 /** Begins the next part of what is read on a connection; undefined when there is none. */
 export type NextPart = (client: PoolClient) => Promise<Copying | undefined>;
@@ -8,9 +8,14 @@ export type NextPart = (client: PoolClient) => Promise<Copying | undefined>;
  * Lines that are read in parts, several parts at once over as many connections, and handed on in the order of the parts.
  * A connection whose part has come goes on with the next one while parts before it are still read; at most one part
  * more than there are connections stands unread.
+ * @param taking how lines are taken.
  * @throws what `next` or a part throws, after all connections are good for something else again.
  */
-export async function* inLanes(clients: readonly PoolClient[], next: NextPart): AsyncGenerator<CopiedLines> {
+export async function* inLanes(
+  clients: readonly PoolClient[],
+  next: NextPart,
+  taking: Taking = 'lines',
+): AsyncGenerator<CopiedLines> {
   const parts: Copying[] = [];
   let turn: Promise<unknown> = Promise.resolve();
   let stopped = false;
@@ -68,7 +73,7 @@ export async function* inLanes(clients: readonly PoolClient[], next: NextPart): 
     for (;;) {
       const [part] = parts;
       if (part) {
-        yield* part.lines();
+        yield* part[taking]();
         parts.shift();
         tell();
       } else if (running === 0) {

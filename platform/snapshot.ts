@@ -1,6 +1,6 @@
 import os from 'node:os';
 import type { PoolClient } from 'pg';
-import { type CopiedLines, type CopyForm, copyOut } from './copy-out.ts';
+import { type CopiedLines, type CopyForm, copyOut, type Taking } from './copy-out.ts';
 import type { Db } from './database.ts';
 import { inLanes } from './lanes.ts';
 import { literal, withLiterals } from './literals.ts';
@@ -30,7 +30,12 @@ export interface Snapshot {
   /** Reads a query (with `?` for its values) of one column of JSON texts of any size, one a line. */
   json(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /** Reads a query (with `?` for its values) of any size in any form. */
-  lines(form: CopyForm, text: string, values: readonly unknown[]): AsyncGenerator<CopiedLines>;
+  lines(
+    form: CopyForm,
+    text: string,
+    values: readonly unknown[],
+    taking?: Taking,
+  ): AsyncGenerator<CopiedLines>;
   /**
    * Reads lines of any form for one range of a table's ids after the other, so that several processors of the server
    * work for it at once, each on a connection of its own that sees the same moment, as long as the pool has some to spare.
@@ -40,6 +45,7 @@ export interface Snapshot {
     form: CopyForm,
     table: string,
     statement: (range: IdRange) => Statement,
+    taking?: Taking,
   ): AsyncGenerator<CopiedLines>;
   /**
    * Reads lines of one answer, which is made in parts, side by side in the same way and hands them on in the order of the parts.
@@ -49,6 +55,7 @@ export interface Snapshot {
     form: CopyForm,
     most: number,
     statements: (connections: number) => Statement[],
+    taking?: Taking,
   ): AsyncGenerator<CopiedLines>;
   /** How many rows the server expects a query (with `?` for its values) to give. */
   expected(text: string, values: readonly unknown[]): Promise<number>;
@@ -98,32 +105,41 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
     },
     csv: (text, values) => copyOut(client, 'csv', withLiterals(text, values)).lines(),
     json: (text, values) => copyOut(client, 'json', withLiterals(text, values)).lines(),
-    lines: (form, text, values) => copyOut(client, form, withLiterals(text, values)).lines(),
-    async *ranges(form, table, statement) {
+    lines: (form, text, values, taking = 'lines') =>
+      copyOut(client, form, withLiterals(text, values))[taking](),
+    async *ranges(form, table, statement, taking) {
       const { clients, release } = await lanes(client, LANES);
       let after: string | undefined;
       let last = false;
       try {
-        yield* inLanes(clients, async (lane) => {
-          if (last) return undefined;
-          const from = after;
-          after = await endOfRange(lane, table, from);
-          last = after === undefined;
-          const { sql, bindings } = statement(idRange(from, after));
-          return copyOut(lane, form, withLiterals(sql, bindings), WAITING);
-        });
+        yield* inLanes(
+          clients,
+          async (lane) => {
+            if (last) return undefined;
+            const from = after;
+            after = await endOfRange(lane, table, from);
+            last = after === undefined;
+            const { sql, bindings } = statement(idRange(from, after));
+            return copyOut(lane, form, withLiterals(sql, bindings), WAITING);
+          },
+          taking,
+        );
       } finally {
         await release();
       }
     },
-    async *parts(form, most, statements) {
+    async *parts(form, most, statements, taking) {
       const { clients, release } = await lanes(client, Math.min(most, LANES));
       const waiting = statements(clients.length);
       try {
-        yield* inLanes(clients, async (lane) => {
-          const next = waiting.shift();
-          return next && copyOut(lane, form, withLiterals(next.sql, next.bindings), WAITING);
-        });
+        yield* inLanes(
+          clients,
+          async (lane) => {
+            const next = waiting.shift();
+            return next && copyOut(lane, form, withLiterals(next.sql, next.bindings), WAITING);
+          },
+          taking,
+        );
       } finally {
         await release();
       }

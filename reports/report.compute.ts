@@ -2,6 +2,7 @@ import type { Ctx } from '../domain/context.ts';
 import { feedEnds } from '../domain/events/changes.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { Sql } from '../platform/database.ts';
+import { Scratch } from '../platform/scratch.ts';
 import { atMoment } from './past/past.ts';
 import { ReportBody } from './report.body.ts';
 import { activeCards } from './report.cards.ts';
@@ -16,12 +17,13 @@ const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_
 /** Computes an answer from one snapshot, of now or of the moment asked for, and adds the position that it saw. */
 export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: Cache): Promise<Buffer> {
   const { report, params, cards, filtered, asOf, forPicture } = question;
+  const memory = new Scratch();
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
     await sql.raw(PARALLEL);
     const { newest } = await feedEnds(sql);
     const text = await report.compute({
       sql,
-      lines: (query, writer) => readLines(sql, query, writer),
+      lines: (query, writer) => readLines(sql, memory, query, writer),
       ctx,
       params,
       cards,
@@ -34,8 +36,12 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
     });
     return withPosition(text, newest);
   };
-  if (asOf) return await atMoment(ctx.db, asOf, onSnapshot, pastScope(ctx, question));
-  return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
+  try {
+    if (asOf) return await atMoment(ctx.db, asOf, onSnapshot, pastScope(ctx, question));
+    return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
+  } finally {
+    memory.release();
+  }
 }
 
 function withPosition(text: ReportText, position: number): Buffer {

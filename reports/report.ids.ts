@@ -2,15 +2,15 @@
 export const ID = { bytes: 16, text: 36 };
 
 const WORDS = 4;
-/** Where the text of an id has the digits of each byte, and where it has dashes. */
+/** Where the text of an id has the digits of each byte. */
 const PAIRS = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
-const DASHES = [8, 13, 18, 23];
 const DASH = 0x2d;
-const HEX = '0123456789abcdef';
-/** The character of each digit, and what each character is worth. */
-const characters = Uint8Array.from(HEX, (digit) => digit.charCodeAt(0));
+const hex = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
+/** The two digits of each byte, and what each digit is worth. */
+const high = Uint8Array.from(hex, (text) => text.charCodeAt(0));
+const low = Uint8Array.from(hex, (text) => text.charCodeAt(1));
 const digits = new Uint8Array(256);
-for (const [worth, character] of characters.entries()) digits[character] = worth;
+for (let n = 0; n < 16; n += 1) digits[low[n]!] = n;
 
 const idBytes = Buffer.alloc(ID.bytes);
 
@@ -58,16 +58,20 @@ export class IdNumbers {
 
   /** Writes the text of the id with the number. */
   writeText(number: number, into: Uint8Array, at: number): void {
-    for (let n = 0; n < WORDS; n += 1) {
-      const word = this.#words[number * WORDS + n]!;
-      for (let byte = 0; byte < 4; byte += 1) {
-        const pair = at + PAIRS[n * 4 + byte]!;
-        const shift = 24 - byte * 8;
-        into[pair] = characters[(word >>> (shift + 4)) & 15]!;
-        into[pair + 1] = characters[(word >>> shift) & 15]!;
-      }
-    }
-    for (const dash of DASHES) into[at + dash] = DASH;
+    const words = this.#words;
+    const from = number * WORDS;
+    // step by step: a loop over the bytes takes four times as long
+    const [second, third] = [words[from + 1]!, words[from + 2]!];
+    writeWord(words[from]!, into, at);
+    into[at + 8] = DASH;
+    writeHalf(second >>> 16, into, at + 9);
+    into[at + 13] = DASH;
+    writeHalf(second, into, at + 14);
+    into[at + 18] = DASH;
+    writeHalf(third >>> 16, into, at + 19);
+    into[at + 23] = DASH;
+    writeHalf(third, into, at + 24);
+    writeWord(words[from + 3]!, into, at + 28);
   }
 
   /** The number of the id whose bytes stand there; a new one is numbered. */
@@ -122,3 +126,17 @@ export class IdNumbers {
 // signed, since that is what fits into a small integer
 const word = (bytes: Buffer, at: number): number =>
   (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+
+/** Writes the digits of a word's lower half. */
+function writeHalf(half: number, into: Uint8Array, at: number): void {
+  const [first, second] = [(half >>> 8) & 0xff, half & 0xff];
+  into[at] = high[first]!;
+  into[at + 1] = low[first]!;
+  into[at + 2] = high[second]!;
+  into[at + 3] = low[second]!;
+}
+
+function writeWord(word: number, into: Uint8Array, at: number): void {
+  writeHalf(word >>> 16, into, at);
+  writeHalf(word, into, at + 4);
+}

@@ -37,9 +37,12 @@ export async function readEnds(
       listOf(['r.source_id', 'r.target_id'], `relations r where r.type = ${literal(key)}`),
     ),
     ...[...ways].map(([type, some]) => {
-      const keys = some.map(({ relationType }) => literal(relationType)).join(', ');
-      // where there is no relation, nobody asks for the cards
-      const asked = `exists (select from relations r where r.type in (${keys}))`;
+      // where there is no relation, nobody asks for the cards; by the order the first of a type is found in the index
+      const first = some.map(
+        ({ relationType }) =>
+          `(select r.id from relations r where r.type = ${literal(relationType)} order by r.source_id limit 1)`,
+      );
+      const asked = `coalesce(${first.join(', ')}) is not null`;
       return listOf(['c.id'], `cards c where c.type = ${literal(type)} and ${visible.sql} and ${asked}`);
     }),
   ];
@@ -109,6 +112,18 @@ export function pairsOfWays(ends: Ends, ways: readonly Way[], isReverse = false)
 /** The pairs of cards and their tags. */
 export const pairsOfTags = ({ tags }: Ends): OwnedPairs => ({ pairs: tags, owner: 0, other: ID.bytes });
 
+/** Room for pairs of numbers while they are put in order, used again for the next: V8 counts what is new as a reason to collect. */
+export class PairRoom {
+  owners = new Int32Array(0);
+  items = new Int32Array(0);
+
+  reserve(pairs: number): void {
+    if (pairs <= this.owners.length) return;
+    this.owners = new Int32Array(pairs);
+    this.items = new Int32Array(pairs);
+  }
+}
+
 /**
  * What belongs to each owner, in the order of ids and once. What has no number is left out.
  * @param others whose numbers the items are. @param numberOf the number of the id that stands there, below 0 for none.
@@ -118,9 +133,10 @@ export function listsOf(
   others: IdNumbers,
   all: readonly OwnedPairs[],
   numberOf = (pairs: Buffer, at: number): number => others.find(pairs, at),
+  room = new PairRoom(),
 ): Lists {
-  const most = all.reduce((sum, { pairs }) => sum + pairs.length / PAIR, 0);
-  const [owned, numbers] = [new Int32Array(most), new Int32Array(most)];
+  room.reserve(all.reduce((sum, { pairs }) => sum + pairs.length / PAIR, 0));
+  const { owners: owned, items: numbers } = room;
   const starts = new Int32Array(owners.count + 1);
   let count = 0;
   for (const { pairs, owner, other } of all) {
@@ -138,12 +154,14 @@ export function listsOf(
   for (let n = 0; n < owners.count; n += 1) starts[n + 1]! += starts[n]!;
   // the order of the pairs is kept, which is that of either end's ids for the other
   const items = new Int32Array(count);
-  const next = starts.slice();
   for (let n = 0; n < count; n += 1) {
     const number = owned[n]!;
-    items[next[number]!] = numbers[n]!;
-    next[number]! += 1;
+    items[starts[number]!] = numbers[n]!;
+    starts[number]! += 1;
   }
+  // each start has moved to where the next one is
+  starts.copyWithin(1, 0);
+  starts[0] = 0;
   // no relation comes twice in one type
   return all.length > 1 ? inOrder({ starts, items }, others) : { starts, items };
 }

@@ -1,6 +1,7 @@
-import { ID, IdNumbers } from './report.ids.ts';
+import { IdNumbers } from './report.ids.ts';
 import { eachLine } from './report.lines.ts';
 
+const LF = 10;
 /** Where the text of the id stands in a line that begins with it. */
 export const ID_FROM = '{"id":"'.length;
 
@@ -13,7 +14,8 @@ export interface NumberedLines {
 }
 
 export function numberedLines(bytes: Buffer): NumberedLines {
-  const most = Math.ceil(bytes.length / (ID_FROM + ID.text));
+  let most = 1;
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) most += 1;
   const [from, to] = [new Int32Array(most), new Int32Array(most)];
   let count = 0;
   for (const [start, end] of eachLine(bytes)) {

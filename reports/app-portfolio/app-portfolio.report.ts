@@ -94,7 +94,9 @@ async function* jsonOf({
   yield '{"items":[';
   // what is there in the past is found for all cards at once
   yield* writer.items(
-    past ? snapshot.lines('rows', all.sql, all.bindings) : snapshot.ranges('rows', 'cards', rows),
+    past
+      ? snapshot.lines('rows', all.sql, all.bindings, 'lent')
+      : snapshot.ranges('rows', 'cards', rows, 'lent'),
   );
   yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
   yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))},"groupable_types":`;

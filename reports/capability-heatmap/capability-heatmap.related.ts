@@ -5,6 +5,7 @@ import {
   type Lists,
   listsOf,
   type NumberedCards,
+  PairRoom,
   pairsOfTags,
   pairsOfWays,
 } from '../report.links.ts';
@@ -30,12 +31,14 @@ export function relatedOf(
   ways: ReadonlyMap<string, Way[]>,
 ): Related {
   const byType = new Map<string, Lists>();
+  const room = new PairRoom();
   for (const [type, some] of ways) {
     const { first, end } = types.get(type)!;
-    const lists = listsOf(apps.numbers, numbers, pairsOfWays(ends, some), (pairs, at) => {
+    const ofType = (pairs: Buffer, at: number): number => {
       const card = numbers.find(pairs, at);
       return card >= first && card < end ? card : -1;
-    });
+    };
+    const lists = listsOf(apps.numbers, numbers, pairsOfWays(ends, some), ofType, room);
     if (lists.items.length > 0) byType.set(type, lists);
   }
   const tags = new IdNumbers(ends.tags.length / (2 * ID.bytes));
@@ -45,7 +48,7 @@ export function relatedOf(
     organizations: byType.get(ORGANIZATION),
     tags: {
       numbers: tags,
-      lists: listsOf(apps.numbers, tags, [pairsOfTags(ends)], (pairs, at) => tags.add(pairs, at)),
+      lists: listsOf(apps.numbers, tags, [pairsOfTags(ends)], (pairs, at) => tags.add(pairs, at), room),
     },
   };
 }
