@@ -21,6 +21,7 @@ import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
 import { createLogger } from './platform/logging.ts';
 import { createOutbound } from './platform/outbound.ts';
+import { createPasswords } from './platform/passwords.ts';
 import { createSignals } from './platform/signals.ts';
 
 export interface Booted {
@@ -66,6 +67,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
     db,
     blobs: createDiskBlobStore(path.join(config.dataDir, 'files')),
     secrets: createSecretBox(config.secretKeys),
+    passwords: createPasswords(),
     metamodels: createMetamodelStore(),
     settings: createSettingsStore(),
     sessions: createSessionReader(db),

@@ -1,5 +1,6 @@
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { Passwords } from '../platform/passwords.ts';
 import type { AppPermission } from './access/permissions.data.ts';
 import type { Metamodel } from './metamodel/metamodel.compile.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
@@ -45,6 +46,7 @@ export interface Ctx {
   jobId: string | null;
   /** The mutation batch that everything written through this context belongs to. */
   batch: BatchRef;
+  passwords: Passwords;
   metamodels: MetamodelStore;
   /** The metamodel as it stood when the request or job began. */
   metamodel: Metamodel;

@@ -6,6 +6,7 @@ import type { SecretBox } from '../platform/crypto.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Outbound } from '../platform/outbound.ts';
+import type { Passwords } from '../platform/passwords.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { SessionReader } from './access/access.sessions.ts';
 import type { Caller, Ctx } from './context.ts';
@@ -19,6 +20,7 @@ export interface Services {
   db: Db;
   blobs: BlobStore;
   secrets: SecretBox;
+  passwords: Passwords;
   metamodels: MetamodelStore;
   settings: SettingsStore;
   sessions: SessionReader;
@@ -44,6 +46,7 @@ export async function createContext(
     jobId: more.jobId ?? null,
     // what a job writes is undone under the job's own id
     batch: { id: more.jobId ?? randomUUID(), toolName: more.tool },
+    passwords: services.passwords,
     metamodels: services.metamodels,
     metamodel: await services.metamodels.at(version, services.db),
     position: undefined,

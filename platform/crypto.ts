@@ -4,8 +4,6 @@ import {
   createHash,
   hkdfSync,
   randomBytes,
-  scrypt,
-  timingSafeEqual,
 } from 'node:crypto';
 
 /** SHA-256 in hexadecimal. */
@@ -62,39 +60,4 @@ export function createSecretBox(secretKeys: string[]): SecretBox {
       );
     },
   };
-}
-
-// OWASP Password Storage Cheat Sheet: scrypt with N = 2^15, r = 8, p = 3 (32 MiB a hash)
-const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
-
-function scryptAsync(password: string, salt: Buffer, options: typeof SCRYPT): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFKC'), salt, 32, options, (error, key) =>
-      error ? reject(error) : resolve(key),
-    );
-  });
-}
-
-/** A password's hash with its parameters: `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16);
-  const hash = await scryptAsync(password, salt, SCRYPT);
-  return [
-    'scrypt',
-    Math.log2(SCRYPT.N),
-    SCRYPT.r,
-    SCRYPT.p,
-    salt.toString('base64url'),
-    hash.toString('base64url'),
-  ].join('$');
-}
-
-/** Whether the password fits the hash; constant in time for hashes of the same parameters. */
-export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  const [scheme, logN, r, p, salt, hash] = stored.split('$');
-  if (scheme !== 'scrypt' || !salt || !hash) return false;
-  const options = { ...SCRYPT, N: 2 ** Number(logN), r: Number(r), p: Number(p) };
-  const expected = Buffer.from(hash, 'base64url');
-  const found = await scryptAsync(password, Buffer.from(salt, 'base64url'), options);
-  return expected.length === found.length && timingSafeEqual(expected, found);
 }

@@ -31,6 +31,7 @@ const services: Services = {
   db: unused('db'),
   blobs: unused('blobs'),
   secrets: unused('secrets'),
+  passwords: unused('passwords'),
   settings: unused('settings'),
   metamodels: unused('metamodels'),
   sessions: unused('sessions'),

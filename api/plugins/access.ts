@@ -85,6 +85,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
       origin: 'api',
       jobId: null,
       batch: { id: randomUUID(), toolName: `${request.method} ${request.routeOptions.url}` },
+      passwords: services.passwords,
       metamodels: services.metamodels,
       metamodel: await services.metamodels.at(topics.get('metamodel') ?? 0, services.db),
       position: undefined,

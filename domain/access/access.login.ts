@@ -1,4 +1,4 @@
-import { hashPassword, type SecretBox, verifyPassword } from '../../platform/crypto.ts';
+import type { SecretBox } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { command } from '../command.ts';
@@ -32,9 +32,6 @@ export interface LoginInput {
   address: string;
 }
 
-// Hashed once, so that an unknown account costs the same time as a known one.
-let decoy: Promise<string> | undefined;
-
 type Outcome = TokenSubject | 'refused' | 'code_needed';
 
 /**
@@ -58,8 +55,7 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       ctx.db.raw('u.password_login_until > now() as was_reset'),
     );
   if (!user?.was_reset) await refuseWithSso(ctx.db);
-  decoy ??= hashPassword('no account has this password');
-  const fits = await verifyPassword(input.password, user?.password_hash ?? (await decoy));
+  const fits = await ctx.passwords.verify(input.password, user?.password_hash);
   const usable = user?.password_hash && user.is_active && user.kind === 'person' && !user.is_archived;
   const outcome = await command<Outcome>(ctx, async ({ sql, emit }) => {
     const account = { email: input.email, address: input.address };

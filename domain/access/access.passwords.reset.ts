@@ -1,4 +1,3 @@
-import { hashPassword } from '../../platform/crypto.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
@@ -97,7 +96,7 @@ async function useMailedToken<T>(
   await refuseWithSso(ctx.db);
   const holder = await holderOfToken(ctx.db, purpose, input.token);
   requireGoodPassword(input.password, holder.email);
-  const hash = await hashPassword(input.password);
+  const hash = await ctx.passwords.hash(input.password);
   return await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [holder.id])).get(holder.id);
     if (!user?.is_active || user.kind !== 'person' || user.auth_provider !== 'local') throw unknownToken();

@@ -1,4 +1,4 @@
-import { hashPassword, randomSecret, sha256 } from '../../platform/crypto.ts';
+import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -31,7 +31,7 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
   requireGoodPassword(input.password, input.email);
   const displayName = input.display_name.trim();
   if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
-  const passwordHash = await hashPassword(input.password);
+  const passwordHash = await ctx.passwords.hash(input.password);
   return await command(ctx, async (work) => {
     const { sql } = work;
     await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
@@ -97,7 +97,7 @@ export async function issueSetupToken(db: Ctx['db']): Promise<string | undefined
  */
 export async function createFirstAdministrator(ctx: Ctx, email: string, password: string): Promise<boolean> {
   requireGoodPassword(password, email);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await ctx.passwords.hash(password);
   return await command(ctx, async (work) => {
     await work.sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
     if (await work.sql('users').first('id')) return false;

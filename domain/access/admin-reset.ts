@@ -1,4 +1,3 @@
-import { hashPassword } from '../../platform/crypto.ts';
 import { StartupError } from '../../platform/startup.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -18,7 +17,7 @@ export async function resetAdministrator(
   email: string | undefined,
   password: string,
 ): Promise<string> {
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await ctx.passwords.hash(password);
   return await command(ctx, async (work) => {
     const { sql } = work;
     const query = sql('users').where({ role: 'admin', kind: 'person' }).orderBy(['created_at', 'id']);

@@ -1,4 +1,4 @@
-import { type SecretBox, verifyPassword } from '../../platform/crypto.ts';
+import type { SecretBox } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -156,7 +156,7 @@ async function proved<T>(
   if (hash === null) {
     throw new EstateError('wrong_state', 'The account has no password, so it has no second factor here.');
   }
-  if (!(await verifyPassword(proof.password, hash))) {
+  if (!(await ctx.passwords.verify(proof.password, hash))) {
     throw invalidField('password', 'wrong', 'is not the present password');
   }
   return await command(ctx, async (work) => {

@@ -1,4 +1,3 @@
-import { hashPassword } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -48,7 +47,7 @@ export async function createUser(ctx: Ctx, input: UserInput): Promise<CreatedUse
     if (provider === 'sso') throw invalidField('password', 'not_offered', 'single sign-on needs none');
     requireGoodPassword(password, input.email);
   }
-  const passwordHash = password === undefined ? null : await hashPassword(password);
+  const passwordHash = password === undefined ? null : await ctx.passwords.hash(password);
   const invited = provider === 'local' && passwordHash === null;
   return await command(ctx, async (work) => {
     const permissions = await permissionsOfRole(work.sql, input.role);

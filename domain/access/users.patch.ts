@@ -1,4 +1,3 @@
-import { hashPassword, verifyPassword } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -87,12 +86,12 @@ async function checkedPassword(ctx: Ctx, id: string, patch: UserPatch): Promise<
   if (!user) throw notFound('user', id);
   if (
     patch.current_password !== undefined &&
-    !(await verifyPassword(patch.current_password, user.password_hash ?? ''))
+    !(await ctx.passwords.verify(patch.current_password, user.password_hash))
   ) {
     throw invalidField('current_password', 'wrong', 'is not the present password');
   }
   requireGoodPassword(patch.password, patch.email ?? user.email);
-  return await hashPassword(patch.password);
+  return await ctx.passwords.hash(patch.password);
 }
 
 function changedValues(user: UserRow, patch: UserPatch): Partial<UserRow> {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../platform/config.ts';
-import { createSecretBox, deriveKey, hashPassword, keyId, verifyPassword } from '../../platform/crypto.ts';
+import { createSecretBox, deriveKey, keyId } from '../../platform/crypto.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -94,13 +94,5 @@ describe('secrets', () => {
   it('derive another key for each purpose', () => {
     expect(deriveKey(key, 'a')).toHaveLength(32);
     expect(deriveKey(key, 'a').equals(deriveKey(key, 'b'))).toBe(false);
-  });
-
-  it('verify a password against its hash only', async () => {
-    const hash = await hashPassword('a quiet horse');
-    expect(await verifyPassword('a quiet horse', hash)).toBe(true);
-    expect(await verifyPassword('a quiet hors', hash)).toBe(false);
-    expect(await verifyPassword('a quiet horse', 'md5$x')).toBe(false);
-    expect(await hashPassword('a quiet horse')).not.toBe(hash);
   });
 });

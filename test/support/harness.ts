@@ -18,6 +18,7 @@ import { openDatabase } from '../../platform/database.ts';
 import { installation } from '../../platform/installation.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createOutbound } from '../../platform/outbound.ts';
+import { createPasswords } from '../../platform/passwords.ts';
 import { createSignals } from '../../platform/signals.ts';
 import { type Conformance, createConformance, type OpenApiDocument } from './conformance.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -91,6 +92,8 @@ export async function createTestServices(
     db,
     blobs: createDiskBlobStore(path.join(folder, 'files')),
     secrets: createSecretBox(config.secretKeys),
+    // a fifth of a second each at the cost that ships, and tests log in hundreds of times
+    passwords: createPasswords({ logN: 8, r: 8, p: 1 }),
     metamodels: createMetamodelStore(),
     settings: createSettingsStore(),
     sessions: createSessionReader(db),

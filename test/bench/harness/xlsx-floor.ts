@@ -9,6 +9,7 @@ import { type Ctx, systemCaller } from '../../../domain/context.ts';
 import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
+import { createPasswords } from '../../../platform/passwords.ts';
 import { planExtraction } from '../../../reports/extraction/extraction.plan.ts';
 import type { Cell, ColumnType } from '../../../reports/extraction/extraction.types.ts';
 import { readTables } from '../../../reports/extraction/extraction.write.ts';
@@ -41,6 +42,7 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
     origin: 'system',
     jobId: null,
     batch: { id: randomUUID(), toolName: 'bench' },
+    passwords: createPasswords(),
     metamodels: createMetamodelStore(),
     metamodel: await loadMetamodel(db),
     position: undefined,

@@ -9,6 +9,7 @@ import { systemCaller } from '../../../domain/context.ts';
 import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { createLogger } from '../../../platform/logging.ts';
+import { createPasswords } from '../../../platform/passwords.ts';
 import { startNode } from '../harness/processes.ts';
 import type { BareQuery, BareServerInput } from './bare-server.ts';
 
@@ -32,7 +33,8 @@ async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareSer
       origin: 'system',
       jobId: null,
       batch: { id: randomUUID(), toolName: 'bench' },
-      metamodels: createMetamodelStore(),
+      passwords: createPasswords(),
+    metamodels: createMetamodelStore(),
       metamodel: await loadMetamodel(db),
       position: undefined,
       ifMatch: undefined,

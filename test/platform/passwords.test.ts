@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { createPasswords } from '../../platform/passwords.ts';
+
+const password = 'a quiet horse';
+const shipped = createPasswords();
+const cheap = createPasswords({ logN: 8, r: 8, p: 1 });
+
+it('a hash costs what OWASP asks for, has its own salt, and fits its password only', async () => {
+  const hash = await shipped.hash(password);
+  expect(hash).toMatch(/^scrypt\$15\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
+  expect(await shipped.verify(password, hash)).toBe(true);
+  expect(await shipped.verify('a quiet hors', hash)).toBe(false);
+  expect(await shipped.hash(password)).not.toBe(hash);
+});
+
+it('a hash is checked at the cost that it was made with', async () => {
+  const hash = await cheap.hash(password);
+  expect(hash).toMatch(/^scrypt\$8\$8\$1\$/);
+  expect(await shipped.verify(password, hash)).toBe(true);
+  expect(await cheap.verify(password, await shipped.hash(password))).toBe(true);
+});
+
+it('nothing fits what is no hash, or none', async () => {
+  for (const stored of ['', 'md5$x', 'scrypt$8$8$1$$', null, undefined]) {
+    expect(await cheap.verify(password, stored), String(stored)).toBe(false);
+    expect(await cheap.verify('no account has this password', stored), String(stored)).toBe(false);
+  }
+});
+
+it('takes as long without a hash as with one', async () => {
+  const took = async (stored: string | null) => {
+    const before = process.cpuUsage();
+    await shipped.verify('something else', stored);
+    return process.cpuUsage(before).user;
+  };
+  const hash = await shipped.hash(password);
+  await took(null);
+  expect(await took(null)).toBeGreaterThan((await took(hash)) / 2);
+});
