@@ -24,12 +24,8 @@ export interface Passwords {
 
 function scryptAsync(password: string, salt: Buffer, { logN, r, p }: PasswordCost): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    scrypt(
-      password.normalize('NFKC'),
-      salt,
-      32,
-      { N: 2 ** logN, r, p, maxmem: MAX_MEMORY },
-      (error, key) => (error ? reject(error) : resolve(key)),
+    scrypt(password.normalize('NFKC'), salt, 32, { N: 2 ** logN, r, p, maxmem: MAX_MEMORY }, (error, key) =>
+      error ? reject(error) : resolve(key),
     );
   });
 }

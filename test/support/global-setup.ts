@@ -7,6 +7,7 @@ import { seedFacts } from '../../domain/eol/eol.seed.ts';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { openDatabase } from '../../platform/database.ts';
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
+import { compileAll } from './compiled.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,6 +18,7 @@ declare module 'vitest' {
 
 /** One PostgreSQL for the whole run, with a migrated template database that each test file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const compiled = compileAll();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-test-'));
   const server = await openEmbeddedPostgres({ dataDir: folder, log: pino({ level: 'silent' }) });
   const admin = openDatabase({ url: server.url, name: 'test setup', poolMax: 1 });
@@ -33,6 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await prepareDatabase(template);
   await seedFacts(template);
   await template.destroy();
+  await compiled;
   project.provide('serverUrl', server.url);
   return async () => {
     await server.stop();

@@ -31,9 +31,9 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId, project }: TestSpecification) => {
       const at = longest.findIndex((file) => moduleId.endsWith(`/test/${file}`));
-      if (at >= 0) return at;
-      // those that share a process follow each other, or the process would not be theirs for long
-      return longest.length + (project.config.isolate ? 0 : 1);
+      const known = at >= 0 ? at : longest.length;
+      // those that share a process follow each other: one of its own in between would end that, and a new one begin
+      return project.config.isolate ? known : longest.length + 1 + known;
     };
     const sorted = await super.sort(files);
     return sorted

@@ -1,12 +1,20 @@
-import path from 'node:path';
 import type { ViteUserConfig } from 'vitest/config';
+import { compileCache } from './compiled.ts';
 import { LongestFirst } from './longest-first.ts';
 
 /** How a process begins, ends and listens is tried here: each file needs one that nothing else was done to. */
-const alone = ['test/platform/**/*.test.ts'];
+const alone = ['connection-loss', 'embedded-postgres*', 'lifecycle', 'queue', 'startup', 'threads'].map(
+  (name) => `test/platform/${name}.test.ts`,
+);
 
 /** Parts that are begun by commands of their own. */
 export const notInSuite = ['test/bench/**', 'test/soak/**', 'test/random/**'];
+
+/**
+ * Node loads tests and what they test as it loads the service, from the same compiled modules. The runner would transform them:
+ * each use of an import would go through an object, and each process begin with waiting for the runner.
+ */
+const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 /** How the suite runs. @param skip patterns of files to leave out. */
 export function suite(skip: string[] = []): ViteUserConfig {
@@ -17,14 +25,15 @@ export function suite(skip: string[] = []): ViteUserConfig {
     maxWorkers,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // processes that tests start load the same modules again and again: Node keeps them compiled here
-    env: { NODE_COMPILE_CACHE: path.resolve(import.meta.dirname, '../../node_modules/.cache/compiled') },
+    env: { NODE_COMPILE_CACHE: compileCache },
+    experimental,
   } as const;
   const exclude = [...notInSuite, ...skip];
   return {
     test: {
       globalSetup: 'test/support/global-setup.ts',
       maxWorkers,
+      experimental,
       sequence: { sequencer: LongestFirst },
       projects: [
         {

@@ -34,7 +34,7 @@ async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareSer
       jobId: null,
       batch: { id: randomUUID(), toolName: 'bench' },
       passwords: createPasswords(),
-    metamodels: createMetamodelStore(),
+      metamodels: createMetamodelStore(),
       metamodel: await loadMetamodel(db),
       position: undefined,
       ifMatch: undefined,
