@@ -322,7 +322,7 @@ describe('what is left to a person', () => {
     const twin = instance.elsewhere.insert('cmdb_ci_appl', {
       name: 'Twin',
       short_description: description,
-      cost: '4711',
+      cost: '4711.25',
     });
     const made = await admin.post(`${base}/mappings`, {
       connection_id: connectionId,
@@ -346,7 +346,7 @@ describe('what is left to a person', () => {
       (await client.get(`${base}/questions?mapping_id=${mapping}`)).body;
     const { items } = await ask(admin);
     expect(items).toMatchObject([
-      { kind: 'match', record_name: 'Twin', remote: { 'attributes.costTotalAnnual': 4711 } },
+      { kind: 'match', record_name: 'Twin', remote: { 'attributes.costTotalAnnual': 4711.25 } },
     ]);
     expect(items[0].candidates).toEqual(expect.arrayContaining(candidates));
 
@@ -360,9 +360,9 @@ describe('what is left to a person', () => {
     const without = await looks('without', 'itsm_sync.view', 'inventory.view');
     const shown = (await ask(without)).items[0];
     expect(shown).toMatchObject({ record_name: 'Twin', remote: { name: 'Twin' } });
-    expect(JSON.stringify(shown)).not.toContain('4711');
+    expect(JSON.stringify(shown)).not.toContain('4711.25');
     const rows = await without.get(`${base}/sync/runs/${run.id}/staged`);
-    expect(rows.text).not.toContain('4711');
+    expect(rows.text).not.toContain('4711.25');
     const blind = await looks('blind', 'itsm_sync.view');
     for (const path of ['questions', `sync/runs/${run.id}/staged`, `sync/runs/${run.id}/plan`]) {
       expect((await blind.get(`${base}/${path}`)).body).toMatchObject({ permission: 'inventory.view' });
