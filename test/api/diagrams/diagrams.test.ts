@@ -226,9 +226,9 @@ describe('its cards', () => {
     const merged = await merge(admin, b, [a]);
     expect(merged.status, merged.text).toBe(200);
     expect(await shown()).toMatchObject({ label: 'Salaries', ref: b, refs: [b], links: [b] });
-    for (const of of [a, b]) {
-      const list = await viewer.get(`${url}?card_id=${of}&fields=id`);
-      expect(list.body.items ?? [], list.text).toEqual(of === b ? [{ id }] : []);
+    for (const card of [a, b]) {
+      const list = await viewer.get(`${url}?card_id=${card}&fields=id`);
+      expect(list.body.items ?? [], list.text).toEqual(card === b ? [{ id }] : []);
     }
     const undone = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
     expect(undone.status, undone.text).toBe(200);
