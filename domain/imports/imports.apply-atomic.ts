@@ -1,5 +1,6 @@
 import { inTransaction } from '../../platform/database.ts';
 import type { FieldError } from '../../platform/errors.ts';
+import { tidy } from '../../platform/heap.ts';
 import { command } from '../command.ts';
 import { holdEvents } from '../events/events.held.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
@@ -77,6 +78,7 @@ async function attempt(
             shares.read + shares.plan + ((batch + 1) / batches) * shares.apply,
             'Importing at once',
           );
+          tidy();
         }
         if (failed.length > 0) throw new AtomicRefusal(failed);
         const result = await endWithReport(work.sql, job, services);

@@ -1,5 +1,6 @@
 import { inTransaction, sqlState } from '../../platform/database.ts';
 import { EstateError, type FieldError } from '../../platform/errors.ts';
+import { tidy } from '../../platform/heap.ts';
 import { command } from '../command.ts';
 import type { JobCounts, JobStep, RunningJob } from '../jobs/jobs.running.ts';
 import type { ImportPayload } from '../jobs/kinds/import.ts';
@@ -58,6 +59,7 @@ export async function applyBatches(
       });
     }
     Object.assign(counts, stepAfter(counts, outcomes, batch + 1, from.batches).counts);
+    tidy();
   }
 }
 

@@ -1,4 +1,5 @@
 import { inTransaction } from '../../platform/database.ts';
+import { tidy } from '../../platform/heap.ts';
 import { openContent } from '../files/files.store.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
 import type { ImportPayload } from '../jobs/kinds/import.ts';
@@ -50,6 +51,7 @@ export async function readFile(
       await job.checkpoint({ sql }, step);
     });
     pending.catch(() => undefined);
+    tidy();
   }
   await pending;
   return { stage: 'plan' };
