@@ -13,6 +13,9 @@ import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
 import { registerTwoFactorRoutes } from './auth/auth.two-factor.routes.ts';
 import { registerBatchRoutes } from './batches/batches.routes.ts';
+import { registerProcessAssessmentRoutes } from './bpm/assessments.routes.ts';
+import { registerProcessDiagramRoutes } from './bpm/diagrams.routes.ts';
+import { registerProcessFlowRoutes } from './bpm/flow.routes.ts';
 import { registerCalculationRoutes } from './calculations/calculations.routes.ts';
 import { registerCardBulkRoutes } from './cards/cards.bulk.routes.ts';
 import { registerCardMergeRoutes } from './cards/cards.merge.routes.ts';
@@ -108,6 +111,9 @@ export const routeGroups: RouteGroup[] = [
   registerTodoRoutes,
   registerDocumentRoutes,
   registerFileRoutes,
+  registerProcessDiagramRoutes,
+  registerProcessFlowRoutes,
+  registerProcessAssessmentRoutes,
   registerFindingRoutes,
   registerScanRoutes,
   registerInitiativeRoutes,

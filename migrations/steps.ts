@@ -47,6 +47,7 @@ import * as complianceReadings from './steps/0056-compliance-readings.ts';
 import * as duplicates from './steps/0057-duplicates.ts';
 import * as risks from './steps/0058-risks.ts';
 import * as ppm from './steps/0060-ppm.ts';
+import * as bpm from './steps/0061-bpm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
 import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
@@ -104,4 +105,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0060-ppm', up: ppm.up },
   { name: '0058-risks', up: risks.up },
   { name: '0064-reference-catalogues', up: referenceCatalogues.up },
+  { name: '0061-bpm', up: bpm.up },
 ];

@@ -1,5 +1,12 @@
 import { adminDashboardReport } from './admin-dashboard/admin-dashboard.report.ts';
 import { appPortfolioReport } from './app-portfolio/app-portfolio.report.ts';
+import { bpmCapabilityHeatmapReport } from './bpm/capability-heatmap.report.ts';
+import { bpmDashboardReport } from './bpm/dashboard.report.ts';
+import { processDependenciesReport } from './bpm/dependencies.report.ts';
+import { elementApplicationMapReport } from './bpm/element-application-map.report.ts';
+import { capabilityProcessMatrixReport, processApplicationMatrixReport } from './bpm/matrices.report.ts';
+import { processMapReport } from './bpm/process-map.report.ts';
+import { valueStreamMatrixReport } from './bpm/value-stream-matrix.report.ts';
 import { capabilityHeatmapReport } from './capability-heatmap/capability-heatmap.report.ts';
 import { costReport } from './cost/cost.report.ts';
 import { costTreemapReport } from './cost-treemap/cost-treemap.report.ts';
@@ -38,6 +45,14 @@ export const reportCatalogue: readonly Report[] = [
   ppmGroupOptionsReport,
   ppmDashboardReport,
   ppmGanttReport,
+  bpmDashboardReport,
+  capabilityProcessMatrixReport,
+  processApplicationMatrixReport,
+  processDependenciesReport,
+  bpmCapabilityHeatmapReport,
+  elementApplicationMapReport,
+  processMapReport,
+  valueStreamMatrixReport,
 ];
 
 const byName = new Map(reportCatalogue.map((report) => [report.name, report]));

@@ -18,6 +18,10 @@ export const tags = [
     description: 'Drawings that know their cards, groups of them, and those that are made here',
   },
   {
+    name: 'Processes',
+    description: 'Diagrams of processes with their elements, flows that are approved, and assessments',
+  },
+  {
     name: 'Compliance',
     description: 'How the landscape keeps its regulations, and what is decided about gaps',
   },

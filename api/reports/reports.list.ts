@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Report } from '../../reports/report.ts';
 import { reportCatalogue } from '../../reports/reports.catalogue.ts';
+import * as bpm from '../schemas/reports.bpm.ts';
 import { PortfolioReportSchema, RoadmapReportSchema } from '../schemas/reports.cards.ts';
 import { CostReportSchema, CostTreemapReportSchema } from '../schemas/reports.costs.ts';
 import { DataQualityReportSchema } from '../schemas/reports.data-quality.ts';
@@ -44,6 +45,14 @@ const answers: Record<string, TSchema> = {
   'ppm-group-options': PpmGroupOptionsSchema,
   'ppm-dashboard': PpmDashboardSchema,
   'ppm-gantt': PpmGanttSchema,
+  'bpm-dashboard': bpm.BpmDashboardSchema,
+  'bpm-capability-process-matrix': bpm.CapabilityProcessMatrixSchema,
+  'bpm-process-application-matrix': bpm.ProcessApplicationMatrixSchema,
+  'bpm-process-dependencies': bpm.ProcessDependenciesSchema,
+  'bpm-capability-heatmap': bpm.BpmCapabilityHeatmapSchema,
+  'bpm-element-application-map': bpm.ElementApplicationMapSchema,
+  'bpm-process-map': bpm.ProcessMapSchema,
+  'bpm-value-stream-matrix': bpm.ValueStreamMatrixSchema,
 };
 
 /** Every report, in the order of the API's description. */

@@ -166,6 +166,8 @@ export const PersonalDataSchema = Type.Object(
     task_comments: rows,
     risks: rows,
     risk_mitigations: rows,
+    process_assessments: rows,
+    process_flows: rows,
     sign_ins: rows,
   },
   { $id: 'PersonalData', ...closed },

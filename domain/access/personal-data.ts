@@ -56,6 +56,14 @@ const kept: Record<string, string> = {
       'completion_notes', o.completion_notes) as item
     from (select ?::uuid as person) v join risk_mitigation_occurrences o on v.person in (o.assigned_owner_id, o.completed_by)
     join risk_mitigation_tasks t on t.id = o.task_id order by o.id desc`,
+  process_assessments: `select json_build_object('id', a.id, 'process_id', a.process_id,
+      'assessment_date', a.assessment_date, 'overall_score', a.overall_score, 'notes', a.notes) as item
+    from process_assessments a where a.assessor_id = ?::uuid order by a.id desc`,
+  process_flows: `select json_build_object('id', v.id, 'process_id', v.process_id, 'revision', v.revision,
+      'status', v.status, 'created', v.created_by = u.id, 'submitted', v.submitted_by = u.id,
+      'approved', v.approved_by = u.id) as item
+    from users u join process_flow_versions v on u.id in (v.created_by, v.submitted_by, v.approved_by)
+    where u.id = ?::uuid order by v.id desc`,
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,

@@ -1,4 +1,5 @@
 import { assessmentUndo } from '../assessments/assessments.events.ts';
+import { bpmUndo } from '../bpm/bpm.events.ts';
 import { calculationUndo } from '../calculations/calculations.undo.ts';
 import { mergeUndo } from '../cards/merge/merge.events.undo.ts';
 import { catalogueUndo } from '../catalogues/catalogues.undo.ts';
@@ -23,6 +24,7 @@ export const undoSpecs: UndoSpec[] = [
   // one group a line
   metamodelUndo,
   assessmentUndo,
+  bpmUndo,
   calculationUndo,
   catalogueUndo,
   collaborationUndo,

@@ -1,3 +1,4 @@
+import { deleteOfProcesses, unlinkCards } from '../bpm/bpm.leave.ts';
 import type { Work } from '../command.ts';
 import type { FindingRow } from '../compliance/compliance.types.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
@@ -87,6 +88,8 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
     );
   }
   await leaveRisks(work, byId);
+  await deleteOfProcesses(work, [...byId.keys()]);
+  await unlinkCards(work, [...byId.keys()]);
   for (const row of await leaving<StoredRow>(work, 'favorites', [...byId.keys()])) {
     work.emit(favoriteEvent(row, null));
   }

@@ -1,6 +1,7 @@
 import type { BlobStore } from '../../platform/blobs.ts';
 import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
 import { removeOldAnalyses, removeOldModels } from '../analysis/runs.retention.ts';
+import { removeUnusedContents } from '../bpm/contents.store.ts';
 import { removeLeftDrawings } from '../diagrams/drawings.store.ts';
 import { PURGED_THROUGH } from '../events/changes.ts';
 import { removeStale } from '../imports/imports.staging.ts';
@@ -43,6 +44,7 @@ const chores: Record<string, Chore> = {
   ai_usage: expired('ai_usage', 'day < now() - make_interval(days => ?)', ({ events_days }) => events_days),
   analysis_runs: (sql, { analysis_runs_days }) => removeOldAnalyses(sql, analysis_runs_days, BATCH),
   duplicate_models: (sql, { analysis_runs_days }) => removeOldModels(sql, analysis_runs_days, BATCH),
+  process_contents: (sql, { files_days }) => removeUnusedContents(sql, files_days, BATCH),
   notifications: (sql) => removeOldNotifications(sql, BATCH),
   mails: (sql) => removeOldMails(sql, BATCH),
 };

@@ -237,6 +237,15 @@ const itsmDrifted: NotificationRule = {
   many: (count) => `The tables of ${count} synchronisations have changed`,
 };
 
+/** News of a version of a process's flow, for those whom its event names. */
+const ofFlow = (type: NotificationType, asked: string, done: string): NotificationRule => ({
+  type,
+  to: (event) => listOf(event.data.recipients),
+  title: (facts) => `${asked} the flow of ${name(facts)}`,
+  message: ({ actor, event }) => `${actor} has ${done} revision ${event.data.revision}.`,
+  many: (count) => `${count} flows of processes were ${done}`,
+});
+
 /**
  * The one table of what is told to whom: event type to rules. Of the rules of an event each user is told by the first
  * that fits.
@@ -261,6 +270,26 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'itsm_mapping.alerted': [itsmAlerted],
   'itsm_mapping.drifted': [itsmDrifted],
   'itsm_mapping.recovered': [itsmRecovered],
+  'process_flow.submitted': [
+    {
+      ...ofFlow('process_flow_approval_requested', 'You are asked to approve', 'submitted'),
+      // the same event undone takes the question back
+      when: (event) => newValue(event, 'status') === 'pending',
+      many: (count) => `You are asked to approve ${count} flows of processes`,
+    },
+  ],
+  'process_flow.approved': [
+    {
+      ...ofFlow('process_flow_approved', 'Approved:', 'approved'),
+      when: (event) => newValue(event, 'status') === 'published',
+    },
+  ],
+  'process_flow.rejected': [
+    {
+      ...ofFlow('process_flow_rejected', 'Rejected:', 'rejected'),
+      when: (event) => newValue(event, 'status') === 'draft',
+    },
+  ],
   'survey.sent': [
     {
       type: 'survey_request',

@@ -5,6 +5,7 @@ import { aiAnalysisRows } from './matrix/ai-analysis.data.ts';
 import { architectRows } from './matrix/architect.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
 import { bookmarkRows } from './matrix/bookmarks.data.ts';
+import { bpmRows } from './matrix/bpm.data.ts';
 import { calculationRows } from './matrix/calculations.data.ts';
 import { cardBulkRows } from './matrix/card-bulk.data.ts';
 import { cardMergeRows } from './matrix/card-merge.data.ts';
@@ -227,6 +228,7 @@ export const table: Row[] = [
   extractRows,
   odataRows,
   eolRows,
+  bpmRows,
   complianceRows,
   diagramRows,
   ppmRows,

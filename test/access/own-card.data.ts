@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { elementOf, flowOf, putDiagram, xml } from './matrix/bpm.data.ts';
 import { diagram } from './matrix/diagrams.data.ts';
 import type { Call } from './matrix.row.ts';
 import type { World } from './world.ts';
@@ -6,10 +7,34 @@ import type { World } from './world.ts';
 /** An operation that a stakeholder role on the card allows, and a request of it that touches the given card. */
 export interface CardRow {
   operation: string;
+  /** The type of the card; `Application` unless given. */
+  type?: string;
   call(world: World, card: string): Call | Promise<Call>;
 }
 
 const row = (operation: string, call: CardRow['call'] = onIt): CardRow => ({ operation, call });
+
+const ofProcess = (operation: string, call: CardRow['call'] = onProcess()): CardRow => ({
+  ...row(operation.replace(' ', ' /api/v1/bpm/processes/{process_id}'), call),
+  type: 'BusinessProcess',
+});
+const onProcess =
+  (body?: unknown): CardRow['call'] =>
+  (_, process_id) => ({ path: { process_id }, ...(body ? { body } : {}) });
+/** A process with a diagram that the administrator has saved. */
+const drawn =
+  (call: CardRow['call'] = onProcess()): CardRow['call'] =>
+  async (w, card) => {
+    await putDiagram(w, card);
+    return call(w, card);
+  };
+
+const flow =
+  (status: 'draft' | 'pending' = 'draft', more: Call = {}): CardRow['call'] =>
+  async (w, process_id) => ({
+    ...more,
+    path: { process_id, version_id: await flowOf(w, process_id, status), ...more.path },
+  });
 
 const onIt: CardRow['call'] = (_, card) => ({ path: { id: card } });
 const onItWith =
@@ -43,6 +68,12 @@ const form: Pick<Call, 'raw'> = {
   raw: {
     mediaType: 'multipart/form-data; boundary=nowhere-else',
     text: '--nowhere-else\r\ncontent-disposition: form-data; name="file"; filename="note.txt"\r\n\r\nA note.\r\n--nowhere-else--\r\n',
+  },
+};
+const bpmnForm: Pick<Call, 'raw'> = {
+  raw: {
+    mediaType: form.raw!.mediaType,
+    text: `--nowhere-else\r\ncontent-disposition: form-data; name="file"; filename="p.bpmn"\r\n\r\n${xml}\r\n--nowhere-else--\r\n`,
   },
 };
 const file: CardRow['call'] = async (w, card) => {
@@ -144,6 +175,40 @@ export const cardRows: CardRow[] = [
     return { path: { id, tag_id } };
   }),
   row('POST /api/v1/favorites/{card_id}', (_, card_id) => ({ path: { card_id } })),
+
+  ofProcess('GET /diagram', drawn()),
+  ofProcess('GET /diagram/versions', drawn()),
+  ofProcess('GET /diagram/export/bpmn', drawn()),
+  ofProcess('GET /diagram/export/svg', drawn()),
+  ofProcess('GET /elements', drawn()),
+  ofProcess('GET /flow/published'),
+  ofProcess('PUT /diagram', onProcess({ bpmn_xml: xml })),
+  ofProcess('DELETE /diagram', drawn()),
+  ofProcess('POST /diagram/import', (_, process_id) => ({ path: { process_id }, ...bpmnForm })),
+  ofProcess('PUT /elements/{element_id}', async (w, process_id) => ({
+    path: { process_id, element_id: await elementOf(w, process_id) },
+    body: { custom_fields: { minutes: 5 } },
+  })),
+
+  ofProcess('GET /flow/drafts'),
+  ofProcess('POST /flow/drafts', onProcess({ bpmn_xml: xml })),
+  ofProcess('GET /flow/archived'),
+  ofProcess('GET /flow/permissions'),
+  ofProcess('GET /flow/compare', async (w, process_id) => {
+    const id = await flowOf(w, process_id);
+    return { path: { process_id }, query: `base_id=${id}&other_id=${id}` };
+  }),
+  ofProcess('GET /flow/versions/{version_id}', flow()),
+  ofProcess('PATCH /flow/versions/{version_id}', flow('draft', { body: { bpmn_xml: xml } })),
+  ofProcess('DELETE /flow/versions/{version_id}', flow()),
+  ofProcess('POST /flow/versions/{version_id}/submit', flow()),
+  ofProcess('POST /flow/versions/{version_id}/approve', flow('pending')),
+  ofProcess('POST /flow/versions/{version_id}/reject', flow('pending')),
+  ofProcess('GET /flow/versions/{version_id}/draft-elements', flow()),
+  ofProcess(
+    'PUT /flow/versions/{version_id}/draft-elements/{bpmn_element_id}',
+    flow('draft', { path: { bpmn_element_id: 't1' }, body: { custom_fields: { minutes: 5 } } }),
+  ),
 
   row('GET /api/v1/cards/{id}/stakeholders'),
   row('POST /api/v1/cards/{id}/stakeholders', async (w, id) => ({

@@ -14,12 +14,14 @@ let demands: Map<string, string>;
 beforeAll(async () => {
   w = await createWorld();
   const admin = await w.client('admin');
-  const made = await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', {
-    key: KEEPER,
-    label: 'Keeper',
-    permissions: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, true])),
-  });
-  expect(made.status, made.text).toBe(201);
+  for (const type of ['Application', 'BusinessProcess']) {
+    const made = await admin.post(`/api/v1/metamodel/types/${type}/stakeholder-roles`, {
+      key: KEEPER,
+      label: 'Keeper',
+      permissions: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, true])),
+    });
+    expect(made.status, made.text).toBe(201);
+  }
   const { paths } = w.t.app.swagger() as unknown as {
     paths: Record<string, Record<string, Record<string, unknown>>>;
   };
@@ -59,7 +61,7 @@ async function send({ operation }: CardRow, call: Call, client: TestClient) {
 describe.each(cardRows)('$operation', (row) => {
   test('is allowed on a card by a role on it', async () => {
     const client = await actor(row);
-    const card = await w.card();
+    const card = await w.card({ type: row.type ?? 'Application' });
     await w.stakeholder(card, client.userId, KEEPER);
     const call = await row.call(w, card);
     const answer = await send(row, call, client);
@@ -70,7 +72,7 @@ describe.each(cardRows)('$operation', (row) => {
 
   test('is refused on another card', async () => {
     const client = await actor(row);
-    const call = await row.call(w, await w.card());
+    const call = await row.call(w, await w.card({ type: row.type ?? 'Application' }));
     await written(w);
     const answer = await send(row, call, client);
     if (!call.refused?.(answer.body)) {

@@ -20,9 +20,16 @@ const apart = [
   'supplier_names',
   'supplier_cards',
   'modernizations',
+  'process_content_elements',
 ];
+const SHOWN = `exists (select from process_diagrams d where t.id in (d.content_id, d.thumbnail_id))
+  or exists (select from process_flow_versions f where t.id in (f.content_id, f.thumbnail_id))`;
 /** Of these tables only some rows are part of the inventory: contents in use, and merges that stand. */
-const standing: Record<string, string> = { files: 'expires_at is null', card_merges: 'undone_at is null' };
+const standing: Record<string, string> = {
+  files: 'expires_at is null',
+  card_merges: 'undone_at is null',
+  process_contents: SHOWN,
+};
 const left = ['updated_at', 'updated_by', 'version', 'expires_at'];
 
 /** What stands in every table of the inventory, row by row, but for who changed it last and when. */

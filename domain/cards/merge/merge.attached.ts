@@ -10,6 +10,8 @@ import { type CardReference, cardReferences } from './merge.references.ts';
 /** A row that was given to the survivor. */
 export interface MovedRow {
   table: string;
+  /** Absent in journals from before: tables had one column each that refers to cards. */
+  column?: string;
   id: string;
   /** The merged card on which it hung. */
   from: string;
@@ -72,7 +74,7 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Merg
       [survivor.id, gone],
     );
     for (const { id, from, owner } of rows as { id: string; from: string; owner: string | null }[]) {
-      result.moved.push({ table, id, from });
+      result.moved.push({ table, column, id, from });
       emit(movedEvent(reference, type, { id, from, to: survivor.id, owner }));
     }
   }

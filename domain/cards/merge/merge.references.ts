@@ -98,6 +98,13 @@ export const cardReferences: CardReference[] = [
       },
     },
   },
+  { entity: 'process diagram', table: 'process_diagrams', column: 'process_id' },
+  { entity: 'process flow', table: 'process_flow_versions', column: 'process_id' },
+  { entity: 'process assessment', table: 'process_assessments', column: 'process_id' },
+  { entity: 'process element link', table: 'process_element_links', column: 'process_id' },
+  { entity: 'process element link', table: 'process_element_links', column: 'application_id' },
+  { entity: 'process element link', table: 'process_element_links', column: 'data_object_id' },
+  { entity: 'process element link', table: 'process_element_links', column: 'it_component_id' },
   {
     entity: 'survey response',
     table: 'survey_responses',

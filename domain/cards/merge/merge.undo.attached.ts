@@ -22,7 +22,7 @@ interface MoveOutcome {
 async function moveBack(undoing: Undoing, reference: CardReference): Promise<void> {
   const { work, journal, survivorId, conflict } = undoing;
   const { table, column, entity } = reference;
-  const wanted = journal.moved.filter((row) => row.table === table);
+  const wanted = journal.moved.filter((row) => row.table === table && (row.column ?? column) === column);
   if (wanted.length === 0) return;
   const { rows } = await work.sql.raw(
     `with wanted as (

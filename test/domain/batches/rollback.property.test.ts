@@ -9,6 +9,7 @@ import { createTestApp, type TestApp, type TestClient } from '../../support/harn
 import { tablesOf } from '../../support/tables.ts';
 import { askedActs } from './acts/asked.ts';
 import { attachedActs, onCardActs } from './acts/attached.ts';
+import { bpmActs } from './acts/bpm.ts';
 import { cardActs, plainCardActs } from './acts/cards.ts';
 import { diagramActs } from './acts/diagrams.ts';
 import { findingActs } from './acts/findings.ts';
@@ -36,6 +37,7 @@ const all = chosen(
   diagramActs,
   ppmActs,
   riskActs,
+  bpmActs,
 );
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);

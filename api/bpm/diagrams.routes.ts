@@ -1,0 +1,242 @@
+import fastifyMultipart from '@fastify/multipart';
+import Type from 'typebox';
+import { requireWriter, rights } from '../../domain/bpm/bpm.access.ts';
+import { readModelFile, readModelText, readThumbnail } from '../../domain/bpm/bpmn.read.ts';
+import {
+  exportModel,
+  exportPicture,
+  listDiagramVersions,
+  readDiagram,
+} from '../../domain/bpm/diagrams.queries.ts';
+import { deleteDiagram, saveDiagram } from '../../domain/bpm/diagrams.save.ts';
+import { linkElement } from '../../domain/bpm/elements.link.ts';
+import { type ElementFilter, listElements } from '../../domain/bpm/elements.list.ts';
+import type { LinkInput } from '../../domain/bpm/links.check.ts';
+import { sha256 } from '../../platform/crypto.ts';
+import { sendJson, sendResource } from '../json.ts';
+import type { AnswerHeader } from '../openapi/headers.ts';
+import { operation } from '../operation.ts';
+import { applyIdempotencyKey } from '../plugins/idempotency.ts';
+import { registerValidation } from '../plugins/validation.ts';
+import * as schemas from '../schemas/bpm.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+import { receiveModel, sendDiagramFile } from './bpm.file.ts';
+
+const tag = 'Processes';
+const reading = {
+  tag,
+  module: 'bpm',
+  permission: 'bpm.view',
+  permissionNote: 'and inventory.view or card.view',
+} as const;
+const editing = {
+  tag,
+  module: 'bpm',
+  permission: 'login',
+  permissionNote: 'bpm.edit or card.bpm_edit',
+} as const;
+const relating = {
+  ...editing,
+  permissionNote:
+    'bpm.edit or card.bpm_edit, and relations.manage or card.manage_relations where relations follow',
+} as const;
+const base = '/api/v1/bpm/processes/:process_id';
+const FORM_ROOM = 64 * 1024;
+const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
+const saved = { description: 'What the save did', schema: Type.Ref('SavedProcessDiagram#') };
+
+/** Diagrams of processes, and the elements in them. */
+export async function registerProcessDiagramRoutes(app: App): Promise<void> {
+  for (const schema of [
+    schemas.DiagramSchema,
+    schemas.VersionItemSchema,
+    schemas.SavedDiagramSchema,
+    schemas.DeletedDiagramSchema,
+    schemas.ElementSchema,
+    schemas.ElementItemSchema,
+  ])
+    app.addSchema(schema);
+
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url: `${base}/diagram`,
+    id: 'getProcessDiagram',
+    summary: 'Read the diagram of a process',
+    description: 'Null for a process that has none.',
+    params: schemas.ProcessParams,
+    query: schemas.VersionQuery,
+    answers: { 200: { description: 'The diagram', schema: Type.Ref('ProcessDiagram#') } },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await readDiagram(ctx, params.process_id, query.version)),
+  });
+
+  operation(app, {
+    ...relating,
+    method: 'PUT',
+    url: `${base}/diagram`,
+    id: 'saveProcessDiagram',
+    summary: 'Save the diagram of a process as its next version',
+    description:
+      'The model is kept to the letter. Elements are found again by their ids and keep their links; links of elements that are gone go, and with the last link to a card the relation that came with it.',
+    params: schemas.ProcessParams,
+    body: schemas.DiagramSaveBody,
+    bodyExample: { bpmn_xml: schemas.bpmnExample },
+    bodyLimit: schemas.MODEL_BODY,
+    headers: ['If-Match'],
+    answers: { 200: saved },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body }) => {
+      await requireWriter(ctx, params.process_id, rights.edit);
+      const model = await readModelText(body.bpmn_xml, 'bpmn_xml');
+      const thumbnail = body.svg_thumbnail ? readThumbnail(body.svg_thumbnail, 'svg_thumbnail') : null;
+      return await saveDiagram(ctx, params.process_id, { model, thumbnail, dryRun: body.dry_run });
+    },
+  });
+
+  operation(app, {
+    ...relating,
+    method: 'DELETE',
+    url: `${base}/diagram`,
+    id: 'deleteProcessDiagram',
+    summary: 'Delete the diagram of a process with all its versions, elements and links',
+    description: 'Flow versions stay. It can be undone as a batch.',
+    params: schemas.ProcessParams,
+    headers: ['If-Match'],
+    answers: { 200: { description: 'What went', schema: Type.Ref('DeletedProcessDiagram#') } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params }) => await deleteDiagram(ctx, params.process_id),
+  });
+
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url: `${base}/diagram/versions`,
+    id: 'listProcessDiagramVersions',
+    summary: 'List the versions of a diagram',
+    params: schemas.ProcessParams,
+    query: listQuery(['version', 'created_at'], 'version', {}),
+    answers: {
+      200: { description: 'Versions, newest first', schema: listAnswer(Type.Ref('ProcessDiagramVersion#')) },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listDiagramVersions(ctx, params.process_id, query)),
+  });
+
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url: `${base}/diagram/export/bpmn`,
+    id: 'exportProcessModel',
+    summary: 'Download the model',
+    description: 'Byte for byte as it was sent, in the encoding that `charset` names.',
+    params: schemas.ProcessParams,
+    query: schemas.VersionQuery,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'BPMN 2.0',
+        schema: Type.String({ contentMediaType: 'application/xml' }),
+        mediaType: 'application/xml',
+        headers: fileHeaders,
+      },
+    },
+    handler: async ({ ctx, params, query, request, reply }) => {
+      const file = await exportModel(ctx, params.process_id, query.version);
+      return sendDiagramFile(request, reply, file, { ending: 'bpmn', mediaType: 'application/xml' });
+    },
+  });
+
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url: `${base}/diagram/export/svg`,
+    id: 'exportProcessPicture',
+    summary: 'Download the picture of a diagram',
+    description:
+      'The one that was sent with the model, else one that is drawn from its diagram interchange. Always as an attachment that runs nothing.',
+    params: schemas.ProcessParams,
+    query: schemas.VersionQuery,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'SVG',
+        schema: Type.String({ contentMediaType: 'image/svg+xml' }),
+        mediaType: 'image/svg+xml',
+        headers: fileHeaders,
+      },
+    },
+    handler: async ({ ctx, params, query, request, reply }) => {
+      const file = await exportPicture(ctx, params.process_id, query.version);
+      return sendDiagramFile(request, reply, file, { ending: 'svg', mediaType: 'image/svg+xml' });
+    },
+  });
+
+  operation(app, {
+    ...reading,
+    method: 'GET',
+    url: `${base}/elements`,
+    id: 'listProcessElements',
+    summary: 'List the elements of a diagram with the cards to which they are linked',
+    params: schemas.ProcessParams,
+    query: listQuery(schemas.elementSorts, 'sequence_order', schemas.elementFilters),
+    answers: {
+      200: {
+        description: 'Elements, in the order of the document',
+        schema: listAnswer(Type.Ref('ProcessElementItem#')),
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listElements(ctx, params.process_id, query as typeof query & ElementFilter)),
+  });
+
+  operation(app, {
+    ...relating,
+    method: 'PUT',
+    url: `${base}/elements/:element_id`,
+    id: 'linkProcessElement',
+    summary: 'Link an element to an application, a data object and an IT component',
+    description:
+      'Replaces what the element was linked to: what is absent is linked no more. The first link to a card relates the process to it; the last that goes takes back the relation that came with a link, unless somebody has written on it.',
+    params: schemas.ElementParams,
+    body: schemas.LinkBody,
+    bodyExample: { application_id: null, custom_fields: { minutes: 5 } },
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The element', schema: Type.Ref('ProcessElement#'), headers: ['ETag'] } },
+    errors: ['wrong_state', 'cardinality_exceeded'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await linkElement(ctx, params.process_id, params.element_id, body as LinkInput)),
+  });
+
+  // with a parser of its own, and the service's own checks instead of the framework's
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    await uploads.register(fastifyMultipart);
+
+    operation(uploads, {
+      ...relating,
+      method: 'POST',
+      url: `${base}/diagram/import`,
+      id: 'importProcessDiagram',
+      summary: 'Save a BPMN file as the next version of a diagram',
+      description: 'As a save; the file is kept byte for byte, in the encoding that it declares.',
+      params: schemas.ProcessParams,
+      query: schemas.DryRunQuery,
+      consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
+      bodyLimit: schemas.MODEL_BODY + FORM_ROOM,
+      ownIdempotency: true,
+      answers: { 200: saved },
+      errors: ['wrong_state'],
+      handler: async ({ ctx, params, query, request, reply }) => {
+        await requireWriter(ctx, params.process_id, rights.edit);
+        const content = await receiveModel(request);
+        if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
+        const model = await readModelFile(content, 'file');
+        return await saveDiagram(ctx, params.process_id, { model, thumbnail: null, dryRun: query.dry_run });
+      },
+    });
+  });
+}

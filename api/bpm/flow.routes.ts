@@ -1,0 +1,267 @@
+import Type from 'typebox';
+import { requireWriter, rights } from '../../domain/bpm/bpm.access.ts';
+import { readModelText, readThumbnail } from '../../domain/bpm/bpmn.read.ts';
+import type { ElementFilter } from '../../domain/bpm/elements.list.ts';
+import { createDraft, deleteDraft, patchDraft } from '../../domain/bpm/flow.commands.ts';
+import { compareFlows } from '../../domain/bpm/flow.compare.ts';
+import { approveFlow, rejectFlow, submitFlow } from '../../domain/bpm/flow.decide.ts';
+import { listDraftElements, planLink } from '../../domain/bpm/flow.links.ts';
+import { listFlows, readFlow, readFlowPermissions, readPublished } from '../../domain/bpm/flow.list.ts';
+import type { LinkInput } from '../../domain/bpm/links.check.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import * as schemas from '../schemas/bpm.flow.ts';
+import { elementFilters, elementSorts, MODEL_BODY, ProcessParams } from '../schemas/bpm.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Processes';
+const base = '/api/v1/bpm/processes/:process_id/flow';
+const viewing = { tag, module: 'bpm', permission: 'login', permissionNote: 'bpm.view or card.view' } as const;
+const drafting = {
+  tag,
+  module: 'bpm',
+  permission: 'login',
+  permissionNote: 'bpm.manage_drafts or card.bpm_manage_drafts',
+} as const;
+const approving = {
+  tag,
+  module: 'bpm',
+  permission: 'login',
+  permissionNote: 'bpm.approve_flows or card.bpm_approve',
+} as const;
+const flow = Type.Ref('ProcessFlowVersion#');
+const listed = listAnswer(Type.Ref('ProcessFlowVersionItem#'));
+const written = { 200: { description: 'The version', schema: flow, headers: ['ETag' as const] } };
+const changing = {
+  params: schemas.VersionParams,
+  headers: ['If-Match' as const],
+  answers: written,
+  errors: ['wrong_state' as const],
+};
+const idsOf = (params: { process_id: string; version_id: string }) => ({
+  process: params.process_id,
+  version: params.version_id,
+});
+const pictureOf = (text: string | null | undefined) =>
+  text === undefined ? undefined : text === null ? null : readThumbnail(text, 'svg_thumbnail');
+
+/** Versions of the flow of a process: drafted, submitted, approved. */
+export function registerProcessFlowRoutes(app: App): void {
+  for (const schema of [
+    schemas.FlowSchema,
+    schemas.FlowItemSchema,
+    schemas.PublishedSchema,
+    schemas.DraftElementSchema,
+    schemas.DraftElementItemSchema,
+    schemas.ComparisonSchema,
+    schemas.FlowPermissionsSchema,
+  ])
+    app.addSchema(schema);
+
+  operation(app, {
+    tag,
+    module: 'bpm',
+    permission: 'bpm.view',
+    permissionNote: 'and inventory.view or card.view',
+    method: 'GET',
+    url: `${base}/published`,
+    id: 'getPublishedProcessFlow',
+    summary: 'Read the version of a flow that is in force',
+    description: 'Null for a process whose flow was never approved.',
+    params: ProcessParams,
+    answers: { 200: { description: 'The version', schema: Type.Ref('PublishedProcessFlow#') } },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readPublished(ctx, params.process_id)),
+  });
+
+  operation(app, {
+    ...viewing,
+    method: 'GET',
+    url: `${base}/drafts`,
+    id: 'listProcessFlowDrafts',
+    summary: 'List the versions of a flow that are drafts or wait for approval',
+    description: 'A page of more than 32 MiB is refused: leave `bpmn_xml` out by `fields`, or ask for fewer.',
+    params: ProcessParams,
+    query: listQuery(schemas.flowSorts, 'revision', {}),
+    answers: { 200: { description: 'Versions, newest first', schema: listed } },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listFlows(ctx, params.process_id, ['draft', 'pending'], query)),
+  });
+
+  operation(app, {
+    ...drafting,
+    method: 'POST',
+    url: `${base}/drafts`,
+    id: 'createProcessFlowDraft',
+    summary: 'Begin a draft',
+    description: 'With `based_on_id` it plans the links of that version for the elements that it has too.',
+    params: ProcessParams,
+    body: schemas.FlowCreateBody,
+    bodyExample: schemas.flowExample,
+    bodyLimit: MODEL_BODY,
+    answers: { 201: { description: 'The draft', schema: flow, headers: ['ETag'] } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body, reply }) => {
+      await requireWriter(ctx, params.process_id, rights.drafts);
+      const text = await createDraft(ctx, params.process_id, {
+        model: await readModelText(body.bpmn_xml, 'bpmn_xml'),
+        thumbnail: pictureOf(body.svg_thumbnail) ?? null,
+        based_on_id: body.based_on_id ?? null,
+      });
+      return sendResource(reply.code(201), text);
+    },
+  });
+
+  operation(app, {
+    ...viewing,
+    method: 'GET',
+    url: `${base}/archived`,
+    id: 'listArchivedProcessFlows',
+    summary: 'List the versions of a flow that were in force before',
+    params: ProcessParams,
+    query: listQuery(schemas.flowSorts, 'revision', {}),
+    answers: { 200: { description: 'Versions, newest first', schema: listed } },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listFlows(ctx, params.process_id, ['archived'], query)),
+  });
+
+  operation(app, {
+    ...viewing,
+    method: 'GET',
+    url: `${base}/permissions`,
+    id: 'getProcessFlowPermissions',
+    summary: 'Read what the caller may do with a flow',
+    params: ProcessParams,
+    answers: { 200: { description: 'What is allowed', schema: Type.Ref('ProcessFlowPermissions#') } },
+    handler: async ({ ctx, params }) => await readFlowPermissions(ctx, params.process_id),
+  });
+
+  operation(app, {
+    ...viewing,
+    method: 'GET',
+    url: `${base}/compare`,
+    id: 'compareProcessFlows',
+    summary: 'Compare two versions of a flow, element by element',
+    description:
+      'Elements are found again by their ids; what they are planned to be linked to is compared as well.',
+    params: ProcessParams,
+    query: schemas.CompareQuery,
+    answers: { 200: { description: 'How they differ', schema: Type.Ref('ProcessFlowComparison#') } },
+    handler: async ({ ctx, params, query }) =>
+      await compareFlows(ctx, params.process_id, { base: query.base_id, other: query.other_id }),
+  });
+
+  operation(app, {
+    ...viewing,
+    method: 'GET',
+    url: `${base}/versions/:version_id`,
+    id: 'getProcessFlow',
+    summary: 'Read one version of a flow',
+    params: schemas.VersionParams,
+    answers: { 200: { description: 'The version', schema: flow } },
+    handler: async ({ ctx, params, reply }) =>
+      sendJson(reply, await readFlow(ctx, params.process_id, params.version_id)),
+  });
+
+  operation(app, {
+    ...drafting,
+    ...changing,
+    method: 'PATCH',
+    url: `${base}/versions/:version_id`,
+    id: 'patchProcessFlow',
+    summary: 'Change a draft',
+    description: 'Links that it plans for elements that the new model has not go.',
+    body: schemas.FlowPatchBody,
+    bodyExample: schemas.flowExample,
+    bodyLimit: MODEL_BODY,
+    handler: async ({ ctx, params, body, reply }) => {
+      await requireWriter(ctx, params.process_id, rights.drafts);
+      const model = body.bpmn_xml === undefined ? undefined : await readModelText(body.bpmn_xml, 'bpmn_xml');
+      const patch = { model, thumbnail: pictureOf(body.svg_thumbnail) };
+      return sendResource(reply, await patchDraft(ctx, idsOf(params), patch));
+    },
+  });
+
+  operation(app, {
+    ...drafting,
+    ...changing,
+    method: 'DELETE',
+    url: `${base}/versions/:version_id`,
+    id: 'deleteProcessFlow',
+    summary: 'Delete a draft',
+    answers: { 204: { description: 'Deleted' } },
+    handler: async ({ ctx, params, reply }) => {
+      await deleteDraft(ctx, idsOf(params));
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    ...drafting,
+    ...changing,
+    method: 'POST',
+    url: `${base}/versions/:version_id/submit`,
+    id: 'submitProcessFlow',
+    summary: 'Submit a draft for approval',
+    description:
+      'Asks those who hold a role on the process that may approve it, or else everybody who may, by a to-do and a notification.',
+    handler: async ({ ctx, params, reply }) => sendResource(reply, await submitFlow(ctx, idsOf(params))),
+  });
+
+  operation(app, {
+    ...approving,
+    ...changing,
+    method: 'POST',
+    url: `${base}/versions/:version_id/approve`,
+    id: 'approveProcessFlow',
+    summary: 'Approve a submitted version',
+    description:
+      'It is published, what was published before is archived, and it becomes the diagram of the process with the links that it plans. Relations that follow need relations.manage or card.manage_relations.',
+    errors: ['wrong_state', 'cardinality_exceeded'],
+    handler: async ({ ctx, params, reply }) => sendResource(reply, await approveFlow(ctx, idsOf(params))),
+  });
+
+  operation(app, {
+    ...approving,
+    ...changing,
+    method: 'POST',
+    url: `${base}/versions/:version_id/reject`,
+    id: 'rejectProcessFlow',
+    summary: 'Give a submitted version back as a draft',
+    handler: async ({ ctx, params, reply }) => sendResource(reply, await rejectFlow(ctx, idsOf(params))),
+  });
+
+  operation(app, {
+    ...viewing,
+    method: 'GET',
+    url: `${base}/versions/:version_id/draft-elements`,
+    id: 'listProcessDraftElements',
+    summary: 'List the elements of a version with the cards to which they are to be linked',
+    params: schemas.VersionParams,
+    query: listQuery(elementSorts, 'sequence_order', elementFilters),
+    answers: {
+      200: {
+        description: 'Elements, in the order of the document',
+        schema: listAnswer(Type.Ref('ProcessDraftElementItem#')),
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await listDraftElements(ctx, idsOf(params), query as typeof query & ElementFilter)),
+  });
+
+  operation(app, {
+    ...drafting,
+    method: 'PUT',
+    url: `${base}/versions/:version_id/draft-elements/:bpmn_element_id`,
+    id: 'planProcessDraftLink',
+    summary: 'Plan what an element of a draft is linked to',
+    description: 'Replaces what was planned; it comes into force with the approval.',
+    params: schemas.DraftElementParams,
+    body: schemas.PlanBody,
+    bodyExample: { application_id: null },
+    answers: { 200: { description: 'The element', schema: Type.Ref('ProcessDraftElement#') } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput)),
+  });
+}

@@ -1,0 +1,349 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FlowStatus, flowStatuses } from '../../../domain/bpm/bpm.types.ts';
+import { type FlowAction, flowActions, nextStatus } from '../../../domain/bpm/flow.rules.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { chain } from './models.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let approver: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  approver = await t.as('bpm_admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+async function card(type = 'BusinessProcess'): Promise<string> {
+  const made = await admin.post('/api/v1/cards', { type, name: randomUUID() });
+  expect(made.status, made.text).toBe(201);
+  return made.body.id;
+}
+const of = (process: string) => `/api/v1/bpm/processes/${process}`;
+const one = (process: string, version: string) => `${of(process)}/flow/versions/${version}`;
+async function draft(process: string, bpmn_xml = chain({ a: 'A', b: 'B' }), more: object = {}) {
+  const made = await member.post(`${of(process)}/flow/drafts`, { bpmn_xml, ...more });
+  expect(made.status, made.text).toBe(201);
+  return made.body;
+}
+async function does(client: TestClient, process: string, version: string, action: FlowAction) {
+  const url = one(process, version);
+  if (action === 'edit') return await client.patch(url, { bpmn_xml: chain({ a: 'Edited' }) });
+  if (action === 'delete') return await client.delete(url);
+  return await client.post(`${url}/${action}`);
+}
+async function bring(process: string, version: string, status: FlowStatus): Promise<void> {
+  if (status === 'draft') return;
+  await does(admin, process, version, 'submit');
+  if (status === 'pending') return;
+  await does(admin, process, version, 'approve');
+  if (status === 'published') return;
+  const { id } = await draft(process);
+  await bring(process, id, 'published');
+}
+async function plan(process: string, version: string, element: string, body: object) {
+  const answer = await member.put(`${one(process, version)}/draft-elements/${element}`, body);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+}
+const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
+const told = async (since: string): Promise<string[]> =>
+  (await viewer.get(`/api/v1/changes?after=${since}`)).body.items.map(
+    ({ event_type }: { event_type: string }) => event_type,
+  );
+const refusal = async (asked: ReturnType<TestClient['get']>) => {
+  const { status, body } = await asked;
+  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
+};
+async function undoLast(): Promise<void> {
+  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+  const answer = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
+  expect(answer.status, answer.text).toBe(200);
+}
+
+describe('each status, action and role', () => {
+  // who may: drafts are written by members, decisions made by those who may approve
+  const may: Record<string, (action: FlowAction) => boolean> = {
+    admin: () => true,
+    bpm_admin: () => true,
+    member: (action) => !['approve', 'reject'].includes(action),
+    viewer: () => false,
+  };
+  it.each(flowStatuses)('from %s', async (status) => {
+    const process = await card();
+    for (const action of flowActions) {
+      for (const [role, allowed] of Object.entries(may)) {
+        const { id } = await draft(process);
+        await bring(process, id, status);
+        const answer = await does(await t.as(role), process, id, action);
+        const next = nextStatus(action, status);
+        const expected = !allowed(action) ? 403 : next === undefined ? 409 : next === null ? 204 : 200;
+        expect(answer.status, `${role} ${action} ${status}: ${answer.text}`).toBe(expected);
+        if (expected === 200) expect(answer.body.status).toBe(next);
+        if (expected === 409) expect(answer.body).toMatchObject({ code: 'wrong_state', flow_status: status });
+      }
+      // few stay open at a time
+      await t.services
+        .db('process_flow_versions')
+        .where({ process_id: process })
+        .whereNot({ status: 'published' })
+        .delete();
+    }
+  });
+});
+
+describe('a flow', () => {
+  it('is drafted, submitted, given back, approved and replaced, and people are told', async () => {
+    const [process, crm, erp] = [await card(), await card('Application'), await card('Application')];
+    const first = await draft(process);
+    expect(first).toMatchObject({
+      status: 'draft',
+      revision: 1,
+      created_by: member.userId,
+      created_by_name: 'member',
+      draft_element_links: null,
+      submitted_at: null,
+    });
+    const planned = await plan(process, first.id, 'a', { application_id: crm });
+    expect(planned).toMatchObject({ bpmn_element_id: 'a', application_id: crm, is_planned: true });
+    const { rows: none } = await t.services.db.raw('select from relations where source_id = ?', [process]);
+    expect(none).toHaveLength(0);
+
+    let since = await now();
+    const submitted = await does(member, process, first.id, 'submit');
+    expect(submitted.body).toMatchObject({ status: 'pending', submitted_by: member.userId });
+    expect(await told(since)).toContain('process_flow.submitted');
+    const todos = await t.services.db('todos').where({ subject_id: first.id, status: 'open' });
+    expect(todos.map(({ assigned_to }) => assigned_to).sort()).toEqual(
+      [admin.userId, approver.userId].sort(),
+    );
+    const rejected = await does(approver, process, first.id, 'reject');
+    expect(rejected.body).toMatchObject({ status: 'draft', submitted_by: null, submitted_at: null });
+    expect(await t.services.db('todos').where({ subject_id: first.id, status: 'open' })).toEqual([]);
+
+    await does(member, process, first.id, 'submit');
+    since = await now();
+    const approved = await does(approver, process, first.id, 'approve');
+    expect(approved.body).toMatchObject({ status: 'published', approved_by: approver.userId });
+    expect(approved.body.draft_element_links).toMatchObject({ a: { application_id: crm } });
+    expect(await told(since)).toEqual(
+      expect.arrayContaining(['process_flow.approved', 'process_diagram.saved', 'relation.created']),
+    );
+    expect((await viewer.get(`${of(process)}/flow/published`)).body).toEqual(approved.body);
+    const elements = (await viewer.get(`${of(process)}/elements`)).body.items;
+    expect(elements.map(({ application_id }: { application_id: string }) => application_id)).toEqual([
+      crm,
+      null,
+    ]);
+
+    const second = await draft(process, chain({ a: 'A', b: 'B', c: 'C' }), { based_on_id: first.id });
+    expect(second).toMatchObject({
+      revision: 2,
+      based_on_id: first.id,
+      draft_element_links: { a: { application_id: crm } },
+    });
+    await plan(process, second.id, 'a', {});
+    await plan(process, second.id, 'c', { application_id: erp });
+    await does(member, process, second.id, 'submit');
+    await does(approver, process, second.id, 'approve');
+    const archived = (await viewer.get(`${of(process)}/flow/archived`)).body.items;
+    expect(archived).toMatchObject([{ id: first.id, status: 'archived' }]);
+    expect(archived[0].archived_at).not.toBeNull();
+    const now2 = (await viewer.get(`${of(process)}/elements?linked=true`)).body.items;
+    expect(now2).toMatchObject([{ bpmn_element_id: 'c', application_id: erp }]);
+    const { rows } = await t.services.db.raw('select target_id from relations where source_id = ?', [
+      process,
+    ]);
+    expect(rows).toEqual([{ target_id: erp }]);
+
+    await undoLast();
+    expect((await viewer.get(`${of(process)}/flow/published`)).body.id).toBe(first.id);
+    expect((await viewer.get(`${of(process)}/elements?linked=true`)).body.items).toMatchObject([
+      { bpmn_element_id: 'a', application_id: crm },
+    ]);
+  });
+
+  it('asks those who hold an approving role on the process, and lets a process owner act', async () => {
+    const process = await card();
+    const owner = await t.as('viewer', 'owner');
+    await t.services
+      .db('stakeholders')
+      .insert({ card_id: process, user_id: owner.userId, role: 'process_owner' });
+    const { id } = await draft(process);
+    await does(member, process, id, 'submit');
+    const asked = await t.services.db('todos').where({ subject_id: id }).pluck('assigned_to');
+    expect(asked).toEqual([owner.userId]);
+    const permissions = (client: TestClient) => client.get(`${of(process)}/flow/permissions`);
+    expect((await permissions(owner)).body).toEqual({
+      can_view_drafts: true,
+      can_edit_draft: true,
+      can_approve: true,
+    });
+    expect((await permissions(viewer)).body).toEqual({
+      can_view_drafts: true,
+      can_edit_draft: false,
+      can_approve: false,
+    });
+    expect((await does(owner, process, id, 'approve')).status).toBe(200);
+  });
+
+  it('is compared, element by element, with what it plans', async () => {
+    const [process, crm] = [await card(), await card('Application')];
+    const base = await draft(process, chain({ a: 'A', b: 'B' }));
+    const other = await draft(process, chain({ b: 'B2', c: 'C' }));
+    await plan(process, other.id, 'b', { application_id: crm });
+    const { body } = await viewer.get(`${of(process)}/flow/compare?base_id=${base.id}&other_id=${other.id}`);
+    expect(body).toMatchObject({
+      base: { id: base.id, revision: 1 },
+      other: { id: other.id, revision: 2 },
+      added: [{ bpmn_element_id: 'c' }],
+      removed: [{ bpmn_element_id: 'a', name: 'A' }],
+      changed: [
+        {
+          bpmn_element_id: 'b',
+          changes: {
+            name: { old: 'B', new: 'B2' },
+            next_element_ids: { old: [], new: ['c'] },
+            application_id: { old: null, new: crm },
+          },
+        },
+      ],
+      unchanged: 0,
+    });
+    const stranger = (await draft(await card())).id;
+    expect(
+      await refusal(viewer.get(`${of(process)}/flow/compare?base_id=${base.id}&other_id=${stranger}`)),
+    ).toEqual([404, 'not_found']);
+  });
+
+  it('is refused where it does not fit', async () => {
+    const [process, crm] = [await card(), await card('Application')];
+    const { id } = await draft(process);
+    expect(await refusal(member.post(`${of(process)}/flow/drafts`, { bpmn_xml: 'no' }))).toEqual([
+      422,
+      'validation_failed',
+      'bpmn_xml',
+    ]);
+    const unknown = { bpmn_xml: chain({ a: 'A' }), based_on_id: randomUUID() };
+    expect(await refusal(member.post(`${of(process)}/flow/drafts`, unknown))).toEqual([
+      422,
+      'validation_failed',
+      'based_on_id',
+    ]);
+    expect(await refusal(viewer.get(one(process, randomUUID())))).toEqual([404, 'not_found']);
+    expect(await refusal(member.put(`${one(process, id)}/draft-elements/nope`, {}))).toEqual([
+      404,
+      'not_found',
+    ]);
+    expect(
+      await refusal(member.put(`${one(process, id)}/draft-elements/a`, { application_id: process })),
+    ).toEqual([422, 'validation_failed', 'application_id']);
+    const { headers } = await viewer.get(one(process, id));
+    await plan(process, id, 'a', { application_id: crm });
+    expect(
+      await refusal(member.post(`${one(process, id)}/submit`, undefined, { 'if-match': headers.etag! })),
+    ).toEqual([412, 'precondition_failed']);
+    await does(member, process, id, 'submit');
+    await admin.post(`/api/v1/cards/${crm}/archive`);
+    const unfit = await does(approver, process, id, 'approve');
+    expect(unfit.body).toMatchObject({
+      code: 'wrong_state',
+      unfit: [{ bpmn_element_id: 'a', card_id: crm }],
+    });
+  });
+
+  it('keeps planned links of elements that stay, goes with its links, and comes back', async () => {
+    const [process, crm] = [await card(), await card('Application')];
+    const { id } = await draft(process, undefined, {
+      svg_thumbnail: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    });
+    await plan(process, id, 'a', { application_id: crm });
+    await plan(process, id, 'b', { application_id: crm });
+    const patched = await member.patch(one(process, id), { bpmn_xml: chain({ b: 'B' }) });
+    expect(patched.body).toMatchObject({ svg_thumbnail: null });
+    expect(Object.keys(patched.body.draft_element_links)).toEqual(['b']);
+    expect((await member.delete(one(process, id))).status).toBe(204);
+    expect((await viewer.get(`${of(process)}/flow/drafts`)).body.items).toEqual([]);
+    await undoLast();
+    expect((await viewer.get(one(process, id))).body).toEqual(patched.body);
+    expect((await viewer.get(`${of(process)}/flow/drafts?fields=id,status`)).body.items).toEqual([
+      { id, status: 'draft' },
+    ]);
+  });
+});
+
+describe('assessments and templates', () => {
+  it('are made, clamped, changed, deleted and brought back', async () => {
+    const url = `${of(await card())}/assessments`;
+    const scores = { overall_score: 9, efficiency: -1, effectiveness: 3, compliance: 5, automation: 1 };
+    const made = await member.post(url, {
+      assessment_date: '2026-02-28',
+      ...scores,
+      action_items: [{ text: 'Do it' }],
+    });
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({
+      assessor_id: member.userId,
+      assessor_name: 'member',
+      assessment_date: '2026-02-28',
+      overall_score: 5,
+      efficiency: 1,
+      notes: null,
+      action_items: [{ text: 'Do it' }],
+    });
+    const changed = await member.put(
+      `${url}/${made.body.id}`,
+      { overall_score: 0, notes: 'Seen.' },
+      { 'if-match': made.headers.etag! },
+    );
+    expect(changed.body).toMatchObject({
+      overall_score: 1,
+      efficiency: 1,
+      notes: 'Seen.',
+      action_items: [{ text: 'Do it' }],
+    });
+    expect((await member.get(url)).body.items).toEqual([changed.body]);
+    expect(
+      await refusal(member.put(`${url}/${made.body.id}`, {}, { 'if-match': made.headers.etag! })),
+    ).toEqual([412, 'precondition_failed']);
+    expect(await refusal(member.post(url, { assessment_date: '2026-02-30', ...scores }))).toEqual([
+      422,
+      'validation_failed',
+      'assessment_date',
+    ]);
+    const since = await now();
+    expect((await member.delete(`${url}/${made.body.id}`)).status).toBe(204);
+    expect(await told(since)).toEqual([]);
+    expect(await refusal(member.delete(`${url}/${made.body.id}`))).toEqual([404, 'not_found']);
+    await undoLast();
+    expect((await member.get(url)).body.items).toEqual([changed.body]);
+  });
+
+  it('templates are listed, searched and read', async () => {
+    const url = '/api/v1/bpm/templates';
+    const { body } = await viewer.get(`${url}?page_size=2`);
+    expect(body).toMatchObject({
+      total: 6,
+      items: [{ key: 'blank' }, { key: 'simple-approval', category: 'General' }],
+    });
+    expect((await viewer.get(`${url}?search=incident`)).body.items).toMatchObject([
+      { key: 'incident-management', category: 'ITIL' },
+    ]);
+    expect((await viewer.get(`${url}?cursor=&page_size=4`)).body.items).toHaveLength(4);
+    const one = await viewer.get(`${url}/order-to-cash`);
+    const saved = await member.put(`${of(await card())}/diagram`, { bpmn_xml: one.body.bpmn_xml });
+    expect(saved.body).toMatchObject({ element_count: 13, warnings: [] });
+    expect(await refusal(viewer.get(`${url}/nope`))).toEqual([404, 'not_found']);
+  });
+
+  it('of a process are told to the person whom they name', async () => {
+    const data = (await admin.get(`/api/v1/accounts/${member.userId}/personal-data`)).body;
+    expect(data.process_assessments.length).toBeGreaterThan(0);
+    expect(data.process_flows.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { chain } from '../bpm/models.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let viewer: TestClient;
+/** Ids by name. */
+const ids: Record<string, string> = {};
+let before: string;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  viewer = await t.as('viewer');
+  const card = async (type: string, name: string, attributes: object = {}, more: object = {}) => {
+    const made = await admin.post('/api/v1/cards', { type, name, attributes, ...more });
+    expect(made.status, made.text).toBe(201);
+    ids[name] = made.body.id;
+  };
+  const relate = async (type: string, source: string, target: string, attributes: object = {}) => {
+    const ends = { source_id: ids[source], target_id: ids[target] };
+    const made = await admin.post('/api/v1/relations', { type, ...ends, attributes });
+    expect(made.status, made.text).toBe(201);
+  };
+  await card('BusinessProcess', 'Bill', {
+    processType: 'core',
+    maturity: 'initial',
+    riskLevel: 'high',
+    automationLevel: 'fullyAutomated',
+  });
+  await card('BusinessProcess', 'Collect', { processType: 'support', riskLevel: 'critical' });
+  await card('BusinessProcess', 'Rest');
+  await card('Application', 'CRM', { costTotalAnnual: 40 });
+  await card('Application', 'ERP', { costTotalAnnual: 2 });
+  await card('BusinessCapability', 'Invoicing');
+  await card('BusinessCapability', 'Selling');
+  await card('Organization', 'Finance');
+  await card('BusinessContext', 'Stream', {}, { subtype: 'valueStream' });
+  await card('DataObject', 'Invoice');
+  await relate('relProcessToBC', 'Bill', 'Invoicing', { supportType: 'leading' });
+  await relate('relProcessToBC', 'Collect', 'Invoicing');
+  await relate('relProcessToApp', 'Bill', 'CRM', { usageType: 'reads' });
+  await relate('relProcessToOrg', 'Bill', 'Finance');
+  await relate('relProcessToOrg', 'Collect', 'Finance');
+  await relate('relProcessToBizCtx', 'Bill', 'Stream');
+  await relate('relProcessDependency', 'Collect', 'Bill');
+  before = new Date().toISOString();
+  const process = `/api/v1/bpm/processes/${ids.Bill}`;
+  const saved = await admin.put(`${process}/diagram`, { bpmn_xml: chain({ a: 'Write', b: 'Send' }) });
+  expect(saved.status, saved.text).toBe(200);
+  const { body } = await admin.get(`${process}/elements`);
+  ids.element = body.items[1].id;
+  const linked = await admin.put(`${process}/elements/${ids.element}`, {
+    application_id: ids.ERP,
+    data_object_id: ids.Invoice,
+  });
+  expect(linked.status, linked.text).toBe(200);
+});
+afterAll(() => t.close());
+
+async function read(name: string, client = viewer) {
+  const answer = await client.get(`/api/v1/reports/bpm/${name}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+}
+const csv = async (name: string, client = viewer): Promise<string[]> => {
+  const answer = await client.get(`/api/v1/reports/bpm/${name}`, { accept: 'text/csv' });
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.headers['content-disposition']).toContain(`bpm-${name.split('?')[0]}`);
+  return answer.text.trim().split('\r\n');
+};
+
+describe('reports on processes', () => {
+  it('dashboard', async () => {
+    expect(await read('dashboard')).toMatchObject({
+      total_processes: 3,
+      by_process_type: { core: 1, support: 1 },
+      by_maturity: { initial: 1, unknown: 2 },
+      by_automation: { fullyAutomated: 1, unknown: 2 },
+      by_risk: { high: 1, critical: 1, unknown: 1 },
+      top_risk_processes: [
+        { id: ids.Collect, name: 'Collect', risk: 'critical', maturity: 'unknown' },
+        { id: ids.Bill, name: 'Bill', risk: 'high', maturity: 'initial' },
+      ],
+      diagram_coverage: { with_diagram: 1, total: 3, percentage: 33.3 },
+    });
+    expect(await csv('dashboard')).toContain('by_risk,critical,1');
+  });
+
+  it('capability-process-matrix', async () => {
+    const body = await read('capability-process-matrix');
+    expect(body.rows.map(({ name }: { name: string }) => name)).toEqual(['Bill', 'Collect', 'Rest']);
+    expect(body.columns.map(({ name }: { name: string }) => name)).toEqual(['Invoicing', 'Selling']);
+    expect(body.cells).toHaveLength(2);
+    expect(body.cells).toContainEqual({
+      process_id: ids.Bill,
+      capability_id: ids.Invoicing,
+      attributes: { supportType: 'leading' },
+    });
+    expect(await csv('capability-process-matrix')).toContain(`${ids.Bill},Bill,${ids.Invoicing},Invoicing`);
+  });
+
+  it('process-application-matrix', async () => {
+    const { cells } = await read('process-application-matrix');
+    const of = { process_id: ids.Bill };
+    expect(cells).toHaveLength(3);
+    expect(cells).toEqual(
+      expect.arrayContaining([
+        { ...of, application_id: ids.CRM, source: 'relation', attributes: { usageType: 'reads' } },
+        { ...of, application_id: ids.ERP, source: 'relation', attributes: {} },
+        { ...of, application_id: ids.ERP, source: 'element', element_name: 'Send', element_type: 'userTask' },
+      ]),
+    );
+    expect((await csv('process-application-matrix')).length).toBe(4);
+  });
+
+  it('process-dependencies', async () => {
+    const { nodes, edges } = await read('process-dependencies');
+    expect(nodes).toHaveLength(3);
+    expect(edges).toMatchObject([{ source: ids.Collect, target: ids.Bill }]);
+    expect((await csv('process-dependencies')).length).toBe(2);
+  });
+
+  it('capability-heatmap', async () => {
+    const values = async (metric: string) =>
+      (await read(`capability-heatmap?metric=${metric}`)).items.map(
+        ({ metric_value }: { metric_value: number }) => metric_value,
+      );
+    expect((await read('capability-heatmap')).items[0]).toMatchObject({
+      id: ids.Invoicing,
+      parent_id: null,
+      level: 'L1',
+      metric_value: 2,
+    });
+    expect(await values('high_risk_count')).toEqual([2, 0]);
+    expect(await values('low_maturity_count')).toEqual([1, 0]);
+    expect(await values('automated_count')).toEqual([1, 0]);
+    expect((await viewer.get('/api/v1/reports/bpm/capability-heatmap?metric=x')).status).toBe(422);
+    expect((await csv('capability-heatmap')).length).toBe(3);
+  });
+
+  it('element-application-map', async () => {
+    const { items } = await read('element-application-map');
+    const element = {
+      element_id: ids.element,
+      element_name: 'Send',
+      element_type: 'userTask',
+      lane_name: null,
+      process_id: ids.Bill,
+      process_name: 'Bill',
+    };
+    expect(items).toEqual([{ application_id: ids.ERP, application_name: 'ERP', elements: [element] }]);
+    expect((await csv('element-application-map')).length).toBe(2);
+  });
+
+  it('process-map, with costs for those who may see them', async () => {
+    const { items, organizations, business_contexts } = await read('process-map', admin);
+    expect(items[0]).toMatchObject({
+      id: ids.Bill,
+      app_count: 2,
+      total_cost: 42,
+      apps: [
+        { name: 'CRM', attributes: { costTotalAnnual: 40 }, rel_attributes: { usageType: 'reads' } },
+        { name: 'ERP' },
+      ],
+      data_objects: [{ id: ids.Invoice, name: 'Invoice' }],
+      org_ids: [ids.Finance],
+      ctx_ids: [ids.Stream],
+      has_diagram: true,
+      element_count: 2,
+    });
+    expect(items[2]).toMatchObject({
+      app_count: 0,
+      total_cost: 0,
+      apps: [],
+      has_diagram: false,
+      element_count: 0,
+    });
+    expect(organizations).toEqual([{ id: ids.Finance, name: 'Finance' }]);
+    expect(business_contexts).toEqual([{ id: ids.Stream, name: 'Stream' }]);
+    const seen = await read('process-map');
+    expect(seen.items[0].total_cost).toBeUndefined();
+    expect(JSON.stringify(seen)).not.toContain('costTotalAnnual');
+    expect((await csv('process-map'))[0]).not.toContain('cost');
+    expect((await csv('process-map', admin))[0]).toContain('total_cost');
+  });
+
+  it('value-stream-matrix', async () => {
+    const { cells, contexts, unassigned } = await read('value-stream-matrix');
+    expect(contexts).toMatchObject([{ id: ids.Stream, sort_order: null, column_width: null }]);
+    const cell = cells[ids.Finance!];
+    expect(cell[ids.Stream!]).toMatchObject([{ id: ids.Bill, apps: [{ name: 'CRM' }, { name: 'ERP' }] }]);
+    expect(cell.__none__).toMatchObject([{ id: ids.Collect, apps: [] }]);
+    expect(unassigned).toMatchObject([{ id: ids.Rest }]);
+    expect((await csv('value-stream-matrix')).length).toBe(3);
+  });
+
+  it('follow every change, are filtered, looked at in the past, and made as workbooks', async () => {
+    const url = '/api/v1/reports/bpm';
+    expect((await read('element-application-map?filter=name%20%3D%20%22Rest%22')).items).toEqual([]);
+    for (const name of [
+      'capability-process-matrix',
+      'process-dependencies',
+      'capability-heatmap',
+      'value-stream-matrix',
+    ]) {
+      const past = await viewer.get(`${url}/${name}?as_of=${before}`);
+      expect(past.status, past.text).toBe(200);
+    }
+    const book = await viewer.get(`${url}/process-map`, {
+      accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    });
+    expect(book.raw.subarray(0, 2).toString()).toBe('PK');
+    const cleared = await admin.put(`/api/v1/bpm/processes/${ids.Bill}/elements/${ids.element}`, {});
+    expect(cleared.status).toBe(200);
+    expect((await read('element-application-map')).items).toEqual([]);
+    const name = randomUUID();
+    await admin.post('/api/v1/cards', { type: 'BusinessProcess', name });
+    expect((await read('dashboard')).total_processes).toBe(4);
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { clamp } from '../../../domain/bpm/assessments.ts';
+import { flowStatuses } from '../../../domain/bpm/bpm.types.ts';
+import { readModelText } from '../../../domain/bpm/bpmn.read.ts';
+import { type FlowAction, flowActions, nextStatus, requireStatus } from '../../../domain/bpm/flow.rules.ts';
+import { templates } from '../../../domain/bpm/templates.data.ts';
+import { readTemplate } from '../../../domain/bpm/templates.ts';
+
+it('a flow version moves as the table says, and in no other way', () => {
+  const moves: Record<string, string | null> = {
+    'draft edit': 'draft',
+    'draft delete': null,
+    'draft submit': 'pending',
+    'pending approve': 'published',
+    'pending reject': 'draft',
+  };
+  for (const status of flowStatuses) {
+    for (const action of flowActions as readonly FlowAction[]) {
+      expect(nextStatus(action, status), `${status} ${action}`).toBe(moves[`${status} ${action}`]);
+      const allowed = `${status} ${action}` in moves;
+      if (allowed) expect(() => requireStatus(action, status)).not.toThrow();
+      else expect(() => requireStatus(action, status)).toThrow(status);
+    }
+  }
+});
+
+it('scores stay within their scale', () => {
+  expect([-7, 0, 1, 3, 5, 6, 1e6].map(clamp)).toEqual([1, 1, 1, 3, 5, 5, 5]);
+});
+
+it.each(templates.map(({ key }) => key))('the template %s is a drawn model without a fault', async (key) => {
+  const template = templates.find((known) => known.key === key)!;
+  const model = await readModelText(readTemplate(key).bpmn_xml, 'bpmn_xml');
+  expect(model.warnings).toEqual([]);
+  expect(model.elements).toHaveLength(template.steps.length);
+  for (const { id, lane, next } of template.steps) {
+    const element = model.elements.find(({ bpmn_element_id }) => bpmn_element_id === id)!;
+    expect(element.next_element_ids.toSorted()).toEqual(Object.keys(next).sort());
+    expect(element.lane_name).toBe(template.lanes[lane] ?? null);
+  }
+  expect(model.picture).toContain('<svg');
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LinkTargets } from '../../../domain/bpm/bpm.types.ts';
+import { compareElements } from '../../../domain/bpm/elements.compare.ts';
+import { linkedCards, type MadeRelation, pairKey, planRelations } from '../../../domain/bpm/links.plan.ts';
+
+const to = (application_id: string | null, data_object_id: string | null = null): LinkTargets => ({
+  application_id,
+  data_object_id,
+  it_component_id: null,
+  custom_fields: null,
+});
+const links = (of: Record<string, LinkTargets>) => new Map(Object.entries(of));
+const made = (id: string, card_id: string, is_untouched = true): MadeRelation => ({
+  id,
+  column: 'application_id',
+  card_id,
+  is_untouched,
+});
+
+describe('relations that follow from links', () => {
+  it('come with the first link to a card, and go with the last', () => {
+    const one = links({ a: to('crm') });
+    const two = links({ a: to('crm'), b: to('crm') });
+    expect(planRelations(links({}), one, []).wanted).toMatchObject([
+      { column: 'application_id', card_id: 'crm' },
+    ]);
+    expect(planRelations(one, two, [made('r', 'crm')])).toMatchObject({ wanted: [], removed: [] });
+    expect(planRelations(two, links({ b: to('crm') }), [made('r', 'crm')])).toEqual({
+      wanted: [],
+      removed: [],
+      kept: new Map([['b', ['r']]]),
+    });
+    expect(planRelations(one, links({}), [made('r', 'crm')]).removed).toHaveLength(1);
+  });
+
+  it('stay where somebody has made them or written on them', () => {
+    expect(planRelations(links({ a: to('crm') }), links({}), []).removed).toEqual([]);
+    expect(planRelations(links({ a: to('crm') }), links({}), [made('r', 'crm', false)]).removed).toEqual([]);
+  });
+
+  it('are each kept, removed or let go, whatever changes', () => {
+    const card = fc.constantFrom(null, 'x', 'y', 'z');
+    const all = fc
+      .dictionary(fc.constantFrom('a', 'b', 'c'), fc.tuple(card, card))
+      .map((of) =>
+        links(Object.fromEntries(Object.entries(of).map(([key, [app, data]]) => [key, to(app, data)]))),
+      );
+    const relations = fc.array(fc.tuple(fc.constantFrom('x', 'y', 'z'), fc.boolean()), { maxLength: 3 });
+    fc.assert(
+      fc.property(all, all, relations, (before, after, some) => {
+        const there = some.map(([id, untouched], n) => made(`${n}`, id, untouched));
+        const plan = planRelations(before, after, there);
+        const has = linkedCards(after);
+        for (const { id, is_untouched, ...pair } of there) {
+          const needed = has.has(pairKey(pair));
+          expect([...plan.kept.values()].flat().filter((known) => known === id)).toHaveLength(needed ? 1 : 0);
+          expect(plan.removed.some((gone) => gone.id === id)).toBe(!needed && is_untouched);
+        }
+        for (const wanted of plan.wanted) expect(linkedCards(before).has(pairKey(wanted))).toBe(false);
+        expect(planRelations(after, after, there).wanted).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+it('versions are compared element by element', () => {
+  const element = (bpmn_element_id: string, name: string, sequence_order = 0) => ({
+    bpmn_element_id,
+    element_type: 'task' as const,
+    name,
+    documentation: null,
+    lane_name: null,
+    pool_name: null,
+    parent_element_id: null,
+    is_automated: false,
+    sequence_order,
+    next_element_ids: [],
+  });
+  const before = [element('a', 'A'), element('b', 'B'), element('c', 'C', 2)];
+  const after = [element('n', 'New'), element('c', 'C', 5), { ...element('b', 'B2'), application_id: 'crm' }];
+  expect(compareElements(before, after)).toEqual({
+    added: [{ bpmn_element_id: 'n', element_type: 'task', name: 'New' }],
+    removed: [{ bpmn_element_id: 'a', element_type: 'task', name: 'A' }],
+    changed: [
+      {
+        bpmn_element_id: 'b',
+        element_type: 'task',
+        name: 'B2',
+        changes: { name: { old: 'B', new: 'B2' }, application_id: { old: null, new: 'crm' } },
+      },
+    ],
+    unchanged: 1,
+  });
+});
