@@ -39,6 +39,19 @@ export interface CriticalPath {
   items: PlannedItem[];
 }
 
+/** Days as texts, each made once: a plan names few days many times. */
+function dayTexts(): (number: number) => string | null {
+  const texts = new Map<number, string | null>();
+  return (number) => {
+    let text = texts.get(number);
+    if (text === undefined) {
+      text = dayText(number);
+      texts.set(number, text);
+    }
+    return text;
+  };
+}
+
 /** When what of an initiative's plan may and must happen. @throws EstateError `forbidden`, `not_found`. */
 export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<CriticalPath> {
   requirePpmReader(ctx);
@@ -49,6 +62,7 @@ export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<
   // no write leaves one behind
   if (!schedule) throw new EstateError('conflict', 'Parts of the plan wait for each other.');
   const { start, end, members } = schedule;
+  const day = dayTexts();
   const titled = (member: { kind: PlanKind; id: string }) => ({
     kind: member.kind,
     id: member.id,
@@ -56,18 +70,18 @@ export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<
   });
   return {
     initiative_id: id,
-    start_date: dayText(start),
-    end_date: dayText(end),
+    start_date: day(start),
+    end_date: day(end),
     duration: end - start,
     critical_path: members.filter(({ leaf, critical }) => leaf && critical).map(titled),
     items: members.map((member) => ({
       ...titled(member),
       wbs_id: member.above,
       duration: member.duration,
-      earliest_start: dayText(member.earliestStart),
-      earliest_end: dayText(member.earliestEnd),
-      latest_start: dayText(member.latestStart),
-      latest_end: dayText(member.latestEnd),
+      earliest_start: day(member.earliestStart),
+      earliest_end: day(member.earliestEnd),
+      latest_start: day(member.latestStart),
+      latest_end: day(member.latestEnd),
       slack: member.slack,
       critical: member.critical,
     })),

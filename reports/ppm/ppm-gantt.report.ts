@@ -134,10 +134,11 @@ export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
             sum(actual) filter (where category = 'opex') as opex_actual
           from ppm_cost_lines group by card_id
         ) l on l.card_id = c.id
-        left join (
-          select distinct on (t.card_id) t.card_id, t.id, ${report} as report from ppm_reports t
-          order by t.card_id, ${NEWEST_FIRST}
-        ) r on r.card_id = c.id
+        left join lateral (
+          select t.id, ${report} as report from (
+            select * from ppm_reports t where t.card_id = c.id order by ${NEWEST_FIRST} limit 1
+          ) t
+        ) r on true
         left join (
           select k.card_id, json_agg(json_build_object('user_id', k.user_id,
             'display_name', u.display_name, 'role_key', k.role) order by k.role, lower(u.display_name), k.user_id) as people
