@@ -8,6 +8,7 @@ import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
 import { registerDuplicateRoutes } from './ai-analysis/duplicates.routes.ts';
 import { registerModernizationRoutes } from './ai-analysis/modernizations.routes.ts';
 import { registerVendorRoutes } from './ai-analysis/vendors.routes.ts';
+import { registerArchimateRoutes } from './archimate/archimate.routes.ts';
 import { registerPasswordRoutes } from './auth/auth.passwords.routes.ts';
 import { registerAuthRoutes } from './auth/auth.routes.ts';
 import { registerSsoRoutes } from './auth/auth.sso.routes.ts';
@@ -133,6 +134,7 @@ export const routeGroups: RouteGroup[] = [
   registerJobRoutes,
   registerImportRoutes,
   registerExportRoutes,
+  registerArchimateRoutes,
   registerExtractRoutes,
   registerExtractionScheduleRoutes,
   registerReportRoutes,

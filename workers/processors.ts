@@ -1,4 +1,5 @@
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
+import { archimateExportProcessor, archimateImportProcessor } from './archimate.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
 import { batchRollbackProcessor } from './batch-rollback.ts';
 import { complianceScanProcessor } from './compliance-scan.ts';
@@ -27,6 +28,8 @@ import { vendorHierarchyProcessor, vendorsProcessor } from './vendors.ts';
 export const processors: JobProcessor[] = [
   importProcessor,
   exportProcessor,
+  archimateImportProcessor,
+  archimateExportProcessor,
   kpiSnapshotProcessor,
   housekeepingProcessor,
   mailProcessor,

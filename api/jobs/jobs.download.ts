@@ -15,6 +15,7 @@ const mediaType = [
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   'image/svg+xml',
   'application/vnd.apache.parquet',
+  'application/xml',
   'application/octet-stream',
 ];
 const File = Type.String({ contentMediaType: 'application/octet-stream' });

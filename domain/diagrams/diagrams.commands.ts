@@ -28,13 +28,19 @@ export async function createDiagram(ctx: Ctx, input: DiagramInput): Promise<Json
   });
 }
 
-/** The same within a command. */
-export async function insertDiagram(work: Work, ctx: Ctx, input: DiagramInput): Promise<DiagramRow> {
+/** The same within a command; `more` is what only comes from a file. */
+export async function insertDiagram(
+  work: Work,
+  ctx: Ctx,
+  input: DiagramInput,
+  more: { id?: string; group_ids?: string[] } = {},
+): Promise<DiagramRow> {
   const me = ctx.caller.userId;
   const values = await checked(work, input, null);
   const row = (await insertRow(work.sql, 'diagrams', {
     ...values,
     group_ids: [],
+    ...more,
     created_by: me,
     private_to: input.visibility === 'private' ? me : null,
   })) as DiagramRow;

@@ -1,4 +1,4 @@
-import type { Db, Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database.ts';
 import type { StagedCard } from './imports.cards.types.ts';
 import type { StagedRelation } from './imports.relations.stage.ts';
 import type { ImportKind } from './imports.row.ts';
@@ -65,7 +65,7 @@ const CLEAN_BATCH = 20_000;
 export const RESUME_DAYS = 7;
 
 /** Removes all that is kept for an import that has ended. */
-export async function removeStaged(db: Db, jobId: string): Promise<void> {
+export async function removeStaged(db: Sql, jobId: string): Promise<void> {
   for (const table of tables) await db(table).where({ job_id: jobId }).delete();
 }
 

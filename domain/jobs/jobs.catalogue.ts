@@ -1,4 +1,5 @@
 import type { JobDefinition } from './jobs.define.ts';
+import { archimateExportJob, archimateImportJob } from './kinds/archimate.ts';
 import { archivePurgeJob } from './kinds/archive-purge.ts';
 import { batchRollbackJob } from './kinds/batch-rollback.ts';
 import { complianceScanJob } from './kinds/compliance-scan.ts';
@@ -27,6 +28,8 @@ import { vendorHierarchyJob, vendorsJob } from './kinds/vendors.ts';
 export const jobCatalogue: readonly JobDefinition[] = [
   importJob,
   exportJob,
+  archimateImportJob,
+  archimateExportJob,
   kpiSnapshotJob,
   housekeepingJob,
   mailJob,

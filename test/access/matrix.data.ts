@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accountRows } from './matrix/accounts.data.ts';
 import { aiRows } from './matrix/ai.data.ts';
 import { aiAnalysisRows } from './matrix/ai-analysis.data.ts';
+import { archimateRows } from './matrix/archimate.data.ts';
 import { architectRows } from './matrix/architect.data.ts';
 import { batchRows } from './matrix/batches.data.ts';
 import { bookmarkRows } from './matrix/bookmarks.data.ts';
@@ -234,4 +235,5 @@ export const table: Row[] = [
   ppmRows,
   riskRows,
   referenceRows,
+  archimateRows,
 ].flat();

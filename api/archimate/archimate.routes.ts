@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream';
+import Type from 'typebox';
+import { MAX_MODEL } from '../../domain/archimate/archimate.parse.ts';
+import { requireModelRights, startModelImport } from '../../domain/archimate/archimate.start.ts';
+import { type StoredContent, storeContent } from '../../domain/files/files.store.ts';
+import { ArchimateExport, archimateOptions } from '../../domain/jobs/kinds/archimate.ts';
+import type { Services } from '../../domain/services.ts';
+import type { BlobStore } from '../../platform/blobs.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { startModelExport } from '../../reports/archimate/archimate.export.ts';
+import { operation } from '../operation.ts';
+import { applyIdempotencyKey } from '../plugins/idempotency.ts';
+import { registerValidation } from '../plugins/validation.ts';
+import { closed } from '../schemas/common.ts';
+import type { App } from '../types.ts';
+
+const tag = 'Imports and exports';
+const started = { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } };
+const example =
+  '<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" identifier="m"><name>M</name><elements><element identifier="a" xsi:type="ApplicationComponent"><name>Payroll</name></element></elements></model>\n';
+
+/** Models of the ArchiMate exchange format, in and out, as jobs. */
+export async function registerArchimateRoutes(app: App, { blobs }: Services): Promise<void> {
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/archimate/exports',
+    id: 'startArchimateExport',
+    tag,
+    summary: 'Export cards, relations and diagrams as an ArchiMate model, as a job',
+    description:
+      'The Open Group’s model exchange file format, 3.1. Everything that ArchiMate has no word for stands in properties, so that the import makes the same of it. Fetch the file at `GET /jobs/{id}/result`.',
+    permission: 'inventory.export',
+    permissionNote: 'and relations.view; diagrams.view for diagrams',
+    body: ArchimateExport,
+    bodyExample: { types: ['Application', 'ITComponent'] },
+    answers: started,
+    handler: async ({ ctx, body, reply }) => {
+      const job = await startModelExport(ctx, body);
+      return reply.code(202).header('location', job.links.self).send(job);
+    },
+  });
+
+  // with parsers of its own: files are stored as they come in
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    for (const type of ['application/xml', 'text/xml']) {
+      uploads.addContentTypeParser(type, (_request, payload, done) => done(null, payload));
+    }
+    operation(uploads, {
+      method: 'POST',
+      url: '/api/v1/archimate/imports',
+      id: 'startArchimateImport',
+      tag,
+      summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
+      description:
+        'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome` and `errors`. Everything is written at once, or nothing where the job fails.',
+      permission: 'inventory.create',
+      permissionNote: 'and relations.manage, diagrams.manage; inventory.edit in the mode upsert',
+      query: Type.Object(archimateOptions, closed),
+      consumes: { 'application/xml': { example }, 'text/xml': { example } },
+      bodyLimit: MAX_MODEL,
+      ownIdempotency: true,
+      answers: started,
+      handler: async ({ ctx, query, request, reply }) => {
+        requireModelRights(ctx, query);
+        const content = await storeModel(blobs, request.body as Readable);
+        try {
+          if (await applyIdempotencyKey(request, reply, content.sha256)) {
+            await blobs.remove(content.id);
+            return reply;
+          }
+          const job = await startModelImport(ctx, content, query);
+          reply.code(202).header('location', job.links.self);
+          return job;
+        } catch (error) {
+          // after any other error the job may exist nevertheless
+          if (error instanceof EstateError) await blobs.remove(content.id);
+          throw error;
+        }
+      },
+    });
+  });
+}
+
+async function storeModel(blobs: BlobStore, stream: Readable | undefined): Promise<StoredContent> {
+  async function* limited() {
+    let size = 0;
+    for await (const chunk of stream ?? []) {
+      size += chunk.length;
+      if (size > MAX_MODEL) {
+        throw new EstateError('payload_too_large', `A model has at most ${MAX_MODEL} bytes.`);
+      }
+      yield chunk;
+    }
+  }
+  return await storeContent(blobs, Readable.from(limited(), { objectMode: false }));
+}

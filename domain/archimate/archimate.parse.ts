@@ -1,0 +1,163 @@
+import { readXml } from '../../platform/xml.ts';
+import { NAMESPACE, PREFIX } from './archimate.map.ts';
+
+/** Characters of a model, at most. */
+export const MAX_MODEL = 64 * 1024 * 1024;
+const LIMITS = { depth: 64, elements: 3_000_000 };
+
+interface Concept {
+  identifier: string;
+  /** Such as `Goal` or `Association`. */
+  type: string;
+  name: string;
+  documentation: string | null;
+  /** This service's own properties, without their prefix. */
+  properties: Map<string, string>;
+}
+export type ModelElement = Concept;
+export interface ModelRelationship extends Concept {
+  source: string;
+  target: string;
+}
+export interface ModelNode {
+  identifier: string;
+  element: string | null;
+  label: string;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+export interface ModelView extends Concept {
+  nodes: ModelNode[];
+  connections: { source: string; target: string }[];
+}
+export interface Model {
+  elements: ModelElement[];
+  relationships: ModelRelationship[];
+  views: ModelView[];
+}
+
+interface Open {
+  name: string;
+  attributes: Record<string, string>;
+  text: string;
+  concept?: Concept;
+  node?: ModelNode;
+}
+
+/**
+ * Reads a model in The Open Group's exchange format.
+ * @throws Error saying why it is none, or too large.
+ */
+export function parseModel(xml: string): Model {
+  if (xml.length > MAX_MODEL) throw new Error(`it has more than ${MAX_MODEL} characters`);
+  const model: Model = { elements: [], relationships: [], views: [] };
+  const definitions = new Map<string, string>();
+  const waiting: { concept: Concept; ref: string; value: string }[] = [];
+  const stack: Open[] = [];
+  const inner = <K extends 'concept' | 'node'>(member: K) => stack.findLast((open) => open[member])?.[member];
+
+  const begin = (open: Open) => {
+    const { name, attributes } = open;
+    const view = stack.findLast((above) => above.concept && 'nodes' in above.concept)?.concept as
+      | ModelView
+      | undefined;
+    if (name === 'element' && stack.at(-1)?.name === 'elements') {
+      const element = conceptOf(attributes);
+      open.concept = element;
+      model.elements.push(element);
+    } else if (name === 'relationship' && stack.at(-1)?.name === 'relationships') {
+      const { source = '', target = '' } = attributes;
+      const relationship = { ...conceptOf(attributes), source, target };
+      open.concept = relationship;
+      model.relationships.push(relationship);
+    } else if (name === 'view') {
+      const made: ModelView = { ...conceptOf(attributes), nodes: [], connections: [] };
+      open.concept = made;
+      model.views.push(made);
+    } else if (name === 'node' && view) {
+      open.node = nodeOf(attributes);
+      view.nodes.push(open.node);
+    } else if (name === 'connection' && view) {
+      view.connections.push({ source: attributes.source ?? '', target: attributes.target ?? '' });
+    }
+  };
+  const end = ({ name, attributes, text }: Open) => {
+    const above = stack.at(-1);
+    if (name === 'propertyDefinition') {
+      if (!definitions.has(attributes.identifier ?? '')) {
+        definitions.set(attributes.identifier ?? '', attributes.name ?? text.trim());
+      }
+    } else if (name === 'name' && above?.name === 'propertyDefinition') above.text += text;
+    else if (name === 'label' && above?.node) above.node.label ||= text.trim();
+    else if (name === 'name' && above?.concept) above.concept.name ||= text;
+    else if (name === 'documentation' && above?.concept) above.concept.documentation ??= text;
+    else if (name === 'value' && above?.name === 'property') {
+      const concept = inner('concept');
+      const ref = above.attributes.propertyDefinitionRef;
+      if (concept && ref && !inner('node')) waiting.push({ concept, ref, value: text });
+    }
+  };
+
+  readXml(
+    xml,
+    {
+      open(tag) {
+        const open: Open = { name: localOf(tag.name), attributes: tag.attributes, text: '' };
+        if (
+          tag.depth === 1 &&
+          (open.name !== 'model' || !Object.values(tag.attributes).includes(NAMESPACE))
+        ) {
+          throw new Error('it is no model of the ArchiMate exchange format 3');
+        }
+        begin(open);
+        stack.push(open);
+      },
+      text(piece) {
+        const open = stack.at(-1);
+        if (open && /^(?:name|documentation|value|label)$/.test(open.name)) open.text += piece;
+      },
+      close() {
+        end(stack.pop()!);
+      },
+    },
+    LIMITS,
+  );
+  for (const { concept, ref, value } of waiting) {
+    const key = definitions.get(ref);
+    if (key?.startsWith(PREFIX)) concept.properties.set(key.slice(PREFIX.length), value);
+  }
+  return model;
+}
+
+const localOf = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+function conceptOf(attributes: Record<string, string>): Concept {
+  const type = Object.entries(attributes).find(([key]) => key.includes(':') && localOf(key) === 'type')?.[1];
+  return {
+    identifier: attributes.identifier ?? '',
+    type: localOf(type ?? ''),
+    name: '',
+    documentation: null,
+    properties: new Map(),
+  };
+}
+
+function nodeOf(attributes: Record<string, string>): ModelNode {
+  const number = (key: string, fallback: number) => {
+    const value = Number(attributes[key]);
+    return attributes[key] !== undefined && Number.isFinite(value) && Math.abs(value) < 1e6
+      ? Math.round(value)
+      : fallback;
+  };
+  return {
+    identifier: attributes.identifier ?? '',
+    element: attributes.elementRef ?? null,
+    label: '',
+    x: number('x', 0),
+    y: number('y', 0),
+    w: Math.max(1, number('w', 120)),
+    h: Math.max(1, number('h', 55)),
+  };
+}
