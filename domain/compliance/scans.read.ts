@@ -125,14 +125,6 @@ export async function stepReading(
   });
 }
 
-/** Forgets what was read of cards that are gone. */
-export async function forgetReadings({ sql }: Work, regulation: string): Promise<void> {
-  await sql.raw(
-    `delete from compliance_readings r where regulation = ? and not exists (select from cards c where c.id = r.card_id)`,
-    [regulation],
-  );
-}
-
 interface Digested {
   card: OutgoingCard;
   digest: string;

@@ -5,7 +5,7 @@ import type { JobStep } from '../jobs/jobs.running.ts';
 import { readingSets, ruleSets } from './rules/rule-sets.ts';
 import type { ComplianceRule, ReadingRule } from './rules/rules.types.ts';
 import { type Kept, nothingKept } from './scans.keep.ts';
-import { type CardReader, forgetReadings, type ReaderState, stepReading } from './scans.read.ts';
+import { type CardReader, type ReaderState, stepReading } from './scans.read.ts';
 import { endRule, retireRules, stepRule } from './scans.rule.ts';
 import type { ScanParameters } from './scans.start.ts';
 import {
@@ -111,7 +111,6 @@ async function look(work: Work, { runId, today, regulations }: Scan, place: Plac
     const retired = await retireRules(work, { run_id: runId, regulation: key }, kept);
     add(about, retired.kept);
     if (retired.more) return place;
-    await forgetReadings(work, key);
     await work.sql.raw(
       `insert into compliance_scanned (regulation, run_id) values (?, ?::uuid)
        on conflict (regulation) do update set run_id = excluded.run_id, scanned_at = now()`,

@@ -42,6 +42,11 @@ const chores: Record<string, Chore> = {
   ),
   diagram_drawings: (sql, { batches_days }) => removeLeftDrawings(sql, batches_days, BATCH),
   ai_usage: expired('ai_usage', 'day < now() - make_interval(days => ?)', ({ events_days }) => events_days),
+  // words of cards that are gone go soon after them
+  compliance_readings: expired(
+    'compliance_readings',
+    'not exists (select from cards c where c.id = compliance_readings.card_id)',
+  ),
   analysis_runs: (sql, { analysis_runs_days }) => removeOldAnalyses(sql, analysis_runs_days, BATCH),
   duplicate_models: (sql, { analysis_runs_days }) => removeOldModels(sql, analysis_runs_days, BATCH),
   process_contents: (sql, { files_days }) => removeUnusedContents(sql, files_days, BATCH),

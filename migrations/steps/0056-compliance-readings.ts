@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 /**
  * What a language model has read of cards for rules that ask what a card says. None of it is anybody's input: a reading that is lost is
- * made again. Cards are named without a reference: what names a card that is gone goes with the next scan.
+ * made again. Cards are named without a reference: what names a card that is gone goes with the next clean-up.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

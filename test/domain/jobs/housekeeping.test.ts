@@ -268,7 +268,15 @@ it('removes old runs of analyses, but for those of which something shown comes, 
     figures: '{}',
     found_at: old,
   });
-  expect(await run()).toMatchObject({ analysis_runs: 2, duplicate_models: 1 });
+  await db('compliance_readings').insert({
+    regulation: 'gdpr',
+    rule_key: 'special-data-read',
+    card_id: randomUUID(),
+    digest: 'x',
+    applies: true,
+    quote: 'words of a card that is gone',
+  });
+  expect(await run()).toMatchObject({ analysis_runs: 2, duplicate_models: 1, compliance_readings: 1 });
   expect((await db('analysis_runs').pluck('id')).sort()).toEqual(Object.values(kept).sort());
   expect((await db('duplicate_models').pluck('id')).sort()).toEqual(['new', 'used']);
   expect(await db('analysis_parts')).toEqual([]);
