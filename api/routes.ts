@@ -1,4 +1,6 @@
 import type { Services } from '../domain/services.ts';
+import { registerAdrFileRoutes } from './adr/adr.files.routes.ts';
+import { registerAdrRoutes } from './adr/adr.routes.ts';
 import { registerAiRoutes } from './ai/ai.routes.ts';
 import { registerInsightRoutes } from './ai/insights.routes.ts';
 import { registerAnalysisRoutes } from './ai-analysis/analysis.routes.ts';
@@ -23,6 +25,7 @@ import { registerCardMergeRoutes } from './cards/cards.merge.routes.ts';
 import { registerCardReadRoutes } from './cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './cards/cards.write.routes.ts';
 import { registerCatalogueRoutes } from './catalogues/catalogues.routes.ts';
+import { registerPrinciplesCatalogueRoutes } from './catalogues/principles.routes.ts';
 import { registerCommentRoutes } from './collaboration/comments.routes.ts';
 import { registerDocumentRoutes } from './collaboration/documents.routes.ts';
 import { registerFileRoutes } from './collaboration/files.routes.ts';
@@ -72,6 +75,7 @@ import { registerBootstrapRoute } from './settings/settings.bootstrap.routes.ts'
 import { registerSettingImageRoutes } from './settings/settings.images.routes.ts';
 import { registerSettingRoutes } from './settings/settings.routes.ts';
 import { registerSettingTestRoutes } from './settings/settings.tests.routes.ts';
+import { registerSoawRoutes } from './soaw/soaw.routes.ts';
 import { registerSurveyAnswerRoutes } from './surveys/surveys.answer.routes.ts';
 import { registerSurveyRoutes } from './surveys/surveys.routes.ts';
 import { registerTagRoutes } from './tags/tags.routes.ts';
@@ -97,6 +101,7 @@ export const routeGroups: RouteGroup[] = [
   registerRelationTypeRoutes,
   registerStakeholderRoleRoutes,
   registerCatalogueRoutes,
+  registerPrinciplesCatalogueRoutes,
   registerCalculationRoutes,
   registerCardReadRoutes,
   registerCardWriteRoutes,
@@ -115,6 +120,9 @@ export const routeGroups: RouteGroup[] = [
   registerProcessDiagramRoutes,
   registerProcessFlowRoutes,
   registerProcessAssessmentRoutes,
+  registerAdrRoutes,
+  registerAdrFileRoutes,
+  registerSoawRoutes,
   registerFindingRoutes,
   registerScanRoutes,
   registerInitiativeRoutes,

@@ -51,6 +51,7 @@ import * as bpm from './steps/0061-bpm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
 import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
+import * as decisions from './steps/0059-decisions.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -106,4 +107,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0058-risks', up: risks.up },
   { name: '0064-reference-catalogues', up: referenceCatalogues.up },
   { name: '0061-bpm', up: bpm.up },
+  { name: '0059-decisions', up: decisions.up },
 ];

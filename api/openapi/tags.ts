@@ -22,6 +22,14 @@ export const tags = [
     description: 'Diagrams of processes with their elements, flows that are approved, and assessments',
   },
   {
+    name: 'Architecture decisions',
+    description: 'Decision records: written, signed, revised and linked to cards',
+  },
+  {
+    name: 'Statements of architecture work',
+    description: 'What an initiative is to do about the architecture, by sections, and who signs it',
+  },
+  {
     name: 'Compliance',
     description: 'How the landscape keeps its regulations, and what is decided about gaps',
   },

@@ -168,6 +168,8 @@ export const PersonalDataSchema = Type.Object(
     risk_mitigations: rows,
     process_assessments: rows,
     process_flows: rows,
+    decisions: rows,
+    statements: rows,
     sign_ins: rows,
   },
   { $id: 'PersonalData', ...closed },

@@ -83,7 +83,7 @@ export const CommittedSchema = Type.Object(
     relation_ids: Type.Array(Uuid, {
       description: 'The chosen relations, then those of the initiative, also those that were there already',
     }),
-    adr_id: Nullable(Uuid),
+    adr_id: Type.String({ ...Uuid, description: 'The draft as a decision record, linked to the cards' }),
     decision_draft: Type.String({ description: 'Markdown; kept with the session' }),
   },
   { $id: 'CommittedAssessment', ...closed },

@@ -64,6 +64,14 @@ const kept: Record<string, string> = {
       'approved', v.approved_by = u.id) as item
     from users u join process_flow_versions v on u.id in (v.created_by, v.submitted_by, v.approved_by)
     where u.id = ?::uuid order by v.id desc`,
+  decisions: `select json_build_object('id', a.id, 'number', a.number, 'title', a.title, 'status', a.status,
+      'written', a.created_by is not distinct from p.id, 'created_at', utc(a.created_at)) as item
+    from (select ?::uuid as id) p join adrs a on a.created_by = p.id
+      or a.signatories @> jsonb_build_array(jsonb_build_object('user_id', p.id)) order by a.id desc`,
+  statements: `select json_build_object('id', w.id, 'name', w.name, 'status', w.status,
+      'written', w.created_by is not distinct from p.id, 'created_at', utc(w.created_at)) as item
+    from (select ?::uuid as id) p join soaws w on w.created_by = p.id
+      or w.signatories @> jsonb_build_array(jsonb_build_object('user_id', p.id)) order by w.id desc`,
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,

@@ -1,5 +1,10 @@
 import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
+import { createAdrWithin } from '../adr/adr.commands.ts';
+import { checkedContent } from '../adr/adr.content.ts';
+import { insertLinks } from '../adr/adr.links.ts';
+import { MAX_LINKS } from '../adr/adr.types.ts';
+import { readMadr } from '../adr/madr.format.ts';
 import { INITIATIVE, OBJECTIVE, wayBetween } from '../architect/architect.words.ts';
 import { createCardsWithin } from '../cards/bulk/bulk.create.ts';
 import { patchEachWithin } from '../cards/bulk/bulk.each.ts';
@@ -23,8 +28,8 @@ export interface Committed {
   card_ids: string[];
   /** The chosen relations, then those of the initiative; also those that were there already. */
   relation_ids: string[];
-  /** The decision record that the draft has become; there is none as long as drafts are kept with their sessions. */
-  adr_id: string | null;
+  /** The decision record, a draft linked to the initiative and the chosen cards. */
+  adr_id: string;
   /** Markdown. */
   decision_draft: string;
 }
@@ -36,7 +41,7 @@ export interface Committed {
  * `cardinality_exceeded`.
  */
 export async function commitAssessment(ctx: Ctx, input: CommitInput): Promise<Committed> {
-  for (const key of ['ai_analysis.manage', 'inventory.create', 'relations.manage'] as const) {
+  for (const key of ['ai_analysis.manage', 'inventory.create', 'relations.manage', 'adr.manage'] as const) {
     requirePermission(ctx.caller, key);
   }
   return await guardDuplicates(() =>
@@ -61,9 +66,29 @@ export async function commitAssessment(ctx: Ctx, input: CommitInput): Promise<Co
       const values = { status: 'committed', initiative_id, decision_draft };
       work.emit(assessmentEvent(before, await updateRow(work.sql, 'assessments', key, values)));
       const card_ids = input.selectedCardIds.map((id) => ids.get(id.toLowerCase()) ?? id.toLowerCase());
-      return { initiative_id, card_ids, relation_ids, adr_id: null, decision_draft };
+      const adr_id = await keepDecision(work, ctx, plan.name, decision_draft, [initiative_id, ...card_ids]);
+      return { initiative_id, card_ids, relation_ids, adr_id, decision_draft };
     }),
   );
+}
+
+/** Writes the draft as a decision record that is linked to the cards which it is about. @returns its id. */
+async function keepDecision(
+  work: Work,
+  ctx: Ctx,
+  title: string,
+  draft: string,
+  cardIds: string[],
+): Promise<string> {
+  const adr = await createAdrWithin(work, ctx, checkedContent({ ...readMadr(draft).input, title }));
+  const cards = await work
+    .sql('cards')
+    .whereIn('id', cardIds)
+    .orderBy('id')
+    .limit(MAX_LINKS)
+    .select('id', 'type');
+  await insertLinks(work, ctx, adr, cards);
+  return adr.id;
 }
 
 /** Creates the initiative and the new cards. @returns their ids by proposed id, the initiative's by its type. */

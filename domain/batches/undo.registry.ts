@@ -1,3 +1,4 @@
+import { adrUndo } from '../adr/adr.undo.ts';
 import { assessmentUndo } from '../assessments/assessments.events.ts';
 import { bpmUndo } from '../bpm/bpm.events.ts';
 import { calculationUndo } from '../calculations/calculations.undo.ts';
@@ -13,6 +14,7 @@ import { ppmUndo } from '../ppm/ppm.undo.ts';
 import { riskUndo } from '../risks/risks.events.ts';
 import { savedReportUndo } from '../saved-reports/saved-reports.events.ts';
 import { settingUndo } from '../settings/settings.undo.ts';
+import { soawUndo } from '../soaw/soaw.undo.ts';
 import { surveyUndo } from '../surveys/surveys.events.ts';
 import { tagUndo } from '../tags/tags.undo.ts';
 import { bookmarkUndo } from '../views/bookmarks.events.ts';
@@ -23,6 +25,7 @@ import type { UndoSpec } from './undo.types.ts';
 export const undoSpecs: UndoSpec[] = [
   // one group a line
   metamodelUndo,
+  adrUndo,
   assessmentUndo,
   bpmUndo,
   calculationUndo,
@@ -35,6 +38,7 @@ export const undoSpecs: UndoSpec[] = [
   ppmUndo,
   riskUndo,
   settingUndo,
+  soawUndo,
   surveyUndo,
   tagUndo,
   favoriteUndo,

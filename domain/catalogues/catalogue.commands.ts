@@ -26,7 +26,7 @@ export async function createEntry(
   return await guardKey(catalogue, () =>
     command(ctx, async (work) => {
       const row = await insertRow(work.sql, catalogue.table, values);
-      tell(work, catalogue, null, row);
+      tellEntry(work, catalogue, null, row);
       const id = row.id as string;
       return { id, text: await readEntry(work.sql, catalogue, id, DEFAULT_LANGUAGE) };
     }),
@@ -51,7 +51,7 @@ export async function patchEntry(
     const changed = differing(before, values);
     if (Object.keys(changed).length > 0) {
       const after = await updateRow(work.sql, catalogue.table, { column: 'id', value: id }, changed);
-      tell(work, catalogue, before, after);
+      tellEntry(work, catalogue, before, after);
     }
     return await readEntry(work.sql, catalogue, id, language);
   });
@@ -77,7 +77,7 @@ export async function deleteEntry(
       );
     }
     await work.sql(catalogue.table).where({ id }).delete();
-    tell(work, catalogue, before, null);
+    tellEntry(work, catalogue, before, null);
   });
 }
 
@@ -94,7 +94,13 @@ async function lockEntry(
   return row;
 }
 
-function tell(work: Work, catalogue: Catalogue, before: StoredRow | null, after: StoredRow | null): void {
+/** Notes the write of an entry. */
+export function tellEntry(
+  work: Work,
+  catalogue: Catalogue,
+  before: StoredRow | null,
+  after: StoredRow | null,
+): void {
   const { events } = catalogue;
   const row = (after ?? before)!;
   work.emit({

@@ -1,4 +1,5 @@
 import { deleteOfProcesses, unlinkCards } from '../bpm/bpm.leave.ts';
+import { type AdrCardRow, adrCardEvent } from '../adr/adr.links.events.ts';
 import type { Work } from '../command.ts';
 import type { FindingRow } from '../compliance/compliance.types.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
@@ -12,6 +13,8 @@ import { ppmEvent } from '../ppm/ppm.events.ts';
 import { ppmLeaving } from '../ppm/ppm.leaving.ts';
 import type { PpmRow } from '../ppm/ppm.types.ts';
 import { leaveRisks } from '../risks/risks.cards.ts';
+import { soawEvent } from '../soaw/soaw.events.ts';
+import type { SoawRow } from '../soaw/soaw.types.ts';
 import { responseEvent } from '../surveys/surveys.events.ts';
 import type { ResponseRow } from '../surveys/surveys.types.ts';
 import { favoriteEvent } from '../views/favorites.events.ts';
@@ -90,8 +93,24 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
   await leaveRisks(work, byId);
   await deleteOfProcesses(work, [...byId.keys()]);
   await unlinkCards(work, [...byId.keys()]);
+  tell(await leaving<AdrCardRow>(work, 'adr_cards', [...byId.keys()]), (card, row) =>
+    adrCardEvent(card, null, row, null),
+  );
+  await freeStatements(work, byId);
   for (const row of await leaving<StoredRow>(work, 'favorites', [...byId.keys()])) {
     work.emit(favoriteEvent(row, null));
+  }
+}
+
+/** Statements of architecture work outlive their initiative. */
+async function freeStatements(work: Work, cards: ReadonlyMap<string, LeavingCard>): Promise<void> {
+  const { rows } = await work.sql.raw(
+    `update soaws t set initiative_id = null, updated_at = clock_timestamp() where initiative_id = any(?::uuid[])
+     returning old.initiative_id, to_jsonb(t) as row`,
+    [[...cards.keys()]],
+  );
+  for (const { initiative_id, row } of rows as { initiative_id: string; row: SoawRow }[]) {
+    work.emit(soawEvent(cards.get(initiative_id)!, { ...row, initiative_id }, row));
   }
 }
 

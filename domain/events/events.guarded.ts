@@ -7,6 +7,8 @@ import type { Caller } from '../context.ts';
  * of, with the permission for it, or all that it takes.
  */
 const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
+  adr: 'adr.view',
+  adr_card: 'adr.view',
   assessment: 'ai_analysis.view',
   comment: 'comments.view',
   document: 'documents.view',
@@ -15,6 +17,7 @@ const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
   process_diagram: 'bpm.view',
   process_element_link: 'bpm.view',
   process_flow: 'bpm.view',
+  soaw: 'soaw.view',
   stakeholder: 'stakeholders.view',
   compliance_finding: ['compliance.view', 'grc.view'],
   diagram: 'diagrams.view',

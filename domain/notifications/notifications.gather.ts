@@ -3,7 +3,8 @@ import type { RowChanges } from '../events/row-changes.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { formatDate } from './mail.templates.ts';
 import { holds, type NotedCard, type People, type Person, seesCard } from './notifications.people.ts';
-import { type Facts, type NotificationRule, notificationRules } from './notifications.rules.ts';
+import type { Facts, NotificationRule } from './notifications.rule.ts';
+import { notificationRules } from './notifications.rules.ts';
 import type { NotificationType } from './notifications.types.ts';
 
 /** What one user is told by one notification: all of a batch that one rule's kind tells of. */

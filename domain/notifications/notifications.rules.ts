@@ -1,46 +1,18 @@
-import type { AppPermission } from '../access/permissions.data.ts';
 import type { FeedRow } from '../events/feed.read.ts';
-import type { RowChanges } from '../events/row-changes.ts';
-import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { TASK_TOPIC } from '../ppm/ppm.types.ts';
 import { RISK_TOPIC } from '../risks/risks.topics.ts';
+import {
+  changesOf,
+  excerpt,
+  type Facts,
+  listOf,
+  type NotificationRule,
+  newValue,
+} from './notifications.rule.ts';
+import { signatureRules } from './notifications.signatures.ts';
 import type { NotificationType } from './notifications.types.ts';
 
-/** What a text may say of an event. Costs are never among it. */
-export interface Facts {
-  event: FeedRow;
-  changes: RowChanges;
-  /** Who acted, by name. */
-  actor: string;
-  /** The event's card, if it is about one. */
-  card: { id: string; name: string; type: CardType } | undefined;
-  /** A date as the workspace writes it, in the reader's language. */
-  date(text: string): string;
-}
-
-/** Of which events who is told, and how. */
-export interface NotificationRule {
-  type: NotificationType;
-  /** The holders of a role on the event's card, or users that the event names (whatever is no id is passed over). */
-  to: 'followers' | ((event: FeedRow) => unknown[]);
-  /** Leaves out events that are no news. */
-  when?(event: FeedRow): boolean;
-  /** Needed besides seeing the event's card. */
-  permission?: AppPermission;
-  /** Whether the one who acted is told as well: assignments by another's rule. */
-  toActor?(event: FeedRow): boolean;
-  title(facts: Facts): string;
-  message(facts: Facts): string;
-  /** The title over many of them, as `37 cards you follow were changed`. */
-  many(count: number): string;
-  /** The page of the application; the card's unless given. */
-  link?(facts: Facts): string | null;
-}
-
-const changesOf = (event: FeedRow): RowChanges => (event.data.changes ?? {}) as RowChanges;
-const newValue = (event: FeedRow, field: string): unknown => changesOf(event)[field]?.new;
 const name = ({ card }: Facts): string => card?.name ?? 'A card';
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** Fields that follow from others. */
 const derived = new Set(['data_quality', 'archived_at', 'archive_batch_id', 'updated_at']);
@@ -74,17 +46,6 @@ const cardUpdated: NotificationRule = {
   ...ofCard('changed'),
   when: (event) => Object.keys(changesOf(event)).some((field) => !derived.has(field)),
   message: (facts) => `${facts.actor} has changed ${changedFields(facts)}.`,
-};
-
-/**
- * The beginning of what somebody has written, on one line. Whom it names stays `@[Name](user:<id>)`, as in comments: so
- * the name can be replaced when somebody is erased.
- */
-const excerpt = (text: unknown): string => {
-  const line = String(text ?? '')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.length > 200 ? `${line.slice(0, 199).toWellFormed()}…` : line;
 };
 
 const ofComment = {
@@ -123,7 +84,7 @@ const todoAssigned: NotificationRule = {
     // the assignee of a task is told of the task
     if (topic?.new === TASK_TOPIC) return false;
     // told by what it is about
-    if (topic?.new === RISK_TOPIC) return false;
+    if (topic?.new === RISK_TOPIC || String(topic?.new).endsWith('_signature')) return false;
     // what recurs is told when it opens
     if (isNew(event) && status?.new === 'scheduled' && byOthersRule(event)) return false;
     return Boolean(assigned?.new) || (status?.old === 'scheduled' && status.new === 'open');
@@ -251,6 +212,7 @@ const ofFlow = (type: NotificationType, asked: string, done: string): Notificati
  * that fits.
  */
 export const notificationRules: Record<string, NotificationRule[]> = {
+  ...signatureRules,
   'card.updated': [cardUpdated],
   'card.archived': [ofCard('archived')],
   'card.restored': [ofCard('restored')],

@@ -2,6 +2,7 @@ import { PassThrough, type Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { EstateError } from '../../platform/errors.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
+import type { Paper, PaperFormat } from '../documents/paper.types.ts';
 import { tableNamed, writeReportCsv, writeReportXlsx } from '../report.formats.ts';
 import { answerOf } from '../report.lines.ts';
 import { reportNamed } from '../reports.catalogue.ts';
@@ -15,6 +16,7 @@ const MOST_BYTES = 128 * 1024 * 1024;
  * @throws EstateError 422 naming the tables that there are, `query_too_heavy` for an answer that has no room.
  */
 export async function makeRendering(rendering: Rendering): Promise<Buffer> {
+  if ('paper' in rendering) return await printed(rendering.make, rendering.paper);
   if (rendering.make === 'chart') return await draw(rendering.chart, rendering.workspace);
   const { params } = rendering;
   const report = reportNamed(rendering.report);
@@ -37,6 +39,12 @@ export async function makeRendering(rendering: Rendering): Promise<Buffer> {
 async function draw(chart: Chart, workspace: ChartWorkspace): Promise<Buffer> {
   const { drawChart } = await import('../charts/charts.draw.ts');
   return Buffer.from(drawChart(chart, workspace));
+}
+
+/** The libraries of documents are loaded by the first of each kind. */
+async function printed(format: PaperFormat, paper: Paper): Promise<Buffer> {
+  if (format === 'docx') return await (await import('../documents/paper.docx.ts')).paperDocx(paper);
+  return await (await import('../documents/paper.pdf.ts')).paperPdf(paper);
 }
 
 async function collect(write: (out: Writable) => Promise<void>): Promise<Buffer> {

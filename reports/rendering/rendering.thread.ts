@@ -53,7 +53,7 @@ export function startRenderThread(): RenderThread {
  * it meanwhile, so that it cannot be handed over, and a message is copied in one go.
  */
 async function lent(rendering: Rendering): Promise<Rendering> {
-  if (rendering.make === 'chart') return rendering;
+  if (!('body' in rendering)) return rendering;
   const { byteLength } = rendering.body;
   const body = new Uint8Array(new SharedArrayBuffer(byteLength));
   for (let at = 0; at < byteLength; at += STEP_BYTES) {

@@ -1,5 +1,6 @@
 import type { ChartContext } from '../charts/charts.labels.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
+import type { Paper, PaperFormat } from '../documents/paper.types.ts';
 
 /** An answer of a report, as its thread gets it. */
 interface OfAnswer {
@@ -15,7 +16,8 @@ export type Rendering =
   | (OfAnswer & { make: 'csv' /** The first without it. */; table?: string })
   | (OfAnswer & { make: 'xlsx' })
   | (OfAnswer & { make: 'picture'; context: ChartContext; workspace: ChartWorkspace })
-  | { make: 'chart'; chart: Chart; workspace: ChartWorkspace };
+  | { make: 'chart'; chart: Chart; workspace: ChartWorkspace }
+  | { make: PaperFormat; paper: Paper };
 
 /** From the thread: the file, or why there is none. */
 export type RenderAnswer = { bytes: Uint8Array<ArrayBuffer> } | { refused: Refusal } | { failed: string };

@@ -13,6 +13,7 @@ import { cardMergeRows } from './matrix/card-merge.data.ts';
 import { collaborationRows } from './matrix/collaboration.data.ts';
 import { complianceRows } from './matrix/compliance.data.ts';
 import { diagramRows } from './matrix/diagrams.data.ts';
+import { decisionRows } from './matrix/decisions.data.ts';
 import { eolRows } from './matrix/eol.data.ts';
 import { extractionRows } from './matrix/extractions.data.ts';
 import { extractRows } from './matrix/extracts.data.ts';
@@ -236,4 +237,5 @@ export const table: Row[] = [
   riskRows,
   referenceRows,
   archimateRows,
+  decisionRows,
 ].flat();

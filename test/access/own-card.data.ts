@@ -230,6 +230,16 @@ export const cardRows: CardRow[] = [
   row('GET /api/v1/cards/{id}/documents'),
   row('POST /api/v1/cards/{id}/documents', onItWith({ name: 'Linked' })),
   row('DELETE /api/v1/documents/{id}', link),
+  row('GET /api/v1/adr/by-card/{card_id}', (_, card_id) => ({ path: { card_id } })),
+  row('POST /api/v1/adr/{adr_id}/cards', async (w, card_id) => ({
+    path: { adr_id: (await admin(w, '/adr', { title: randomUUID() })).id },
+    body: { card_id },
+  })),
+  row('DELETE /api/v1/adr/{adr_id}/cards/{card_id}', async (w, card_id) => {
+    const { id: adr_id } = await admin(w, '/adr', { title: randomUUID() });
+    await admin(w, `/adr/${adr_id}/cards`, { card_id });
+    return { path: { adr_id, card_id } };
+  }),
   row('GET /api/v1/cards/{id}/file-attachments'),
   row('POST /api/v1/cards/{id}/file-attachments', (_, id) => ({ path: { id }, ...form })),
   row('GET /api/v1/file-attachments/{id}/download', file),

@@ -1,3 +1,4 @@
+import { type AdrCardRow, adrCardEvent } from '../../adr/adr.links.events.ts';
 import {
   type StakeholderRow,
   stakeholderEvent,
@@ -105,6 +106,24 @@ export const cardReferences: CardReference[] = [
   { entity: 'process element link', table: 'process_element_links', column: 'application_id' },
   { entity: 'process element link', table: 'process_element_links', column: 'data_object_id' },
   { entity: 'process element link', table: 'process_element_links', column: 'it_component_id' },
+  { entity: 'statement of architecture work', table: 'soaws', column: 'initiative_id' },
+  {
+    entity: 'decision link',
+    table: 'adr_cards',
+    column: 'card_id',
+    once: {
+      by: ['adr_id'],
+      event: (card, type, row, _user, gone) => {
+        const stored = row as AdrCardRow;
+        return adrCardEvent(
+          { id: card.id, type: type.key },
+          null,
+          gone ? stored : null,
+          gone ? null : stored,
+        );
+      },
+    },
+  },
   {
     entity: 'survey response',
     table: 'survey_responses',

@@ -77,7 +77,13 @@ describe('a session that is carried out', () => {
     expect(done.status, done.text).toBe(200);
     const { initiative_id, card_ids, relation_ids, adr_id, decision_draft } = done.body;
     expect(card_ids[1]).toBe(land.ids.Forms);
-    expect(adr_id).toBeNull();
+    const { body: adr } = await admin.get(`/api/v1/adr/${adr_id}`);
+    expect(adr).toMatchObject({ title: 'One desk', status: 'draft', created_by: admin.userId });
+    expect(adr.context).toContain('One way to \\*take\\* orders');
+    expect(adr.decision).toContain('Chosen option: "Replace by bought applications".');
+    expect(adr.linked_cards.map(({ id }: { id: string }) => id).sort()).toEqual(
+      [initiative_id, ...card_ids].sort(),
+    );
     expect(await card(initiative_id)).toMatchObject({
       type: 'Initiative',
       name: 'One desk',
@@ -133,8 +139,10 @@ describe('a session that is carried out', () => {
       .select('batch_id');
     const undone = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
     expect(undone.status, undone.text).toBe(200);
-    const { assessments, cards, relations } = await tablesOf(t.services.db);
-    expect({ assessments, cards, relations }).toEqual({
+    const { assessments, cards, relations, adrs, adr_cards } = await tablesOf(t.services.db);
+    expect({ assessments, cards, relations, adrs, adr_cards }).toEqual({
+      adrs: before.adrs,
+      adr_cards: before.adr_cards,
       assessments: before.assessments,
       cards: before.cards,
       relations: before.relations,

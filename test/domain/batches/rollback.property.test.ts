@@ -11,6 +11,7 @@ import { askedActs } from './acts/asked.ts';
 import { attachedActs, onCardActs } from './acts/attached.ts';
 import { bpmActs } from './acts/bpm.ts';
 import { cardActs, plainCardActs } from './acts/cards.ts';
+import { decisionActs } from './acts/decisions.ts';
 import { diagramActs } from './acts/diagrams.ts';
 import { findingActs } from './acts/findings.ts';
 import { type Act, createHand, type Tally } from './acts/hand.ts';
@@ -34,6 +35,7 @@ const all = chosen(
   workspaceActs,
   askedActs,
   findingActs,
+  decisionActs,
   diagramActs,
   ppmActs,
   riskActs,

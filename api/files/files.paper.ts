@@ -1,0 +1,39 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyReply } from 'fastify';
+import type { Paper, PaperFormat } from '../../reports/documents/paper.types.ts';
+import { render } from '../../reports/rendering/rendering.queue.ts';
+import { clientGone } from '../gone.ts';
+
+/** The media types of documents. */
+export const paperMedia: Record<PaperFormat, string> = {
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  pdf: 'application/pdf',
+};
+
+/** A document and the form in which it is wanted. */
+export interface PaperFile {
+  /** Without the ending. */
+  name: string;
+  format: PaperFormat | 'md';
+  paper: Paper;
+  markdown?: string;
+}
+
+/** Sends a document as an attachment, made beside the thread that answers requests. @throws EstateError `unavailable`. */
+export async function sendFile(
+  reply: FastifyReply,
+  { name, format, paper, markdown = '' }: PaperFile,
+): Promise<FastifyReply> {
+  const bytes =
+    format === 'md'
+      ? Buffer.from(markdown)
+      : await render({ make: format, paper }, { signal: clientGone(reply) });
+  return reply
+    .headers({
+      'content-type': format === 'md' ? 'text/markdown; charset=utf-8' : paperMedia[format],
+      'content-disposition': contentDisposition(`${name}.${format}`),
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cache-control': 'private, no-cache',
+    })
+    .send(bytes);
+}

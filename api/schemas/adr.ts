@@ -1,0 +1,117 @@
+import Type from 'typebox';
+import { adrStatuses, MAX_ENTRIES, MAX_ENTRY, MAX_TEXT, MAX_TITLE } from '../../domain/adr/adr.types.ts';
+import { closed, Nullable, Uuid } from './common.ts';
+import { Day, IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
+
+const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));
+const Title = Type.String({ minLength: 1, maxLength: MAX_TITLE });
+const Text = (description: string) => Nullable(Type.String({ maxLength: MAX_TEXT, description }));
+const Texts = (description: string) =>
+  Type.Array(Type.String({ maxLength: MAX_ENTRY }), { maxItems: MAX_ENTRIES, description });
+
+const texts = {
+  context: Text('Context and problem statement, in Markdown like all texts'),
+  decision_drivers: Text('Forces and concerns'),
+  alternatives_considered: Text('The considered options'),
+  pros_and_cons: Text('What speaks for and against each option'),
+  consequences: Text('Good and bad consequences'),
+  confirmation: Text('How it is seen that the decision is kept'),
+  more_information: Text('Evidence, agreements, when to look at it again'),
+  related_decisions: Texts('Numbers, ids or addresses of other decisions'),
+  decision_makers: Texts('Who decided; those who sign are `signatories`'),
+  consulted: Texts('Whose opinion was asked'),
+  informed: Texts('Who is kept up to date'),
+};
+const Decision = Text('The outcome: the chosen option and why');
+
+const listed = {
+  id: Uuid,
+  reference_number: Type.String({
+    pattern: '^ADR-\\d{3,}$',
+    examples: ['ADR-007'],
+    description: 'All revisions of a decision have the same',
+  }),
+  title: Type.String(),
+  status: Status,
+  decision: Decision,
+  ...signedMembers,
+  linked_cards: Type.Array(Type.Object({ id: Uuid, name: Type.String(), type: Type.String() }, closed), {
+    description: 'Those that the caller sees',
+  }),
+};
+export const AdrSchema = Type.Object(
+  { ...listed, ...texts, rejection: RejectionMember, integrity: IntegrityMember },
+  { $id: 'Adr', ...closed },
+);
+/** A decision in a list, cut to the members that were asked for. */
+export const AdrItemSchema = Type.Partial(Type.Object(listed), { $id: 'AdrItem', ...closed });
+
+const optional = {
+  context: Type.Optional(texts.context),
+  decision_drivers: Type.Optional(texts.decision_drivers),
+  alternatives_considered: Type.Optional(texts.alternatives_considered),
+  pros_and_cons: Type.Optional(texts.pros_and_cons),
+  decision: Type.Optional(Decision),
+  consequences: Type.Optional(texts.consequences),
+  confirmation: Type.Optional(texts.confirmation),
+  more_information: Type.Optional(texts.more_information),
+  related_decisions: Type.Optional(Nullable(texts.related_decisions)),
+  decision_makers: Type.Optional(Nullable(texts.decision_makers)),
+  consulted: Type.Optional(Nullable(texts.consulted)),
+  informed: Type.Optional(Nullable(texts.informed)),
+};
+export const AdrCreateBody = Type.Object({ title: Title, ...optional }, closed);
+export const AdrPatchBody = Type.Object(
+  {
+    title: Type.Optional(Title),
+    ...optional,
+    status: Type.Optional(
+      Nullable(
+        Type.String({ description: 'Refused with `use_operation` where it is another than the present one' }),
+      ),
+    ),
+  },
+  closed,
+);
+export const AdrCardBody = Type.Object({ card_id: Uuid }, closed);
+export const adrExample = {
+  title: 'Take orders in one place',
+  context: 'Orders come in by four systems.',
+  decision: 'Chosen option: one order desk.',
+  consequences: '* Good, because stocks are right.\n* Bad, because three teams change their ways.',
+  alternatives_considered: '* One order desk\n* Keep four systems',
+  related_decisions: ['ADR-003'],
+};
+
+export const adrSorts = [
+  'created_at',
+  'updated_at',
+  'signed_at',
+  'reference_number',
+  'title',
+  'status',
+  'revision_number',
+];
+const CardFilter = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
+export const statusFilter = {
+  status: Type.Optional(
+    Type.Union(
+      adrStatuses.map((status) => Type.Literal(status)),
+      { description: 'Only those in this state' },
+    ),
+  ),
+};
+export const adrFilters = {
+  initiative_id: CardFilter('Only those linked to this initiative'),
+  ...statusFilter,
+  card_id: CardFilter('Only those linked to this card'),
+  card_type: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only those linked to a card of this type' }),
+  ),
+  date_from: Day('Written on this day (UTC) or later'),
+  date_to: Day('Written on this day or earlier'),
+  modified_from: Day('Changed on this day or later'),
+  modified_to: Day('Changed on this day or earlier'),
+  signed_from: Day('Signed on this day or later'),
+  signed_to: Day('Signed on this day or earlier'),
+};

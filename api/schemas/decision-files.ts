@@ -1,0 +1,34 @@
+import Type from 'typebox';
+import { closed, Uuid } from './common.ts';
+
+/** The bytes of a file. */
+export const FileContent = Type.String({ contentMediaType: 'application/octet-stream' });
+
+export const RecordForm = Type.Object(
+  {
+    file: Type.Array(Type.String({ format: 'binary' }), {
+      minItems: 1,
+      description: 'One part for each file',
+    }),
+  },
+  closed,
+);
+
+export const ImportedAdrsSchema = Type.Object(
+  {
+    created: Type.Integer({ minimum: 0 }),
+    items: Type.Array(
+      Type.Object(
+        {
+          file: Type.String(),
+          id: Uuid,
+          reference_number: Type.String(),
+          title: Type.String(),
+          notes: Type.Array(Type.String(), { description: 'What could not be taken over' }),
+        },
+        closed,
+      ),
+    ),
+  },
+  { $id: 'ImportedAdrs', ...closed },
+);

@@ -1,0 +1,88 @@
+import Type, { type TSchema } from 'typebox';
+import { closed, DateOnly, Nullable, Timestamp, Uuid } from './common.ts';
+
+const Hash = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  description: 'SHA-256 of the content that was signed',
+});
+
+const SignatorySchema = Type.Object(
+  {
+    user_id: Uuid,
+    display_name: Type.String({ description: 'Empty for somebody who was deleted' }),
+    email: Type.String(),
+    status: Type.Union([Type.Literal('pending'), Type.Literal('signed')]),
+    signed_at: Nullable(Timestamp),
+    content_hash: Nullable(Hash),
+  },
+  { $id: 'Signatory', ...closed },
+);
+const RejectionSchema = Type.Object(
+  { user_id: Uuid, display_name: Type.String(), comment: Type.String(), rejected_at: Timestamp },
+  { $id: 'Rejection', ...closed },
+);
+
+/** Members of every document that people sign; lists leave `integrity` out. */
+export const signedMembers = {
+  created_by: Nullable(Uuid),
+  creator_name: Nullable(Type.String()),
+  signatories: Type.Array(Type.Ref('Signatory#'), {
+    description: 'Empty but for what is in review or signed',
+  }),
+  signed_at: Nullable(Timestamp),
+  revision_number: Type.Integer({ minimum: 1 }),
+  parent_id: Nullable(
+    Type.String({ ...Uuid, description: 'The revision before, also one that was deleted' }),
+  ),
+  content_hash: Nullable(Hash),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export const RejectionMember = Nullable(Type.Ref('Rejection#'));
+export const IntegrityMember = Nullable(
+  Type.Union([Type.Literal('intact'), Type.Literal('changed')], {
+    description:
+      'Whether the content still has the hash that was signed: `changed` tells that somebody wrote to the database past the service. Null before the first signature.',
+  }),
+);
+
+export const SignatureRequestBody = Type.Object(
+  {
+    user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Repeated ones count once' }),
+    message: Type.Optional(
+      Nullable(Type.String({ maxLength: 2000, description: 'What those who are asked are told' })),
+    ),
+  },
+  closed,
+);
+export const RejectBody = Type.Object(
+  { comment: Type.String({ minLength: 1, maxLength: 2000, description: 'Why' }) },
+  closed,
+);
+
+const RevisionSchema = Type.Object(
+  { id: Uuid, revision_number: Type.Integer({ minimum: 1 }), status: Type.String() },
+  { $id: 'RevisionRef', ...closed },
+);
+const ComparisonSchema = Type.Object(
+  {
+    from: Type.Ref('RevisionRef#'),
+    to: Type.Ref('RevisionRef#'),
+    changes: Type.Array(
+      Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }, closed),
+      { description: 'Field by field; members of objects by their path, such as `sections.1.1.content`' },
+    ),
+  },
+  { $id: 'RevisionComparison', ...closed },
+);
+export const ComparisonQuery = Type.Object(
+  { with: Type.Optional(Type.String({ ...Uuid, description: 'Another revision; default: the one before' })) },
+  closed,
+);
+
+/** Schemas that both kinds of signed documents refer to. */
+export const sharedSchemas: TSchema[] = [SignatorySchema, RejectionSchema, RevisionSchema, ComparisonSchema];
+
+/** A filter by day. */
+export const Day = (description: string) => Type.Optional(Type.String({ ...DateOnly, description }));

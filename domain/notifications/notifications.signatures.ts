@@ -1,0 +1,77 @@
+import type { AppPermission } from '../access/permissions.data.ts';
+import { excerpt, type Facts, listOf, type NotificationRule, newValue } from './notifications.rule.ts';
+
+/** A kind of documents that people sign, as texts speak of it. */
+interface Signed {
+  key: 'adr' | 'soaw';
+  permission: AppPermission;
+  /** The page under which one is shown. */
+  page: string;
+  one: string;
+  many: string;
+}
+
+const kinds: Signed[] = [
+  { key: 'adr', permission: 'adr.view', page: '/adr', one: 'decision', many: 'decisions' },
+  { key: 'soaw', permission: 'soaw.view', page: '/soaw', one: 'statement', many: 'statements' },
+];
+
+const nameOf = ({ event }: Facts): string =>
+  excerpt([event.data.reference_number, event.data.title ?? event.data.name].filter(Boolean).join(' '));
+
+function rulesOf({ key, permission, page, one, many }: Signed): Record<string, NotificationRule[]> {
+  const base = {
+    to: (event: { data: Record<string, unknown> }) => listOf(event.data.recipients),
+    permission,
+    link: ({ event }: Facts) => `${page}/${String(event.data.id)}`,
+  };
+  return {
+    [`${key}.signatures_requested`]: [
+      {
+        ...base,
+        type: `${key}_sign_requested`,
+        // the same event undone takes the question back, and a signature undone puts no new one
+        when: (event) => newValue(event, 'status') === 'in_review',
+        title: (facts) => `You are asked to sign ${nameOf(facts)}`,
+        message: ({ actor, event }) => {
+          const said = excerpt(event.data.message ?? '');
+          return said ? `${actor}: ${said}` : `${actor} asks you to sign it.`;
+        },
+        many: (count) => `You are asked to sign ${count} ${many}`,
+      },
+    ],
+    [`${key}.signed`]: [
+      {
+        ...base,
+        type: `${key}_signed`,
+        when: (event) => newValue(event, 'status') === 'signed',
+        title: (facts) => `${nameOf(facts)} was signed`,
+        message: () => `Everybody who was asked has signed the ${one}.`,
+        many: (count) => `${count} ${many} were signed`,
+      },
+    ],
+    [`${key}.signatures_recalled`]: [
+      {
+        ...base,
+        type: `${key}_sign_recalled`,
+        when: (event) => newValue(event, 'status') === 'draft',
+        title: (facts) => `You need not sign ${nameOf(facts)} any more`,
+        message: ({ actor }) => `${actor} has taken the request back.`,
+        many: (count) => `${count} requests to sign were taken back`,
+      },
+    ],
+    [`${key}.rejected`]: [
+      {
+        ...base,
+        type: `${key}_rejected`,
+        when: (event) => newValue(event, 'status') === 'draft',
+        title: (facts) => `${nameOf(facts)} was rejected`,
+        message: ({ actor, event }) => `${actor}: ${excerpt(event.data.comment)}`,
+        many: (count) => `${count} ${many} were rejected`,
+      },
+    ],
+  };
+}
+
+/** Who is told of documents on their way to their signatures. */
+export const signatureRules: Record<string, NotificationRule[]> = Object.assign({}, ...kinds.map(rulesOf));

@@ -1,0 +1,156 @@
+import { invalidField } from '../../platform/errors.ts';
+import { requirePermission } from '../access/policy.ts';
+import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.system.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { JsonText } from '../lists/lists.types.ts';
+import { contentHash } from './signatures.hash.ts';
+import { lockRecord, recordText, storeRecord } from './signatures.records.ts';
+import { askedToSign, pendingOf, requireAction, signature } from './signatures.rules.ts';
+import { requirePerson, requireSignatories } from './signatures.signatories.ts';
+import type { SignedKind, SignedRow, SigningEvent } from './signatures.types.ts';
+
+export interface SignatureRequest {
+  user_ids: string[];
+  /** What those who are asked are told. */
+  message?: string | null;
+}
+
+/**
+ * Asks people to sign a draft: it is in review until all of them have signed, and each gets a to-do.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `validation_failed`.
+ */
+export async function requestSignatures<Row extends SignedRow>(
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  id: string,
+  { user_ids, message = null }: SignatureRequest,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.manage);
+  const signatories = askedToSign(user_ids);
+  return await command(ctx, async (work) => {
+    const before = await lockRecord(work, ctx, kind, id);
+    requireAction('request', before.status);
+    await requireSignatories(work, user_ids, [kind.rights.view, kind.rights.sign]);
+    const recipients = signatories.map(({ user_id }) => user_id);
+    const values = { status: 'in_review', signatories, rejection: null };
+    await storeRecord(
+      work,
+      kind,
+      before,
+      values,
+      told(kind, 'signatures_requested', { recipients, message: message?.trim() || null }),
+    );
+    for (const assignedTo of recipients) {
+      await openSystemTodo(work, {
+        topic: todoTopic(kind),
+        subjectId: before.id,
+        assignedTo,
+        description: `Sign ${kind.nameOf(before)}`,
+        card: null,
+        link: `${kind.page}/${before.id}`,
+      });
+    }
+    return await recordText(work.sql, ctx, kind, before.id);
+  });
+}
+
+/**
+ * Signs as one of those who were asked; with the last signature the document is signed and stays as it is.
+ * @throws EstateError `forbidden`, `not_signatory`, `not_found`, `precondition_failed`, `wrong_state`.
+ */
+export async function signRecord<Row extends SignedRow>(
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  id: string,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.sign);
+  const userId = requirePerson(ctx.caller.userId);
+  return await command(ctx, async (work) => {
+    const before = await lockRecord(work, ctx, kind, id);
+    const hash = contentHash(kind.contentOf(before));
+    const values = signature(before, { userId, at: new Date().toISOString(), hash });
+    await storeRecord(
+      work,
+      kind,
+      before,
+      values,
+      told(kind, 'signed', {
+        signed_by: userId,
+        signed_hash: hash,
+        recipients: values.status === 'signed' ? involved(before) : [],
+      }),
+    );
+    await closeSystemTodos(work, { topic: todoTopic(kind), subjectId: before.id, assignedTo: userId });
+    return await recordText(work.sql, ctx, kind, before.id);
+  });
+}
+
+/**
+ * Takes the request to sign back: a draft again, and no longer signed by anybody.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`.
+ */
+export async function recallSignatures<Row extends SignedRow>(
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  id: string,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.manage);
+  return await command(ctx, async (work) => {
+    const before = await lockRecord(work, ctx, kind, id);
+    requireAction('recall', before.status);
+    const recipients = before.signatories.map(({ user_id }) => user_id);
+    const event = told(kind, 'signatures_recalled', { recipients });
+    await storeRecord(work, kind, before, { status: 'draft', signatories: [] }, event);
+    await withdrawTodos(work, kind, before.id);
+    return await recordText(work.sql, ctx, kind, before.id);
+  });
+}
+
+/**
+ * Rejects as one of those who are still to sign: a draft again, with the reason.
+ * @throws EstateError `forbidden`, `not_signatory`, `not_found`, `precondition_failed`, `wrong_state`,
+ * `validation_failed` without a comment.
+ */
+export async function rejectRecord<Row extends SignedRow>(
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  id: string,
+  { comment }: { comment: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.sign);
+  const user_id = requirePerson(ctx.caller.userId);
+  const reason = comment.trim();
+  if (reason === '') throw invalidField('comment', 'required', 'must say why');
+  return await command(ctx, async (work) => {
+    const before = await lockRecord(work, ctx, kind, id);
+    requireAction('reject', before.status);
+    pendingOf(before.signatories, user_id);
+    const rejection = { user_id, comment: reason, rejected_at: new Date().toISOString() };
+    const event = told(kind, 'rejected', { recipients: involved(before), comment: reason });
+    await storeRecord(work, kind, before, { status: 'draft', signatories: [], rejection }, event);
+    await withdrawTodos(work, kind, before.id);
+    return await recordText(work.sql, ctx, kind, before.id);
+  });
+}
+
+/** Takes back what people were asked to sign, where the document goes back or is deleted. */
+export async function withdrawTodos<Row extends SignedRow>(
+  work: Work,
+  kind: SignedKind<Row>,
+  id: string,
+): Promise<void> {
+  await closeSystemTodos(work, { topic: todoTopic(kind), subjectId: id }, 'withdrawn');
+}
+
+const todoTopic = ({ key }: { key: string }): string => `${key}_signature`;
+
+/** Its author, and those who were asked to sign. */
+const involved = ({ created_by, signatories }: SignedRow): string[] => [
+  ...new Set([created_by, ...signatories.map(({ user_id }) => user_id)].filter((id) => id !== null)),
+];
+
+const told = ({ key }: Pick<SignedKind, 'key'>, event: SigningEvent, more: Record<string, unknown>) => ({
+  type: `${key}.${event}` as const,
+  more,
+});

@@ -1,0 +1,200 @@
+import { createRequire } from 'node:module';
+import { blocksOf } from './paper.parts.ts';
+import type { Block, Cell, Inline, Paper } from './paper.types.ts';
+
+/**
+ * What is used of pdfmake. Its own declarations bring those of browsers along, which change what the types of this
+ * process mean.
+ */
+interface PdfMaker {
+  setFonts(fonts: unknown): void;
+  setUrlAccessPolicy(allows: (url: string) => boolean): void;
+  setLocalAccessPolicy(allows: (path: string) => boolean): void;
+  createPdf(definition: object): { getBuffer(): Promise<Buffer> };
+}
+const load = createRequire(import.meta.url);
+
+/** A node of pdfmake's documents. */
+type Content = Record<string, unknown>;
+type Margin = [left: number, top: number, right: number, bottom: number];
+
+const COLOR = { text: '#1f2933', head: '#1c3d5a', faint: '#616e7c', line: '#cbd2d9', fill: '#eef2f6' };
+const SIZES = [15, 13, 11.5, 11, 10.5, 10.5];
+
+/** The document as PDF, in the package's own fonts; nothing is loaded from anywhere else. */
+export async function paperPdf(paper: Paper): Promise<Buffer> {
+  const pdfmake: PdfMaker = load('pdfmake');
+  const fonts: { Roboto: Record<string, string> } = load('pdfmake/fonts/Roboto.js');
+  pdfmake.setFonts(fonts);
+  pdfmake.setLocalAccessPolicy((path) => Object.values(fonts.Roboto).includes(path));
+  pdfmake.setUrlAccessPolicy(() => false);
+  const at = new Date(paper.written);
+  const definition = {
+    pageSize: 'A4',
+    pageMargins: [62, 56, 62, 60],
+    info: {
+      title: paper.title,
+      subject: paper.kind,
+      creator: 'Estate',
+      producer: 'Estate',
+      creationDate: at,
+      modDate: at,
+    },
+    language: 'en',
+    defaultStyle: { font: 'Roboto', fontSize: 10.5, lineHeight: 1.2, color: COLOR.text },
+    footer: (page: number, pages: number) => ({
+      text: `${paper.footer}   ·   ${page} / ${pages}`,
+      alignment: 'center',
+      fontSize: 8,
+      color: COLOR.faint,
+      margin: [0, 20, 0, 0],
+    }),
+    content: [
+      { text: paper.kind.toUpperCase(), fontSize: 8.5, color: COLOR.faint, characterSpacing: 0.6 },
+      { text: paper.title, fontSize: 21, bold: true, color: COLOR.head, margin: [0, 2, 0, 10] },
+      ...(paper.notice ? [{ text: paper.notice, bold: true, color: '#a63d00', margin: [0, 0, 0, 8] }] : []),
+      table(
+        null,
+        paper.facts.map(([label, value]) => [[{ text: label, bold: true }], [{ text: value }]]),
+        [105, '*'],
+      ),
+      ...blocksOf(paper.parts).map(blockOf),
+      ...signaturesOf(paper),
+    ],
+    // a heading does not stand alone at the foot of a page
+    pageBreakBefore: (node: { headlineLevel?: number }, following: Following) =>
+      node.headlineLevel !== undefined && following.getFollowingNodesOnPage().length === 0,
+  };
+  return await pdfmake.createPdf(definition).getBuffer();
+}
+
+/** What pdfmake tells of a node's place. */
+interface Following {
+  getFollowingNodesOnPage(): unknown[];
+}
+
+function blockOf(block: Block): Content {
+  switch (block.kind) {
+    case 'heading':
+      return {
+        text: textOf(block.inlines),
+        fontSize: SIZES[Math.min(block.level, 6) - 1]!,
+        bold: true,
+        color: COLOR.head,
+        headlineLevel: block.level,
+        margin: [0, block.level < 3 ? 14 : 9, 0, 4],
+      };
+    case 'paragraph':
+      return { text: textOf(block.inlines), margin: [0, 0, 0, 6] };
+    case 'code':
+      return {
+        table: { widths: ['*'], body: [[{ text: block.text, fontSize: 9, preserveLeadingSpaces: true }]] },
+        layout: {
+          defaultBorder: false,
+          fillColor: () => COLOR.fill,
+          paddingLeft: () => 7,
+          paddingRight: () => 7,
+          paddingTop: () => 5,
+          paddingBottom: () => 5,
+        },
+        margin: [0, 2, 0, 8],
+      };
+    case 'quote':
+      return {
+        table: { widths: ['*'], body: [[{ stack: block.blocks.map(blockOf) }]] },
+        layout: {
+          hLineWidth: () => 0,
+          vLineWidth: (n: number) => (n === 0 ? 2 : 0),
+          vLineColor: () => COLOR.line,
+          paddingLeft: () => 9,
+          paddingTop: () => 1,
+          paddingBottom: () => 0,
+        },
+        margin: [0, 2, 0, 6],
+      };
+    case 'rule':
+      return {
+        canvas: [{ type: 'line', x1: 0, y1: 0, x2: 471, y2: 0, lineWidth: 0.6, lineColor: COLOR.line }],
+        margin: [0, 6, 0, 8],
+      };
+    case 'list': {
+      const items = block.items.map((item): Content => ({ stack: item.map(blockOf) }));
+      const margin: Margin = [0, 0, 0, 4];
+      return block.ordered ? { ol: items, start: block.start, margin } : { ul: items, margin };
+    }
+    case 'table':
+      return table(block.header, block.rows);
+  }
+}
+
+function table(header: Cell[] | null, rows: Cell[][], widths?: (number | string)[]): Content {
+  const columns = Math.max(1, header?.length ?? 0, ...rows.map((row) => row.length));
+  const rowOf = (cells: Cell[], head: boolean): Content[] =>
+    Array.from({ length: columns }, (_, n) => {
+      const inlines = (cells[n] ?? []).map((inline) => (head ? { ...inline, bold: true } : inline));
+      return {
+        text: textOf(inlines, columns),
+        fontSize: columns > 6 ? 7.5 : 9.5,
+        ...(head || (widths && n === 0) ? { fillColor: COLOR.fill } : {}),
+      };
+    });
+  return {
+    table: {
+      headerRows: header ? 1 : 0,
+      dontBreakRows: rows.every((row) => row.every((cell) => lengthOf(cell) < 1_500)),
+      widths: widths ?? Array.from({ length: columns }, () => '*'),
+      body: [...(header ? [rowOf(header, true)] : []), ...rows.map((row) => rowOf(row, false))],
+    },
+    layout: {
+      hLineWidth: () => 0.6,
+      vLineWidth: () => 0.6,
+      hLineColor: () => COLOR.line,
+      vLineColor: () => COLOR.line,
+      paddingTop: () => 4,
+      paddingBottom: () => 3,
+      paddingLeft: () => (columns > 6 ? 2.5 : 6),
+      paddingRight: () => (columns > 6 ? 2.5 : 6),
+    },
+    margin: [0, 4, 0, 10],
+  };
+}
+
+const lengthOf = (cell: Cell): number => cell.reduce((sum, { text }) => sum + text.length, 0);
+
+function signaturesOf({ signatures }: Paper): Content[] {
+  if (signatures.length === 0) return [];
+  const head = ['Name', 'Signed', 'SHA-256 of the content'].map((text) => [{ text }]);
+  const rows = signatures.map(({ name, when, hash }): Cell[] => [
+    [{ text: name }],
+    [{ text: when }],
+    [{ text: hash ? `${hash.slice(0, 32)}\n${hash.slice(32)}` : '', code: true }],
+  ]);
+  return [
+    blockOf({ kind: 'heading', level: 1, inlines: [{ text: 'Signatures' }] }),
+    table(head, rows, [135, 115, '*']),
+  ];
+}
+
+/** @param columns a word in narrow columns is broken where it is long, since it would run into the next one. */
+function textOf(inlines: Inline[], columns = 1): Content[] {
+  const longest = columns > 6 ? Math.max(3, Math.floor(66 / columns)) : Math.floor(80 / columns);
+  return inlines.map(({ text, link, code, bold, italics, strike, underline, subscript, superscript }) => ({
+    text: breakable(text, longest),
+    ...(bold ? { bold } : {}),
+    ...(italics ? { italics } : {}),
+    ...(strike ? { decoration: 'lineThrough' } : {}),
+    ...(underline || link ? { decoration: 'underline' } : {}),
+    ...(subscript ? { sub: true } : {}),
+    ...(superscript ? { sup: true } : {}),
+    ...(code ? { background: COLOR.fill } : {}),
+    ...(link ? { link, color: '#1d5fa8' } : {}),
+  }));
+}
+
+/** A text in which words of more than so many characters may be broken. */
+const breakable = (text: string, longest: number): string =>
+  text.replace(/\S+/g, (word) =>
+    word.length <= longest
+      ? word
+      : (word.match(new RegExp(`.{1,${longest}}`, 'gsu')) ?? [word]).join('\u200b'),
+  );

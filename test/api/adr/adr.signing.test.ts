@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { tellAll } from '../../support/notifications.ts';
+
+const url = '/api/v1/adr';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+const ok = async (asked: ReturnType<TestClient['get']>) => {
+  const answer = await asked;
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+};
+const refusal = async (asked: ReturnType<TestClient['get']>) => {
+  const { status, body } = await asked;
+  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
+};
+const adr = (more: object = {}, client = admin) => ok(client.post(url, { title: randomUUID(), ...more }));
+const card = (more: object = {}) =>
+  ok(admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more }));
+const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
+const told = async (since: string, client = admin) =>
+  (await client.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
+    /^(adr|adr_card|todo)\./.test(event_type),
+  );
+const ids = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
+const todosOf = async (client: TestClient, id: string) =>
+  (await t.services.db('todos').where({ subject_id: id, assigned_to: client.userId })).map(
+    ({ status }) => status,
+  );
+async function undoLast(): Promise<void> {
+  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }));
+}
+async function signed(more: object = {}): Promise<string> {
+  const { id } = await adr(more);
+  await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [admin.userId] }));
+  await ok(admin.post(`${url}/${id}/sign`));
+  return id;
+}
+
+describe('signing', () => {
+  it('goes from a draft over review to a signed decision that stays as it is', async () => {
+    const { id } = await adr({ context: 'Why' }, member);
+    const since = await now();
+    expect(
+      await refusal(
+        admin.post(`${url}/${id}/request-signatures`, { user_ids: [viewer.userId, randomUUID()] }),
+      ),
+    ).toEqual([422, 'validation_failed', 'user_ids.0', 'user_ids.1']);
+    const asked = await ok(
+      admin.post(`${url}/${id}/request-signatures`, {
+        user_ids: [member.userId, admin.userId],
+        message: 'Before Friday',
+      }),
+    );
+    expect(asked).toMatchObject({
+      status: 'in_review',
+      signatories: [
+        { user_id: member.userId, email: member.email, status: 'pending', signed_at: null },
+        { user_id: admin.userId, status: 'pending' },
+      ],
+    });
+    expect(await todosOf(member, id)).toEqual(['open']);
+    for (const act of [
+      admin.patch(`${url}/${id}`, { decision: 'x' }),
+      admin.delete(`${url}/${id}`),
+      admin.post(`${url}/${id}/request-signatures`, { user_ids: [admin.userId] }),
+      admin.post(`${url}/${id}/revise`),
+    ]) {
+      expect(await refusal(act)).toEqual([409, 'wrong_state']);
+    }
+    const once = await ok(member.post(`${url}/${id}/sign`));
+    expect(once).toMatchObject({ status: 'in_review', signed_at: null, integrity: 'intact' });
+    expect(await todosOf(member, id)).toEqual(['done']);
+    expect(await refusal(member.post(`${url}/${id}/sign`))).toEqual([409, 'wrong_state']);
+    const done = await ok(admin.post(`${url}/${id}/sign`));
+    expect(done).toMatchObject({ status: 'signed', integrity: 'intact' });
+    expect(done.signed_at).toBe(done.signatories[1].signed_at);
+    expect(done.signatories.map((one: { content_hash: string }) => one.content_hash)).toEqual([
+      done.content_hash,
+      done.content_hash,
+    ]);
+    for (const act of [
+      admin.patch(`${url}/${id}`, { decision: 'x' }),
+      admin.delete(`${url}/${id}`),
+      admin.post(`${url}/${id}/sign`),
+      admin.post(`${url}/${id}/recall-signatures`),
+      admin.post(`${url}/${id}/reject`, { comment: 'Late' }),
+    ]) {
+      expect(await refusal(act)).toEqual([409, 'wrong_state']);
+    }
+    expect((await told(since)).map(({ event_type }: { event_type: string }) => event_type)).toEqual([
+      'adr.signatures_requested',
+      'todo.created',
+      'adr.signed',
+      'adr.signed',
+      'todo.updated',
+    ]);
+    // written past the service
+    await t.services.db('adrs').where({ id }).update({ decision: 'Something else' });
+    expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ status: 'signed', integrity: 'changed' });
+  });
+
+  it('is recalled, or rejected with a reason', async () => {
+    const { id } = await adr();
+    const ask = () =>
+      ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId, admin.userId] }));
+    await ask();
+    await ok(admin.post(`${url}/${id}/sign`));
+    expect(await ok(member.post(`${url}/${id}/recall-signatures`))).toMatchObject({
+      status: 'draft',
+      signatories: [],
+      integrity: null,
+    });
+    expect(await todosOf(member, id)).toEqual([]);
+    await ask();
+    const bystander = await t.as('member', 'bystander');
+    expect(await refusal(bystander.post(`${url}/${id}/sign`))).toEqual([403, 'not_signatory']);
+    expect(await refusal(bystander.post(`${url}/${id}/reject`, { comment: 'No' }))).toEqual([
+      403,
+      'not_signatory',
+    ]);
+    expect(await refusal(member.post(`${url}/${id}/reject`, {}))).toEqual([
+      422,
+      'validation_failed',
+      'comment',
+    ]);
+    expect(await refusal(member.post(`${url}/${id}/reject`, { comment: ' ' }))).toEqual([
+      422,
+      'validation_failed',
+      'comment',
+    ]);
+    expect(await ok(member.post(`${url}/${id}/reject`, { comment: 'Too dear' }))).toMatchObject({
+      status: 'draft',
+      signatories: [],
+      rejection: { user_id: member.userId, comment: 'Too dear' },
+    });
+    expect(await todosOf(member, id)).toEqual([]);
+    expect(await ask()).toMatchObject({ status: 'in_review', rejection: null });
+  });
+
+  it('is followed by revisions, one after the other, with the same number', async () => {
+    const { id: card_id } = await card();
+    const first = await signed({ title: 'Revised', decision: 'A', context: 'Why' });
+    await ok(admin.post(`${url}/${first}/cards`, { card_id }));
+    expect(await refusal(admin.get(`${url}/${first}/comparison`))).toEqual([
+      422,
+      'validation_failed',
+      'with',
+    ]);
+    const second = await ok(member.post(`${url}/${first}/revise`));
+    const before = await ok(admin.get(`${url}/${first}`));
+    expect(second).toMatchObject({
+      status: 'draft',
+      revision_number: 2,
+      parent_id: first,
+      reference_number: before.reference_number,
+      decision: 'A',
+      linked_cards: [{ id: card_id }],
+      signatories: [],
+      created_by: member.userId,
+    });
+    expect((await admin.post(`${url}/${first}/revise`)).body).toMatchObject({
+      code: 'wrong_state',
+      latest_id: second.id,
+    });
+    await ok(admin.patch(`${url}/${second.id}`, { decision: 'B', confirmation: 'Reviewed' }));
+    expect(ids(await ok(viewer.get(`${url}/${second.id}/revisions`)))).toEqual([first, second.id]);
+    const changes = [
+      { field: 'confirmation', old: null, new: 'Reviewed' },
+      { field: 'decision', old: 'A', new: 'B' },
+    ];
+    const compared = await ok(viewer.get(`${url}/${second.id}/comparison`));
+    expect(compared).toMatchObject({ from: { id: first }, to: { id: second.id, revision_number: 2 } });
+    expect(compared.changes).toHaveLength(2);
+    expect(compared.changes).toEqual(expect.arrayContaining(changes));
+    expect(await ok(viewer.get(`${url}/${first}/comparison?with=${second.id}`))).toEqual(compared);
+    const stranger = await adr();
+    expect(await refusal(viewer.get(`${url}/${first}/comparison?with=${stranger.id}`))).toContain(422);
+    const both = await Promise.all(
+      [0, 1].map(async () => (await refusal(admin.post(`${url}/${await signed()}/revise`)))[0]),
+    );
+    expect(both).toEqual([200, 200]);
+  });
+
+  it('of which the same draft is revised twice at once leaves one revision', async () => {
+    const first = await signed();
+    const answers = await Promise.all([0, 1, 2].map(() => admin.post(`${url}/${first}/revise`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  });
+
+  it('is told to those who are asked, and its end to all', async () => {
+    const { id, reference_number, title } = await adr({}, member);
+    await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId], message: 'Soon' }));
+    await tellAll(t.services);
+    await ok(member.post(`${url}/${id}/reject`, { comment: 'Why?' }));
+    await ok(member.post(`${url}/${id}/request-signatures`, { user_ids: [admin.userId] }));
+    await ok(admin.post(`${url}/${id}/sign`));
+    await tellAll(t.services);
+    const of = async (client: TestClient) =>
+      (await ok(client.get('/api/v1/notifications?page_size=200'))).items
+        .filter(({ link }: { link: string }) => link === `/adr/${id}`)
+        .map(({ type, title: told, message }: Record<string, string>) => [type, told, message]);
+    const name = `${reference_number} ${title}`;
+    expect(await of(member)).toEqual([
+      ['adr_signed', `${name} was signed`, expect.any(String)],
+      ['adr_sign_requested', `You are asked to sign ${name}`, expect.stringMatching(/: Soon$/)],
+    ]);
+    expect((await of(admin)).map(([type]: string[]) => type)).toEqual(['adr_sign_requested']);
+  });
+
+  it('is undone with its to-dos, and leaves what was signed alone', async () => {
+    const { id } = await adr();
+    await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
+    const before = await ok(admin.get(`${url}/${id}`));
+    await ok(member.post(`${url}/${id}/sign`));
+    await undoLast();
+    expect(await ok(admin.get(`${url}/${id}`))).toEqual({ ...before, updated_at: expect.any(String) });
+    expect(await todosOf(member, id)).toEqual(['open']);
+    const edited = await adr({ decision: 'A' });
+    await ok(admin.patch(`${url}/${edited.id}`, { decision: 'B' }));
+    const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+    await ok(admin.post(`${url}/${edited.id}/request-signatures`, { user_ids: [admin.userId] }));
+    await ok(admin.post(`${url}/${edited.id}/sign`));
+    const rollback = `/api/v1/mutation-batches/${batch_id}/rollback`;
+    expect(await refusal(admin.post(rollback, { dry_run: false }))).toEqual([409, 'rollback_conflicts']);
+    await ok(admin.post(rollback, { dry_run: false, force: true }));
+    expect(await ok(admin.get(`${url}/${edited.id}`))).toMatchObject({ decision: 'B', integrity: 'intact' });
+  });
+});

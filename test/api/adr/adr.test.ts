@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { merge } from '../cards/merge.fixture.ts';
+
+const url = '/api/v1/adr';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+const ok = async (asked: ReturnType<TestClient['get']>) => {
+  const answer = await asked;
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+};
+const refusal = async (asked: ReturnType<TestClient['get']>) => {
+  const { status, body } = await asked;
+  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
+};
+const adr = (more: object = {}, client = admin) => ok(client.post(url, { title: randomUUID(), ...more }));
+const card = (more: object = {}) =>
+  ok(admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more }));
+const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
+const told = async (since: string, client = admin) =>
+  (await client.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
+    /^(adr|adr_card|todo)\./.test(event_type),
+  );
+const ids = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
+async function undoLast(): Promise<void> {
+  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }));
+}
+async function signed(more: object = {}): Promise<string> {
+  const { id } = await adr(more);
+  await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [admin.userId] }));
+  await ok(admin.post(`${url}/${id}/sign`));
+  return id;
+}
+
+describe('a decision', () => {
+  it('is written, read, changed and deleted, with an event for each', async () => {
+    const since = await now();
+    const content = {
+      title: ' Take orders in one place ',
+      context: 'Orders come in\r\nby four systems.\n\n',
+      decision: 'One desk',
+      related_decisions: ['ADR-003', ' ADR-003 ', ''],
+      confirmation: '',
+    };
+    const made = await admin.post(url, content);
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({
+      title: 'Take orders in one place',
+      status: 'draft',
+      context: 'Orders come in\nby four systems.',
+      decision: 'One desk',
+      consequences: null,
+      confirmation: null,
+      related_decisions: ['ADR-003'],
+      created_by: admin.userId,
+      signatories: [],
+      signed_at: null,
+      revision_number: 1,
+      parent_id: null,
+      linked_cards: [],
+      rejection: null,
+      content_hash: null,
+      integrity: null,
+    });
+    expect(made.body.reference_number).toMatch(/^ADR-\d{3}$/);
+    const { id } = made.body;
+    const read = await viewer.get(`${url}/${id}`);
+    expect(read.body).toEqual(made.body);
+    expect(read.headers.etag).toBe(made.headers.etag);
+    const patched = await member.patch(
+      `${url}/${id}`,
+      { decision: 'Two desks', context: null, status: 'draft' },
+      { 'if-match': read.headers.etag! },
+    );
+    expect(patched.body).toMatchObject({ decision: 'Two desks', context: null });
+    expect((await member.patch(`${url}/${id}`, { decision: 'Two desks' })).body).toEqual(patched.body);
+    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+    const reference_number = made.body.reference_number;
+    expect(await told(since, viewer)).toMatchObject([
+      { event_type: 'adr.created', data: { id, reference_number, changes: { status: { new: 'draft' } } } },
+      {
+        event_type: 'adr.updated',
+        data: { changes: { decision: { old: 'One desk', new: 'Two desks' }, context: { new: null } } },
+      },
+      { event_type: 'adr.deleted', data: { changes: { title: { new: null } } } },
+    ]);
+    await undoLast();
+    expect((await viewer.get(`${url}/${id}`)).body).toMatchObject({
+      reference_number,
+      decision: 'Two desks',
+    });
+  });
+
+  it('is refused where it does not fit', async () => {
+    const { id } = await adr();
+    const unknown = randomUUID();
+    expect(await refusal(admin.post(url, { title: '  ' }))).toEqual([422, 'validation_failed', 'title']);
+    expect(await refusal(admin.post(url, { title: 'A\nB' }))).toEqual([422, 'validation_failed', 'title']);
+    expect(await refusal(admin.post(url, { title: 'A', status: 'draft' }))).toContain(422);
+    expect(await refusal(admin.patch(`${url}/${id}`, { status: 'signed' }))).toEqual([
+      422,
+      'use_operation',
+      'status',
+    ]);
+    expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }))).toContain(412);
+    expect(await refusal(admin.get(`${url}?date_from=yesterday`))).toEqual([
+      422,
+      'validation_failed',
+      'date_from',
+    ]);
+    for (const act of [
+      admin.get(`${url}/${unknown}`),
+      admin.patch(`${url}/${unknown}`, {}),
+      admin.delete(`${url}/${unknown}`),
+      admin.post(`${url}/${unknown}/duplicate`),
+      admin.post(`${url}/${unknown}/sign`),
+      admin.post(`${url}/${unknown}/revise`),
+      admin.get(`${url}/${unknown}/revisions`),
+      admin.get(`${url}/${unknown}/comparison`),
+      admin.get(`${url}/by-card/${unknown}`),
+      admin.post(`${url}/${id}/cards`, { card_id: unknown }),
+      admin.delete(`${url}/${id}/cards/${unknown}`),
+      admin.delete(`${url}/${id}/cards/${(await card()).id}`),
+    ]) {
+      expect(await refusal(act)).toEqual([404, 'not_found']);
+    }
+    const own = await adr({}, member);
+    expect((await member.delete(`${url}/${id}`)).body).toMatchObject({ permission: 'adr.delete' });
+    expect((await member.delete(`${url}/${own.id}`)).status).toBe(204);
+  });
+
+  it('gets the next number, also where many are written at once', async () => {
+    const highest = async () => Number((await adr()).reference_number.slice(4));
+    const before = await highest();
+    const made = await Promise.all(Array.from({ length: 12 }, () => adr()));
+    const numbers = made.map(({ reference_number }) => Number(reference_number.slice(4)));
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, n) => before + 1 + n));
+    // past 999 nothing breaks
+    await t.services.db('adrs').where({ id: made[11]!.id }).update({ number: 1000 });
+    expect((await adr()).reference_number).toBe('ADR-1001');
+    const { items } = await ok(admin.get(`${url}?sort_by=reference_number&sort_dir=desc&page_size=2`));
+    expect(items.map((item: { reference_number: string }) => item.reference_number)).toEqual([
+      'ADR-1001',
+      'ADR-1000',
+    ]);
+  });
+
+  it('is found by its filters, its texts and its cards', async () => {
+    const { id: initiative } = await card({ type: 'Initiative' });
+    const one = await adr({ title: 'Zebra crossing', consequences: 'Wídér ways' });
+    const other = await adr({ title: 'Zebra farm', related_decisions: ['https://wiki.example/42'] });
+    await ok(admin.post(`${url}/${one.id}/cards`, { card_id: initiative }));
+    const list = async (query: string) => ids(await ok(viewer.get(`${url}?${query}`)));
+    expect(await list('search=zebra&sort_by=title')).toEqual([one.id, other.id]);
+    expect(await list('search=wider%20WAYS')).toEqual([one.id]);
+    expect(await list('search=wiki.example')).toEqual([other.id]);
+    expect(await list(`search=${one.reference_number}`)).toEqual([one.id]);
+    expect(await list(`initiative_id=${initiative}`)).toEqual([one.id]);
+    expect(await list(`card_id=${initiative}`)).toEqual([one.id]);
+    expect(await list('card_type=Initiative')).toEqual([one.id]);
+    expect(await list('search=zebra&status=signed')).toEqual([]);
+    const today = new Date().toISOString().slice(0, 10);
+    const days = (name: string) => `search=zebra&sort_by=title&${name}_from=${today}&${name}_to=${today}`;
+    expect(await list(days('date'))).toEqual([one.id, other.id]);
+    expect(await list(days('modified'))).toEqual([one.id, other.id]);
+    expect(await list(days('signed'))).toEqual([]);
+    expect(await list('search=zebra&date_to=2020-01-01')).toEqual([]);
+    const rows = await ok(viewer.get(`${url}?search=zebra&sort_by=title&fields=title,linked_cards`));
+    expect(rows.items[0]).toEqual({
+      title: 'Zebra crossing',
+      linked_cards: [{ id: initiative, name: expect.any(String), type: 'Initiative' }],
+    });
+    const whole = (await ok(viewer.get(`${url}?search=zebra`))).items[0];
+    expect(Object.keys(whole)).not.toEqual(expect.arrayContaining(['context']));
+    expect(whole).toHaveProperty('decision');
+    const seen = new Set<string>();
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: { items: { id: string }[]; next_cursor: string | null } = await ok(
+        viewer.get(`${url}?page_size=5&cursor=${cursor}`),
+      );
+      for (const { id } of page.items) seen.add(id);
+      cursor = page.next_cursor;
+    }
+    expect(seen.size).toBe((await ok(viewer.get(`${url}?page_size=1`))).total);
+  });
+
+  it('is copied with its texts and cards, under a number of its own', async () => {
+    const { id: card_id } = await card();
+    const from = await adr({ context: 'Why', pros_and_cons: 'For' });
+    await ok(admin.post(`${url}/${from.id}/cards`, { card_id }));
+    const copy = await ok(member.post(`${url}/${from.id}/duplicate`));
+    expect(copy).toMatchObject({
+      title: from.title,
+      context: 'Why',
+      pros_and_cons: 'For',
+      status: 'draft',
+      revision_number: 1,
+      parent_id: null,
+      created_by: member.userId,
+      linked_cards: [{ id: card_id }],
+    });
+    expect(copy.reference_number).not.toBe(from.reference_number);
+  });
+});
+
+describe('a card', () => {
+  it('is linked once, shows the decisions it is linked to, and has both in its history', async () => {
+    const { id: card_id } = await card();
+    const id = await signed();
+    const since = await now();
+    expect(await ok(admin.post(`${url}/${id}/cards`, { card_id }))).toMatchObject({
+      linked_cards: [{ id: card_id }],
+      integrity: 'intact',
+    });
+    expect(await refusal(admin.post(`${url}/${id}/cards`, { card_id }))).toEqual([409, 'duplicate_link']);
+    expect(ids(await ok(viewer.get(`${url}/by-card/${card_id}`)))).toEqual([id]);
+    expect((await admin.delete(`${url}/${id}/cards/${card_id}`)).status).toBe(204);
+    await undoLast();
+    expect(ids(await ok(viewer.get(`${url}/by-card/${card_id}?status=signed`)))).toEqual([id]);
+    expect(await told(since, viewer)).toMatchObject([
+      { event_type: 'adr_card.created', card_id, data: { adr_id: id } },
+      { event_type: 'adr_card.deleted', card_id },
+      { event_type: 'adr_card.created', card_id },
+    ]);
+    const history = (await ok(viewer.get(`/api/v1/cards/${card_id}/history`))).items;
+    expect(history.map(({ event_type }: { event_type: string }) => event_type)).toContain('adr_card.created');
+  });
+
+  it('takes its links along when it is merged, and leaves the decision when it is deleted', async () => {
+    const [one, other] = [(await card()).id, (await card()).id];
+    const [both, alone] = [await adr(), await adr()];
+    for (const card_id of [one, other]) await ok(admin.post(`${url}/${both.id}/cards`, { card_id }));
+    await ok(admin.post(`${url}/${alone.id}/cards`, { card_id: other }));
+    const merged = await merge(admin, one, [other]);
+    expect(merged.status, merged.text).toBe(200);
+    expect(ids(await ok(viewer.get(`${url}/by-card/${one}?sort_dir=asc`)))).toEqual([both.id, alone.id]);
+    await ok(admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`));
+    expect(ids(await ok(viewer.get(`${url}/by-card/${one}`)))).toEqual([both.id]);
+    expect(ids(await ok(viewer.get(`${url}/by-card/${other}?sort_dir=asc`)))).toEqual([both.id, alone.id]);
+    await ok(admin.post(`/api/v1/cards/${other}/archive`));
+    await ok(admin.delete(`/api/v1/cards/${other}`));
+    expect(await ok(viewer.get(`${url}/${alone.id}`))).toMatchObject({ linked_cards: [] });
+    await undoLast();
+    expect(await ok(viewer.get(`${url}/${alone.id}`))).toMatchObject({ linked_cards: [{ id: other }] });
+  });
+});
+
+it('events and personal data are shown to those alone who may read decisions', async () => {
+  const since = await now();
+  const { id } = await adr();
+  await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
+  const clerk = 'clerk';
+  await t.services.db('roles').insert({
+    key: clerk,
+    label: 'Clerk',
+    permissions: JSON.stringify({ 'inventory.view': true }),
+  });
+  const client = await t.as(clerk);
+  expect(await told(since, client)).toEqual([]);
+  expect(await told(since, viewer)).toHaveLength(2);
+  const kept = (await ok(admin.get(`/api/v1/accounts/${member.userId}/personal-data`))).decisions;
+  expect(kept.map(({ written }: { written: boolean }) => written)).toContain(false);
+});

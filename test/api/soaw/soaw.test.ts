@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { tellAll } from '../../support/notifications.ts';
+import { merge } from '../cards/merge.fixture.ts';
+
+const url = '/api/v1/soaw';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  member = await t.as('member');
+  viewer = await t.as('viewer');
+});
+afterAll(() => t.close());
+
+const ok = async (asked: ReturnType<TestClient['get']>) => {
+  const answer = await asked;
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+};
+const refusal = async (asked: ReturnType<TestClient['get']>) => {
+  const { status, body } = await asked;
+  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
+};
+const soaw = (more: object = {}) => ok(admin.post(url, { name: randomUUID(), ...more }));
+const card = async (type = 'Initiative') =>
+  (await ok(admin.post('/api/v1/cards', { type, name: randomUUID() }))).id;
+const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
+const told = async (since: string) =>
+  (await viewer.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
+    String(event_type).startsWith('soaw.'),
+  );
+const ids = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
+async function undoLast(): Promise<void> {
+  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }));
+}
+
+it('a statement is written, cleaned, read, changed and deleted, with an event for each', async () => {
+  const initiative_id = await card();
+  const since = await now();
+  const made = await admin.post(url, {
+    name: 'One order desk',
+    initiative_id: initiative_id.toUpperCase(),
+    document_info: { prepared_by: 'Ann' },
+    version_history: [{ version: '0.1', date: '2026-11-22' }],
+    sections: {
+      '2.1': {
+        table_data: { columns: ['Role'], rows: [['<Sponsor>']] },
+        togaf_data: { RM: 'Yes', H: 'No' },
+      },
+      '1.1': { content: '<p onclick="x">Why<script>alert(1)</script></p>', hidden: true },
+    },
+    status: 'draft',
+  });
+  expect(made.status, made.text).toBe(201);
+  expect(made.body).toMatchObject({
+    initiative_id,
+    initiative_name: expect.any(String),
+    status: 'draft',
+    document_info: { prepared_by: 'Ann', review_date: null, reviewed_by: null },
+    version_history: [{ version: '0.1', date: '2026-11-22', revised_by: null, description: null }],
+    sections: {
+      '1.1': { content: '<p>Why</p>', hidden: true },
+      '2.1': {
+        content: '',
+        hidden: false,
+        table_data: { columns: ['Role'], rows: [['<Sponsor>']] },
+        togaf_data: { RM: 'Yes', H: 'No' },
+      },
+    },
+    revision_number: 1,
+    parent_id: null,
+    signatories: [],
+    integrity: null,
+  });
+  const { id } = made.body;
+  const read = await viewer.get(`${url}/${id}`);
+  expect(read.body).toEqual(made.body);
+  expect(read.headers.etag).toBe(made.headers.etag);
+  const patched = await member.patch(
+    `${url}/${id}`,
+    { sections: { '1.2': { content: 'New' } }, status: 'approved', document_info: null },
+    { 'if-match': read.headers.etag! },
+  );
+  expect(patched.body).toMatchObject({
+    status: 'approved',
+    sections: { '1.2': { content: 'New', hidden: false } },
+    document_info: { prepared_by: null },
+  });
+  expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+  expect(await told(since)).toMatchObject([
+    { event_type: 'soaw.created', card_id: initiative_id, data: { id, name: 'One order desk' } },
+    { event_type: 'soaw.updated', data: { changes: { status: { old: 'draft', new: 'approved' } } } },
+    { event_type: 'soaw.deleted', card_id: initiative_id },
+  ]);
+});
+
+it('it is refused where it does not fit', async () => {
+  const { id } = await soaw();
+  const unknown = randomUUID();
+  for (const [body, ...fields] of [
+    [{ name: ' ' }, 'name'],
+    [{ name: 'A', sections: { '8.1': {} } }, 'sections.8.1'],
+    [{ name: 'A', sections: { '1.1': { colour: 'red' } } }, 'sections.1.1.colour'],
+    [{ name: 'A', document_info: { review_date: 'soon' } }, 'document_info.review_date'],
+    [{ name: 'A', initiative_id: unknown }, 'initiative_id'],
+    [{ name: 'A', initiative_id: await card('Application') }, 'initiative_id'],
+    [
+      { name: 'A', sections: { '1.1': { table_data: { columns: ['a'], rows: [['b', 'c']] } } } },
+      'sections.1.1.table_data.rows.0',
+    ],
+  ] as [object, string][]) {
+    const [status, code, ...named] = await refusal(admin.post(url, body));
+    expect([status, code, named[0]]).toEqual([422, 'validation_failed', ...fields]);
+  }
+  for (const status of ['approved', 'signed']) {
+    expect(await refusal(admin.post(url, { name: 'A', status }))).toEqual([422, 'use_operation', 'status']);
+  }
+  expect(await refusal(admin.patch(`${url}/${id}`, { status: 'in_review' }))).toEqual([
+    422,
+    'use_operation',
+    'status',
+  ]);
+  expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }))).toContain(412);
+  for (const act of [
+    admin.get(`${url}/${unknown}`),
+    admin.patch(`${url}/${unknown}`, {}),
+    admin.delete(`${url}/${unknown}`),
+    admin.post(`${url}/${unknown}/sign`),
+    admin.post(`${url}/${unknown}/recall-signatures`),
+    admin.get(`${url}/${unknown}/revisions`),
+    admin.get(`${url}/${unknown}/comparison`),
+  ]) {
+    expect(await refusal(act)).toEqual([404, 'not_found']);
+  }
+});
+
+it('it goes its way to its signatures, is told of, revised, compared and deleted', async () => {
+  const { id, name } = await soaw({ sections: { '1.1': { content: 'A' } } });
+  await ok(admin.patch(`${url}/${id}`, { status: 'approved' }));
+  const asked = { user_ids: [member.userId, admin.userId] };
+  expect(await ok(admin.post(`${url}/${id}/request-signatures`, asked))).toMatchObject({
+    status: 'in_review',
+  });
+  expect(await refusal(admin.patch(`${url}/${id}`, { name: 'x' }))).toEqual([409, 'wrong_state']);
+  await ok(member.post(`${url}/${id}/reject`, { comment: 'No costs' }));
+  expect(await ok(admin.post(`${url}/${id}/request-signatures`, asked))).toMatchObject({
+    status: 'in_review',
+  });
+  expect(await ok(admin.post(`${url}/${id}/recall-signatures`))).toMatchObject({ status: 'draft' });
+  await ok(admin.post(`${url}/${id}/request-signatures`, asked));
+  await ok(member.post(`${url}/${id}/sign`));
+  const signed = await ok(admin.post(`${url}/${id}/sign`));
+  expect(signed).toMatchObject({ status: 'signed', integrity: 'intact' });
+  expect(await refusal(admin.patch(`${url}/${id}`, { name: 'x' }))).toEqual([409, 'wrong_state']);
+  await tellAll(t.services);
+  const types = (await ok(member.get('/api/v1/notifications?page_size=200'))).items
+    .filter(({ link }: { link: string }) => link === `/soaw/${id}`)
+    .map(({ type }: { type: string }) => type);
+  expect(types).toEqual([
+    'soaw_signed',
+    'soaw_sign_requested',
+    'soaw_sign_recalled',
+    'soaw_sign_requested',
+    'soaw_sign_requested',
+  ]);
+
+  const second = await ok(member.post(`${url}/${id}/revise`));
+  expect(second).toMatchObject({ name, status: 'draft', revision_number: 2, parent_id: id });
+  await ok(member.patch(`${url}/${second.id}`, { sections: { '1.1': { content: 'B' }, '1.2': {} } }));
+  expect((await ok(viewer.get(`${url}/${id}/comparison?with=${second.id}`))).changes).toEqual([
+    { field: 'sections.1.1.content', old: 'A', new: 'B' },
+    { field: 'sections.1.2', old: null, new: { content: '', hidden: false } },
+  ]);
+  expect(ids(await ok(viewer.get(`${url}/${id}/revisions`)))).toEqual([id, second.id]);
+  await t.services.db('soaws').where({ id }).update({ name: 'Something else' });
+  expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ integrity: 'changed' });
+  expect((await member.delete(`${url}/${id}`)).status).toBe(204);
+  expect(ids(await ok(viewer.get(`${url}/${second.id}/revisions`)))).toEqual([second.id]);
+});
+
+it('one that is deleted in review asks nobody any more', async () => {
+  const { id } = await soaw();
+  await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
+  expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+  expect(await t.services.db('todos').where({ subject_id: id })).toEqual([]);
+  await undoLast();
+  expect(await t.services.db('todos').where({ subject_id: id })).toHaveLength(1);
+  expect(await ok(member.post(`${url}/${id}/sign`))).toMatchObject({ status: 'signed' });
+});
+
+it('it is found by all that it says', async () => {
+  const initiative_id = await card();
+  const { id } = await soaw({
+    initiative_id,
+    sections: {
+      '1.1': { content: '<p>Zebra</p><p>cros<b>sing</b> &amp; Giraffe</p>' },
+      '3.2': { table_data: { columns: ['Okapi'], rows: [] }, togaf_data: { B: 'Quagga' } },
+    },
+    version_history: [{ revised_by: 'Zorilla' }],
+  });
+  const list = async (query: string) => ids(await ok(viewer.get(`${url}?${query}`)));
+  for (const words of ['crossing', 'zebra cross', '& giraffe', 'okapi', 'quagga', 'zorilla']) {
+    expect(await list(`search=${encodeURIComponent(words)}`), words).toEqual([id]);
+  }
+  expect(await list('search=zebracrossing')).toEqual([]);
+  expect(await list(`initiative_id=${initiative_id}`)).toEqual([id]);
+  expect(await list('search=okapi&status=signed')).toEqual([]);
+  expect((await ok(viewer.get(`${url}?search=okapi&fields=id,name`))).items[0]).toEqual({
+    id,
+    name: expect.any(String),
+  });
+});
+
+it('it moves with its initiative when that is merged, and outlives it when it is deleted', async () => {
+  const [one, other] = [await card(), await card()];
+  const { id } = await soaw({ initiative_id: other });
+  const merged = await merge(admin, one, [other]);
+  expect(merged.status, merged.text).toBe(200);
+  expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: one });
+  await ok(admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`));
+  expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: other });
+  const since = await now();
+  await ok(admin.post(`/api/v1/cards/${other}/archive`));
+  await ok(admin.delete(`/api/v1/cards/${other}`));
+  expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: null, initiative_name: null });
+  expect(await told(since)).toMatchObject([
+    { event_type: 'soaw.updated', data: { changes: { initiative_id: { old: other, new: null } } } },
+  ]);
+  await undoLast();
+  expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: other });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { cleanHtml } from '../../../domain/soaw/soaw.html.ts';
+import { htmlBlocks } from '../../../reports/documents/paper.html.ts';
+import { markdownBlocks } from '../../../reports/documents/paper.markdown.ts';
+
+describe('Markdown', () => {
+  it('becomes blocks', () => {
+    const text =
+      '# One\n\nA **b** *c* ~~d~~ `e` [f](https://f.example) [g](javascript:x)\nh\n\n3. x\n   - y\n\n> z\n\n```\n<b>\n```\n\n|k|\n|-|\n|**l**|\n\n---\n';
+    expect(markdownBlocks(text, 2)).toEqual([
+      { kind: 'heading', level: 2, inlines: [{ text: 'One' }] },
+      {
+        kind: 'paragraph',
+        inlines: [
+          { text: 'A ' },
+          { text: 'b', bold: true },
+          { text: ' ' },
+          { text: 'c', italics: true },
+          { text: ' ' },
+          { text: 'd', strike: true },
+          { text: ' ' },
+          { text: 'e', code: true },
+          { text: ' ' },
+          { text: 'f', link: 'https://f.example' },
+          { text: ' ' },
+          { text: 'g' },
+          { text: ' h' },
+        ],
+      },
+      {
+        kind: 'list',
+        ordered: true,
+        start: 3,
+        items: [
+          [
+            { kind: 'paragraph', inlines: [{ text: 'x' }] },
+            {
+              kind: 'list',
+              ordered: false,
+              start: 1,
+              items: [[{ kind: 'paragraph', inlines: [{ text: 'y' }] }]],
+            },
+          ],
+        ],
+      },
+      { kind: 'quote', blocks: [{ kind: 'paragraph', inlines: [{ text: 'z' }] }] },
+      { kind: 'code', text: '<b>' },
+      { kind: 'table', header: [[{ text: 'k' }]], rows: [[[{ text: 'l', bold: true }]]] },
+      { kind: 'rule' },
+    ]);
+  });
+
+  it('tells HTML as it was typed, and goes no deeper than it must', () => {
+    expect(markdownBlocks('<script>x</script>\n')).toEqual([
+      { kind: 'paragraph', inlines: [{ text: '<script>x</script>' }] },
+    ]);
+    expect(() => JSON.stringify(markdownBlocks(`${'> '.repeat(500)}deep`))).not.toThrow();
+    expect(markdownBlocks(null)).toEqual([]);
+  });
+});
+
+describe('HTML', () => {
+  it('becomes blocks', () => {
+    const html =
+      '<h2>A</h2><p>b <b>c<i>d</i></b><br>e &amp; f</p><ul><li>g<ol><li>h</li></ol></li></ul>' +
+      '<table><tr><th>i</th></tr><tr><td><p>j</p><p>k</p></td></tr></table><pre>l\n m</pre>n<hr>' +
+      '<blockquote>o</blockquote>';
+    const item = (text: string) => ({ kind: 'paragraph', inlines: [{ text }] });
+    expect(htmlBlocks(cleanHtml(html))).toEqual([
+      { kind: 'heading', level: 4, inlines: [{ text: 'A' }] },
+      {
+        kind: 'paragraph',
+        inlines: [
+          { text: 'b ' },
+          { text: 'c', bold: true },
+          { text: 'd', bold: true, italics: true },
+          { text: '\n' },
+          { text: 'e & f' },
+        ],
+      },
+      {
+        kind: 'list',
+        ordered: false,
+        start: 1,
+        items: [[item('g'), { kind: 'list', ordered: true, start: 1, items: [[item('h')]] }]],
+      },
+      { kind: 'table', header: [[{ text: 'i' }]], rows: [[[{ text: 'j' }, { text: '\n' }, { text: 'k' }]]] },
+      { kind: 'code', text: 'l\n m' },
+      item('n'),
+      { kind: 'rule' },
+      { kind: 'quote', blocks: [item('o')] },
+    ]);
+    expect(htmlBlocks('')).toEqual([]);
+  });
+
+  it('that was cleaned can always be read', () => {
+    for (const html of [
+      '<p>a<p>b',
+      '<li>x',
+      '<td>y',
+      'a < b & c',
+      '<b><i>x</b></i>',
+      '<table><tr><td>1<table><tr><td>2',
+    ]) {
+      expect(() => htmlBlocks(cleanHtml(html)), html).not.toThrow();
+    }
+  });
+});
