@@ -46,12 +46,12 @@ import * as aiOutcomes from './steps/0056-ai-outcomes.ts';
 import * as complianceReadings from './steps/0056-compliance-readings.ts';
 import * as duplicates from './steps/0057-duplicates.ts';
 import * as risks from './steps/0058-risks.ts';
+import * as decisions from './steps/0059-decisions.ts';
 import * as ppm from './steps/0060-ppm.ts';
 import * as bpm from './steps/0061-bpm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
 import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
-import * as decisions from './steps/0059-decisions.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [

@@ -1,5 +1,5 @@
-import { deleteOfProcesses, unlinkCards } from '../bpm/bpm.leave.ts';
 import { type AdrCardRow, adrCardEvent } from '../adr/adr.links.events.ts';
+import { deleteOfProcesses, unlinkCards } from '../bpm/bpm.leave.ts';
 import type { Work } from '../command.ts';
 import type { FindingRow } from '../compliance/compliance.types.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
