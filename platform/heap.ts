@@ -18,7 +18,7 @@ export function keepHeapSmall(): void {
 }
 
 /** So many bytes of passed on buffers are worth collecting. */
-const WORTHWHILE = 4 * 1024 * 1024;
+const WORTHWHILE = 8 * 1024 * 1024;
 
 type Collect = (how: { type: 'minor' | 'major' }) => void;
 
