@@ -63,7 +63,7 @@ describe('migrations', () => {
       const steps = await db('schema_steps').orderBy('name').pluck('name');
       const roles = await db('roles').pluck('key');
       await db.destroy();
-      expect(steps).toEqual(schemaSteps.map(({ name }) => name));
+      expect(steps).toEqual(schemaSteps.map(({ name }) => name).sort());
       expect(roles).toContain('admin');
     } finally {
       await database.drop();
