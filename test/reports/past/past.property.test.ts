@@ -5,6 +5,7 @@ import { atMoment } from '../../../reports/past/past.ts';
 import { attachedActs } from '../../domain/batches/acts/attached.ts';
 import { cardActs } from '../../domain/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../domain/batches/acts/hand.ts';
+import { riskActs } from '../../domain/batches/acts/risks.ts';
 import { workspaceActs } from '../../domain/batches/acts/workspace.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
@@ -16,7 +17,7 @@ const MOMENTS = Number(process.env.PAST_MOMENTS ?? 4);
 const SEED = Number(process.env.PAST_SEED ?? 7);
 const WRITES = 30;
 
-const acts: Act[] = [cardActs, attachedActs, workspaceActs]
+const acts: Act[] = [cardActs, attachedActs, workspaceActs, riskActs]
   .flat()
   .flatMap(([act, often]) => Array<Act>(often).fill(act));
 const tables = [...pastTables.map(({ table }) => table), 'card_tags'];
