@@ -49,7 +49,7 @@ const chores: Record<string, Chore> = {
   ),
   analysis_runs: (sql, { analysis_runs_days }) => removeOldAnalyses(sql, analysis_runs_days, BATCH),
   duplicate_models: (sql, { analysis_runs_days }) => removeOldModels(sql, analysis_runs_days, BATCH),
-  process_contents: (sql, { files_days }) => removeUnusedContents(sql, files_days, BATCH),
+  process_contents: (sql, { batches_days }) => removeUnusedContents(sql, batches_days, BATCH),
   notifications: (sql) => removeOldNotifications(sql, BATCH),
   mails: (sql) => removeOldMails(sql, BATCH),
 };
