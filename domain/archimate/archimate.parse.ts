@@ -1,8 +1,8 @@
 import { readXml } from '../../platform/xml.ts';
 import { NAMESPACE, PREFIX } from './archimate.map.ts';
 
-/** Characters of a model, at most. */
-export const MAX_MODEL = 64 * 1024 * 1024;
+/** Characters of a model, at most: it is read in one go, in which its worker says nothing of itself. */
+export const MAX_MODEL = 24 * 1024 * 1024;
 const LIMITS = { depth: 64, elements: 3_000_000 };
 
 interface Concept {
