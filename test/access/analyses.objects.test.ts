@@ -23,6 +23,7 @@ beforeAll(async () => {
     'inventory.create',
     'relations.view',
     'relations.manage',
+    'adr.manage',
     'ai_analysis.view',
     'ai_analysis.manage',
     'compliance.view',

@@ -38,6 +38,12 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
       return { kind: 'done', record: await shown(record, values), found: recovered, adopted, ...told };
     }
     if (what.kind === 'delete') {
+      if (seen && (await isOther(what, seen))) {
+        return {
+          kind: 'stale',
+          message: 'Somebody changed it at the remote just before it was to be deleted.',
+        };
+      }
       const answer = await connector.delete(what.table, what.id, seen?.version, seen?.fields);
       return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
     }
@@ -54,6 +60,17 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
     if (found === null) return { kind: 'done', record: null };
     const answer = await connector.deleteRelation(found);
     return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+  };
+
+  /**
+   * Whether a record has become another one since it was looked at with those around it. What is deleted cannot be looked at
+   * afterwards, so it is looked at once more by itself: what somebody writes during the deletion alone goes unseen.
+   */
+  const isOther = async (what: { table: string; id: string }, seen: RemoteRecord): Promise<boolean> => {
+    const names = Object.keys(seen.fields);
+    const look = (await asked(connector.readByIds(what.table, [what.id], names))).get(what.id);
+    const textOf = ({ fields }: RemoteRecord, name: string) => String(fields[name]?.value ?? '');
+    return look?.kind === 'there' && names.some((name) => textOf(look.record, name) !== textOf(seen, name));
   };
 
   const wasThere = async (table: string, id: string): Promise<boolean> =>

@@ -149,4 +149,27 @@ describe('a mapping that only pushes', () => {
     }
     expect(await told(reader)).toContain('The run is done.');
   });
+
+  it('does not remove a record that somebody changes just before', async () => {
+    const card = await make('Four');
+    await push();
+    const record = await recordOf(card);
+    await admin.post(`/api/v1/cards/${card}/archive`);
+    expect((await push()).stats).toMatchObject({ planned: { quarantine: 1 } });
+    // first it is looked at with others, then by itself
+    let looks = 0;
+    instance.watch = ({ kind, query }) => {
+      if (kind !== 'list' || !query.includes(record)) return;
+      looks += 1;
+      if (looks === 2) instance.elsewhere.update(record, { short_description: 'Still needed' });
+    };
+    const run = await push();
+    instance.watch = undefined;
+    expect([looks >= 2, run.stats]).toMatchObject([true, { deleted: 0, errors: 1 }]);
+    const { body } = await admin.get(`${base}/sync/runs/${run.id}/staged?status=error`);
+    expect(body.items).toMatchObject([
+      { outcome: 'stale', error_message: expect.stringContaining('just before it was to be deleted') },
+    ]);
+    expect(instance.store.rows.get(record)?.values.short_description).toBe('Still needed');
+  });
 });
