@@ -31,8 +31,16 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   await prepareDatabase(db);
   await db.destroy();
   let frozen: number[] = [];
+  /** Processes of a server come and go: one may have ended since they were listed. */
+  const tell = (pid: number, signal: 'SIGSTOP' | 'SIGCONT') => {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  };
   const thaw = () => {
-    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+    for (const pid of frozen) tell(pid, 'SIGCONT');
     frozen = [];
   };
   const stop = async () => {
@@ -48,7 +56,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     },
     freeze() {
       frozen = processesIn(path.join(folder, 'postgres'));
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+      for (const pid of frozen) tell(pid, 'SIGSTOP');
     },
     thaw,
     async remove() {
