@@ -38,6 +38,8 @@ export interface Instance {
   /** Told of each call before it is answered. */
   watch?: ((call: Call) => void) | undefined;
   writes: Write[];
+  /** By record that a list has shown alone: how many writes there were then. */
+  looks: Map<string, number>;
 }
 
 /** Inserts, changes or deletes a row and keeps a note of it. */

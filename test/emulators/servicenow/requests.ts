@@ -92,6 +92,7 @@ export async function receive(
   if (wait > 0) await instance.hold(wait, gone.signal);
   misbehaviour.restrict(account);
   const answer = await serve(instance, account, request);
+  if (route.kind === 'list') noteLook(instance, answer);
   answer.headers = { ...answer.headers, ...rate.headers };
   if (misbehaviour.losesAnswer()) {
     incoming.socket.destroy();
@@ -100,6 +101,13 @@ export async function receive(
   if (!isRead && latency.answer > 0) await instance.hold(latency.answer, gone.signal);
   misbehaviour.alter(answer);
   send(instance, call, response, answer, misbehaviour.cuts(answer));
+}
+
+/** Keeps when somebody looked at one record alone. */
+function noteLook(instance: Instance, { body }: Answer): void {
+  const { result } = (body ?? {}) as { result?: { sys_id?: string | { value: string } }[] };
+  const id = Array.isArray(result) && result.length === 1 ? result[0]!.sys_id : undefined;
+  if (id) instance.looks.set(typeof id === 'string' ? id : id.value, instance.writes.length);
 }
 
 async function serve(instance: Instance, account: Account, request: Request): Promise<Answer> {

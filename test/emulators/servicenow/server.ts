@@ -87,6 +87,7 @@ export async function startServiceNow(options: Options = {}): Promise<ServiceNow
     latency: { list: 0, one: 0, write: 0, answer: 0, ...options.latency },
     calls: [],
     writes: [],
+    looks: new Map(),
     count: (kind, table) =>
       emulator.calls.filter((call) => call.kind === kind && (table === undefined || call.table === table))
         .length,

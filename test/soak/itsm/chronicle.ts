@@ -17,6 +17,8 @@ export interface SideStory {
   /** Who made it there last, and who removed it. */
   madeBy?: Actor;
   removedBy?: Actor;
+  /** Somebody changed it in the very moment of its removal, after it had been looked at by itself: no remote guards that. */
+  removedUnseen?: boolean;
   held: Record<Path, string>;
   /** All that it has ever held there. */
   ever: Record<Path, Set<string>>;
@@ -154,6 +156,10 @@ export async function openChronicle(
       const story = stories.get(names.remote.get(id) ?? '');
       if (!story) continue;
       if (what === 'delete') {
+        const looked = instance.looks.get(id) ?? read;
+        story.remote.removedUnseen = instance.writes
+          .slice(looked, read)
+          .some((write) => write.id === id && write.user === ELSEWHERE);
         removed('remote', by, story);
         for (const [key, ends] of relations) {
           if (ends.split(' > ').includes(story.name)) relations.delete(key);

@@ -45,7 +45,7 @@ export function judgeStory(story: Story, asked: boolean, befallen: ReadonlySet<F
     if (!asked) faults.push(`'${name}' is left, and nobody is asked about it (${left})`);
     else if (unseen.length === 0 && !hasWritten(story, left))
       faults.push(`'${name}' is left, though nobody has changed it (${left})`);
-  } else if (unseen.length > 0) {
+  } else if (unseen.length > 0 && !story[left].removedUnseen) {
     const lost = unseen.map((path) => `${path} ${story[left].held[path]}`).join(', ');
     faults.push(`'${name}' was removed though somebody had changed it: ${lost} (${left})`);
   }
