@@ -179,7 +179,9 @@ const cardsHere = async ({
 
 /** Edits, makes and removes things, each of which only one person touches. */
 async function workOnBothSides(parts: Parts, remote: Remote, random: Random, mark: string): Promise<void> {
-  const cards = await cardsHere(parts);
+  const outside = new Set(remote.things().map(([name]) => name));
+  // a card that waits for a decision has nothing outside that could be changed
+  const cards = (await cardsHere(parts)).filter(({ name }) => outside.has(name));
   const chosen = new Set<number>();
   while (chosen.size < Math.min(5, cards.length)) chosen.add(between(random, 0, cards.length - 1));
   const [a, b, c, d, e] = [...chosen].map((at) => cards[at]!);
