@@ -1,5 +1,6 @@
 import { openNewSystemTodos } from '../collaboration/todos/todos.system.ts';
-import { command, type Work } from '../command.ts';
+import type { Work } from '../command.ts';
+import { openInBatches } from '../jobs/jobs.batches.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
 import { occurrenceEvent } from './risks.events.ts';
 import type { OccurrenceRow, TaskRow } from './risks.types.ts';
@@ -14,17 +15,7 @@ const BATCH = 1000;
  * @returns how many.
  */
 export async function openDueOccurrences(job: RunningJob): Promise<number> {
-  let opened = job.counts.opened ?? 0;
-  for (;;) {
-    job.signal.throwIfAborted();
-    const batch = await command(job.ctx, async (work) => {
-      const n = await openBatch(work);
-      if (n > 0) await job.checkpoint(work, { counts: { opened: opened + n } });
-      return n;
-    });
-    opened += batch;
-    if (batch < BATCH) return opened;
-  }
+  return await openInBatches(job, BATCH, openBatch);
 }
 
 async function openBatch(work: Work): Promise<number> {

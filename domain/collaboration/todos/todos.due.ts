@@ -1,5 +1,5 @@
 import type { Work } from '../../command.ts';
-import { command } from '../../command.ts';
+import { openInBatches } from '../../jobs/jobs.batches.ts';
 import type { RunningJob } from '../../jobs/jobs.running.ts';
 import { type TodoRow, todoEvent } from './todos.events.ts';
 
@@ -8,17 +8,7 @@ const BATCH = 1000;
 
 /** Opens, batch by batch, the scheduled to-dos whose time has come; run again it finds none. @returns how many. */
 export async function openDueTodos(job: RunningJob): Promise<number> {
-  let opened = job.counts.opened ?? 0;
-  for (;;) {
-    job.signal.throwIfAborted();
-    const batch = await command(job.ctx, async (work) => {
-      const n = await openBatch(work);
-      if (n > 0) await job.checkpoint(work, { counts: { opened: opened + n } });
-      return n;
-    });
-    opened += batch;
-    if (batch < BATCH) return opened;
-  }
+  return await openInBatches(job, BATCH, openBatch);
 }
 
 async function openBatch(work: Work): Promise<number> {

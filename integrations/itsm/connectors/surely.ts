@@ -58,6 +58,16 @@ export function createSurely({ transport, clock, settleMs, signal }: SurelyParts
   };
 }
 
+/** The first of the columns that holds another value than it did when it was seen. */
+export function changedColumn(
+  fields: RemoteRecord['fields'],
+  seen: RemoteRecord['fields'],
+  columns: readonly string[],
+): string | undefined {
+  const textOf = (of: RemoteRecord['fields'], name: string) => String(of[name]?.value ?? '');
+  return columns.find((name) => textOf(fields, name) !== textOf(seen, name));
+}
+
 /**
  * What a look finds that a lost write has not come to. @param seen what the record held when it was looked at before.
  * @returns null where it may be sent again: nobody has changed meanwhile what it is to change.
@@ -68,9 +78,7 @@ export function unlessChanged(
   seen: RemoteRecord['fields'] | undefined,
   columns: readonly string[],
 ): Result<null> {
-  const textOf = (fields: RemoteRecord['fields'], name: string) => String(fields[name]?.value ?? '');
-  const changed =
-    record && seen && columns.find((name) => textOf(record.fields, name) !== textOf(seen, name));
+  const changed = record && seen && changedColumn(record.fields, seen, columns);
   return changed === undefined
     ? done(null)
     : failed('changed_meanwhile', where, `${doing} had no answer, and ${changed} was changed since`);

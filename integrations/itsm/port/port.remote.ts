@@ -1,4 +1,5 @@
 import type { Connector, RemoteValues } from '../connectors/connector.ts';
+import { changedColumn } from '../connectors/surely.ts';
 import type { EnginePort, RemoteAnswer, RemoteState, RemoteWrite, Trace } from '../engine/apply.types.ts';
 import type { AgreedLink } from '../engine/book.types.ts';
 import type { Mapping } from '../engine/mapping.types.ts';
@@ -69,8 +70,7 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
   const isOther = async (what: { table: string; id: string }, seen: RemoteRecord): Promise<boolean> => {
     const names = Object.keys(seen.fields);
     const look = (await asked(connector.readByIds(what.table, [what.id], names))).get(what.id);
-    const textOf = ({ fields }: RemoteRecord, name: string) => String(fields[name]?.value ?? '');
-    return look?.kind === 'there' && names.some((name) => textOf(look.record, name) !== textOf(seen, name));
+    return look?.kind === 'there' && changedColumn(look.record.fields, seen.fields, names) !== undefined;
   };
 
   const wasThere = async (table: string, id: string): Promise<boolean> =>
