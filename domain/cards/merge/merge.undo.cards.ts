@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Work } from '../../command.ts';
 import { cardEvent, cardsTopic } from '../cards.events.ts';
 import { loadCards, type StoredCard, typeOf } from '../cards.load.ts';
 import { type CardWrite, saveCards } from '../cards.save.ts';
@@ -6,7 +7,8 @@ import { guardUnique } from '../cards.unique.ts';
 import type { CardState, Lifecycle } from '../rules/card.types.ts';
 import { type Changes, diffCard, sameValue } from '../rules/diff.ts';
 import { mergeAttributes } from '../rules/merge.ts';
-import { changed, missing } from './merge.conflicts.ts';
+import { changed, type MergeConflict, missing } from './merge.conflicts.ts';
+import type { MergeJournal } from './merge.journal.ts';
 import type { Undoing } from './merge.undo.types.ts';
 
 /** What follows by itself, and is looked at in the end. */
@@ -14,6 +16,7 @@ const derived = new Set(['data_quality']);
 
 /** Takes back what the merge changed in the cards that stayed, where it is still as the merge left it. */
 export async function revertCards({ work, ctx, journal, conflict }: Undoing): Promise<void> {
+  const mayLieBelow = await placesToReturnTo(work, journal);
   const cards = await loadCards(
     work,
     ctx,
@@ -34,10 +37,42 @@ export async function revertCards({ work, ctx, journal, conflict }: Undoing): Pr
       if (sameValue(present[field]?.new ?? null, change.new)) reverted[field] = change;
       else if (!isDerived) conflict(changed('card', id, field));
     }
+    const parent = (reverted.parent_id?.old ?? null) as string | null;
+    if (!mayLieBelow(parent, (reverted.status?.old as string | undefined) ?? before.status)) {
+      conflict(parentGone(id, parent));
+      delete reverted.parent_id;
+    }
     // lines move back later, and are added up anew in the end
     return [{ before, after: { ...withOld(before, reverted), sums: {} } }];
   });
   await saveCards(work, ctx, writes);
+}
+
+const parentGone = (id: string, parent: string | null): MergeConflict =>
+  missing('card', id, `its parent ${parent} is no longer there or no longer active`);
+
+/**
+ * Parents may have been deleted, archived or merged since the merge.
+ * @returns whether a card of a status may lie below a parent, counting those that come back with the undoing.
+ */
+async function placesToReturnTo(
+  { sql }: Pick<Work, 'sql'>,
+  { cards, saved }: MergeJournal,
+): Promise<(parent: string | null, status: string) => boolean> {
+  const parents = [
+    ...cards.map((card) => card.parent_id),
+    ...saved.map(({ changes }) => changes.parent_id?.old ?? null),
+  ].filter((id) => id !== null);
+  const standing: { id: string; status: string }[] = await sql('cards')
+    .whereIn('id', parents as string[])
+    .select('id', 'status');
+  const statuses = new Map(standing.map(({ id, status }) => [id, status]));
+  for (const card of cards) statuses.set(String(card.id), String(card.status));
+  return (parent, status) => {
+    if (parent === null) return true;
+    const above = statuses.get(parent);
+    return above === 'ACTIVE' || (above !== undefined && status === 'ARCHIVED');
+  };
 }
 
 /** The card with the old values of changes. */
@@ -65,17 +100,11 @@ const columns = `id, type, subtype, name, alias, description, parent_id, lifecyc
  */
 export async function bringBackCards({ work, journal, conflict }: Undoing): Promise<void> {
   const { sql, metamodel } = work;
-  const own = new Set(journal.cards.map((card) => String(card.id)));
-  const parents = journal.cards.flatMap((card) => (card.parent_id ? [String(card.parent_id)] : []));
-  const standing: { id: string; status: string }[] = await sql('cards')
-    .whereIn('id', parents)
-    .select('id', 'status');
-  const active = new Set(standing.flatMap(({ id, status }) => (status === 'ACTIVE' ? id : [])));
+  const mayLieBelow = await placesToReturnTo(work, journal);
   const rows = journal.cards.map(({ tag_ids: _, ...row }) => {
     const parent = row.parent_id as string | null;
-    const fits = parent === null || own.has(parent) || row.status === 'ARCHIVED' || active.has(parent);
-    if (fits) return row;
-    conflict(missing('card', String(row.id), `its parent ${parent} is no longer active`));
+    if (mayLieBelow(parent, String(row.status))) return row;
+    conflict(parentGone(String(row.id), parent));
     return { ...row, parent_id: null };
   });
   const insert = async (trx: Knex.Transaction) =>

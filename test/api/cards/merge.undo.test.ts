@@ -139,6 +139,28 @@ describe('POST /card-merges/{id}/undo', () => {
     expect((await read(d.id)).name).toBe(d.name);
   });
 
+  it('refuses to bring cards back below parents that are gone or archived, or makes them roots', async () => {
+    const top = await make(admin, { ...unit, name: 'Gone top' });
+    const stays = await make(admin, { ...unit, name: 'Gone stays' });
+    const other = await make(admin, { ...unit, name: 'Gone other', parent_id: top.id });
+    const child = await make(admin, { ...unit, name: 'Gone child', parent_id: other.id });
+    for (const { id } of [child, other])
+      expect((await admin.post(card(id, '/archive'), {})).status).toBe(200);
+    const { body } = await merge(admin, stays.id, [other.id]);
+    expect(await read(child.id)).toMatchObject({ parent_id: stays.id, status: 'ARCHIVED' });
+    expect((await admin.post(card(child.id, '/restore'), {})).status).toBe(200);
+    expect((await admin.delete(card(top.id))).status).toBe(200);
+    const refusal = await refused(t, () => undo(admin, body.merge_id));
+    expect(refusal).toMatchObject({ status: 409, code: 'merge_conflict' });
+    expect(refusal.body.conflicts).toMatchObject([
+      { entity: 'card', id: child.id, code: 'missing', message: expect.stringContaining(other.id) },
+      { entity: 'card', id: other.id, code: 'missing', message: expect.stringContaining(top.id) },
+    ]);
+    expect((await undo(admin, body.merge_id, { force: true })).status).toBe(200);
+    expect(await read(other.id)).toMatchObject({ parent_id: null, status: 'ARCHIVED' });
+    expect(await read(child.id)).toMatchObject({ parent_id: stays.id, status: 'ACTIVE' });
+  });
+
   it('is for those who may merge, and knows its merges', async () => {
     const [a, b] = [await make(admin), await make(admin)];
     const { body } = await merge(admin, a.id, [b.id]);
