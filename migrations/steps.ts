@@ -52,6 +52,7 @@ import * as bpm from './steps/0061-bpm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
 import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
+import * as itsmOneWay from './steps/0068-itsm-one-way.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -108,4 +109,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0062-diagrams', up: diagrams.up },
   { name: '0064-reference-catalogues', up: referenceCatalogues.up },
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
+  { name: '0068-itsm-one-way', up: itsmOneWay.up },
 ];

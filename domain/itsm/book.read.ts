@@ -2,7 +2,9 @@ import type { Sql } from '../../platform/database.ts';
 import type { StoredBook, StoredLink, StoredPair } from './book.types.ts';
 
 const bookColumns = `utc(watermark) as watermark, utc(links_watermark) as links_watermark,
-  local_position::text as local_position, again, utc(complete_read_at) as complete_read_at`;
+  local_position::text as local_position, again, utc(complete_read_at) as complete_read_at,
+  utc(pulled_read_at) as pulled_read_at, utc(pushed_read_at) as pushed_read_at,
+  pulled_position::text as pulled_position, utc(pushed_watermark) as pushed_watermark`;
 const pairColumns = `p.remote_id, p.card_id, p.origin, p.state, p.gone, p.evidence, utc(p.since) as since, p.base,
   p.absences`;
 
@@ -16,6 +18,10 @@ export async function readBook(sql: Sql, mappingId: string): Promise<StoredBook>
       local_position: null,
       again: [],
       complete_read_at: null,
+      pulled_read_at: null,
+      pushed_read_at: null,
+      pulled_position: null,
+      pushed_watermark: null,
     }
   );
 }

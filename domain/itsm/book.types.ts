@@ -45,6 +45,11 @@ export interface StoredBook {
   local_position: string | null;
   again: string[];
   complete_read_at: string | null;
+  /** The same of runs that go one of the mapping's two ways, as far as these have read for themselves. */
+  pulled_read_at: string | null;
+  pushed_read_at: string | null;
+  pulled_position: string | null;
+  pushed_watermark: string | null;
 }
 
 /** What changes of a pair that stays. */

@@ -5,6 +5,7 @@ import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
+import { needsComplete } from './book.reach.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { forgetDue } from './runs.due.ts';
 import { changeRun, insertRun, logRun } from './runs.store.ts';
@@ -58,7 +59,7 @@ export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | 
   return await command(ctx, async (work) => {
     const { sql } = work;
     const { mappingId, trigger } = request;
-    const mapping = await lockMapping(sql, mappingId);
+    const mapping = await lockMapping(sql, mappingId, request.direction);
     const direction = request.direction ?? mapping.sync_direction;
     requireRunnable(mapping, mappingId, direction);
     if (request.ifDue && !mapping.due) return null;
@@ -82,27 +83,16 @@ export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | 
   });
 }
 
-/**
- * Cards have come since the last run that have no record. Where records without a card are passed over, only a reading of
- * all of them tells whether one of them is such a card's.
- */
-const newCards = `exists (
-  select from events e join cards c on c.id = e.card_id and c.type = m.card_type_key and c.status = 'ACTIVE'
-  where e.position > b.local_position and e.card_type = m.card_type_key
-    and e.event_type in ('card.created', 'card.restored')
-    and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id))`;
-
-async function lockMapping(sql: Sql, id: string): Promise<Asked> {
+/** @param direction of the run that is asked for; as the mapping goes unless given. */
+async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Promise<Asked> {
   const { rows } = await sql.raw(
     `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active, m.due_at is not null as due,
-       coalesce(b.watermark is null or b.local_position is null
-         or b.complete_read_at is null
-         or b.complete_read_at < now() - make_interval(hours => m.complete_every_hours)
-         or (m.sync_direction = 'push' and ${newCards}), true) as needs_complete
+       ${needsComplete('coalesce(a.direction, m.sync_direction)')} as needs_complete
      from itsm_mappings m join itsm_connections c on c.id = m.connection_id
+     cross join (select ?::text as direction) a
      left join itsm_books b on b.mapping_id = m.id
      where m.id = ? for no key update of m`,
-    [id],
+    [direction ?? null, id],
   );
   if (!rows[0]) throw notFound('mapping', id);
   return rows[0];

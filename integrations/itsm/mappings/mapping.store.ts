@@ -97,7 +97,9 @@ export async function tellMapping(sql: Sql, id: string): Promise<StoredRow> {
 
 /** Has the next run of the mapping read everything. */
 export async function readAllNext(sql: Sql, id: string): Promise<void> {
-  await sql('itsm_books').where({ mapping_id: id }).update({ complete_read_at: null });
+  await sql('itsm_books')
+    .where({ mapping_id: id })
+    .update({ complete_read_at: null, pulled_read_at: null, pushed_read_at: null });
 }
 
 /** Nothing counts as agreed on any more that is now told in another way. */

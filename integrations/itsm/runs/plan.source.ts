@@ -26,6 +26,7 @@ import { pairOf } from '../port/book.rows.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { linkParts } from './plan.source.links.ts';
 import { referredTo } from './plan.source.references.ts';
+import { reachOf } from './run.reach.ts';
 import type { RunWork } from './run.types.ts';
 
 /** Records or cards of a part. */
@@ -84,7 +85,7 @@ export function planSource(work: RunWork, words: Words, stored: () => Promise<vo
     loaded.mapping.direction !== 'pull' &&
     !state.withheld &&
     // what is mapped both ways was read completely before, and what was not mapped then is read now
-    (complete || work.mappingDirection === 'bidirectional');
+    (complete || !reachOf(work).passedOver);
 
   return {
     part,

@@ -55,6 +55,10 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
       links_watermark: rest.linksWatermark,
       local_position: rest.localPosition,
       complete_read_at: rest.completeReadAt,
+      pulled_read_at: rest.pulledReadAt,
+      pushed_read_at: rest.pushedReadAt,
+      pulled_position: rest.pulledPosition,
+      pushed_watermark: rest.pushedWatermark,
     });
     await settleWaiting(sql, run.mapping_id, runId);
     await dropUnrelatedLinks(sql, run.mapping_id, runId);

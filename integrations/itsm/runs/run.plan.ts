@@ -8,18 +8,14 @@ import { removes, tooMany } from '../engine/plan.ts';
 import { acts, type Plan } from '../engine/plan.types.ts';
 import { storedRow } from '../port/plan.rows.ts';
 import { planSource } from './plan.source.ts';
+import { type Reached, reachedBy } from './run.reach.ts';
 import type { RunWork } from './run.types.ts';
 
 /** Records that are kept at once. */
 const CHUNK = 1_000;
 
 /** What a plan comes to when all its rows have ended; the engine's, with what else the book remembers. */
-export type RunClosing = Plan['closing'] & {
-  linksWatermark: string | null;
-  localPosition: string | null;
-  /** When reading began, if everything was read. */
-  completeReadAt: string | null;
-};
+export type RunClosing = Plan['closing'] & Reached;
 
 /** A plan in figures. */
 export interface MadePlan {
@@ -82,7 +78,7 @@ export async function planRun(
     stopped: tooMany(loaded.mapping, count.removals, pairs),
     changes: count.changes,
     pairs,
-    closing: closingOf(work, again, absences),
+    closing: { ...reachedBy(work), again: [...again].sort(), absences },
   };
 }
 
@@ -101,37 +97,4 @@ async function keepWaiting(work: RunWork, waits: Waits, again: Set<string>): Pro
   // what a run of one direction has nothing to do with may wait for one of the other
   if (state.hidden.length > 0 || work.loaded.mapping.direction !== work.mappingDirection) return;
   await work.keep({}, (sql) => endWaiting(sql, mappingId, runId));
-}
-
-/** Where the next run goes on. What this one's direction leaves out is left for one of the other direction. */
-function closingOf(
-  { state, complete, book, loaded, mappingDirection }: RunWork,
-  again: ReadonlySet<string>,
-  absences: Record<string, number>,
-): RunClosing {
-  // what was said in columns that were kept back is heard when they are shown again
-  const hears = state.hidden.length === 0;
-  const whole = hears && loaded.mapping.direction === mappingDirection;
-  const pulls = whole || (hears && loaded.mapping.direction === 'pull');
-  const pushes = whole || (hears && loaded.mapping.direction === 'push');
-  // by the remote's clock at the beginning: what is written meanwhile comes with the next reading. A clock that is ahead
-  // may be put right before that, and tell changes by earlier times than it has told of here
-  const began =
-    state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
-  const later = (was: string | null, newest: string | null) => {
-    const reached = began ?? newest;
-    return was === null || (reached !== null && reached > was) ? reached : was;
-  };
-  // a change in a row that was kept back is heard of when everything is read again
-  const readAt = (was: string | null) =>
-    state.withheld ? null : complete && whole ? new Date(state.startedAt).toISOString() : was;
-  const hearsLinks = pulls && (complete || !state.linksWithheld);
-  return {
-    again: [...again].sort(),
-    absences,
-    watermark: pulls ? later(book.watermark, state.newest) : book.watermark,
-    linksWatermark: hearsLinks ? later(book.links_watermark, state.newestLink) : book.links_watermark,
-    localPosition: pushes ? state.localPosition : book.local_position,
-    completeReadAt: readAt(book.complete_read_at),
-  };
 }

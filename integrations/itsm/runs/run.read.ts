@@ -13,6 +13,7 @@ import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
 import { pairOf } from '../port/book.rows.ts';
 import { asked } from '../remote.failed.ts';
 import type { RemoteRecord } from '../remote.types.ts';
+import { reachOf } from './run.reach.ts';
 import { readAhead } from './run.read.ahead.ts';
 import { readRelations } from './run.read.links.ts';
 import { phases, type RunWork } from './run.types.ts';
@@ -46,7 +47,7 @@ const columnsOf = ({ loaded }: RunWork): string[] => [
 ];
 
 async function readRecords(work: RunWork): Promise<void> {
-  const { connector, loaded, complete, book } = work;
+  const { connector, loaded, complete } = work;
   const request = {
     table: loaded.mapping.table,
     fields: columnsOf(work),
@@ -58,7 +59,7 @@ async function readRecords(work: RunWork): Promise<void> {
     asked(
       complete
         ? connector.readPage({ ...request, cursor })
-        : connector.readSince({ ...request, cursor, since: book.watermark }),
+        : connector.readSince({ ...request, cursor, since: reachOf(work).watermark }),
     ),
   );
   for await (const page of pages) {
@@ -121,6 +122,7 @@ const heard = (remoteId: string, more: Partial<HeardRecord>): HeardRecord => ({
 async function readAgain(work: RunWork): Promise<void> {
   const { complete, book } = work;
   if (complete) return;
+  const { watermark } = reachOf(work);
   const ids = [...book.again].sort();
   for (let at = Number(work.state.cursor ?? 0); at < ids.length; at += LOOKS) {
     const asking = ids.slice(at, at + LOOKS);
@@ -132,7 +134,7 @@ async function readAgain(work: RunWork): Promise<void> {
     const rows = looks.map(([id, look]) => {
       if (look.kind !== 'there') return heard(id, { look: look.kind });
       // what has not changed since the last reading fits the filter as it did then
-      const fits = work.loaded.remoteFilter === null || look.record.updatedAt <= (book.watermark ?? '');
+      const fits = work.loaded.remoteFilter === null || look.record.updatedAt <= (watermark ?? '');
       return heard(id, {
         record: keptOf(look.record),
         shown: fits,
@@ -151,9 +153,10 @@ async function lookAt(work: RunWork, ids: string[]): Promise<[string, RemoteLook
 }
 
 async function readDeletions(work: RunWork): Promise<void> {
-  const { connector, loaded, book } = work;
-  if (book.watermark === null) return;
-  const tombstones = await asked(connector.deletionsSince(loaded.mapping.table, book.watermark));
+  const { connector, loaded } = work;
+  const { watermark } = reachOf(work);
+  if (watermark === null) return;
+  const tombstones = await asked(connector.deletionsSince(loaded.mapping.table, watermark));
   for (let at = 0; at < tombstones.length; at += CHUNK) {
     const rows = tombstones
       .slice(at, at + CHUNK)
@@ -196,9 +199,10 @@ async function readHere(work: RunWork): Promise<void> {
 
 /** Notes the pairs whose cards have changed here since the last run. */
 async function readLocal(work: RunWork): Promise<void> {
-  const { db, cards, mappingId, loaded, complete, book } = work;
-  if (complete || book.local_position === null) return;
-  for (let position = work.state.cursor ?? book.local_position; ; ) {
+  const { db, cards, mappingId, loaded, complete } = work;
+  const { localPosition } = reachOf(work);
+  if (complete || localPosition === null) return;
+  for (let position = work.state.cursor ?? localPosition; ; ) {
     work.signal.throwIfAborted();
     const changed = await cards.changedAfter(db, position, CHUNK);
     const pairs = (await readPairs(db, mappingId, { cardIds: changed.ids })).map(pairOf);

@@ -14,6 +14,7 @@ import { loadPairs } from '../port/book.rows.ts';
 import { planRowOf, storedRow } from '../port/plan.rows.ts';
 import type { RunJob } from './run.begin.ts';
 import type { RunClosing } from './run.plan.ts';
+import { reachedBefore, readingAll } from './run.reach.ts';
 import type { Stopwatch } from './run.stopwatch.ts';
 
 /** Rows that are turned round at once. */
@@ -66,14 +67,12 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
     await job.hold({ sql });
     const book = await lockBook(sql, mappingId);
     const again = await plannedRecords(sql, run.id, READ_AGAIN);
+    const reached = reachedBefore(book);
     const closing: RunClosing = {
+      // the next run finds what this one takes back, though nothing of it has changed over there
+      ...(again === null ? readingAll(reached) : reached),
       again: [...new Set([...book.again, ...(again ?? [])])].sort(),
       absences: {},
-      watermark: book.watermark,
-      linksWatermark: book.links_watermark,
-      localPosition: book.local_position,
-      // the next run finds what this one takes back, though nothing of it has changed over there
-      completeReadAt: again === null ? null : book.complete_read_at,
     };
     const planned = await countPlan(sql, run.id);
     const count = Object.values(planned).reduce((sum, n) => sum + n, 0);

@@ -173,3 +173,83 @@ describe('a mapping that only pushes', () => {
     expect(instance.store.rows.get(record)?.values.short_description).toBe('Still needed');
   });
 });
+
+describe('a mapping that goes both ways, of which one is run', () => {
+  const make = async (type: string, name: string): Promise<string> =>
+    (await admin.post('/api/v1/cards', { type, name })).body.id;
+  const describedHere = async (name: string) =>
+    (await t.services.db('cards').where({ name, status: 'ACTIVE' }).first('description'))?.description;
+  const told = (table: string) =>
+    [...instance.store.of(table)].map(({ values }) => [values.name, values.short_description]);
+
+  it('reads what has changed after it has pulled everything, and leaves to a run both ways what it does not write', async () => {
+    const table = 'cmdb_ci_server';
+    const ids = ['A', 'B', 'C'].map((name) => instance.elsewhere.insert(table, { name }).values.sys_id!);
+    const both = await storeMapping(t, {
+      connectionId: await connectTo(admin, instance),
+      cardType: 'ITComponent',
+      table,
+    });
+    const pull = () => runMapping(t, admin, both, 'pull');
+    expect(await pull()).toMatchObject({ status: 'completed', complete: true, stats: { created: 3 } });
+    const card = await t.services.db('cards').where({ name: 'A', type: 'ITComponent' }).first('id');
+    await admin.patch(`/api/v1/cards/${card.id}`, { description: 'said here' });
+    await make('ITComponent', 'Ours');
+    instance.elsewhere.update(ids[1]!, { short_description: 'said outside' });
+    instance.elsewhere.insert(table, { name: 'D' });
+    const writes = instance.writes.length;
+    expect(await pull()).toMatchObject({
+      status: 'completed',
+      complete: false,
+      // what was said here is told once, and held back
+      stats: { created: 1, updated: 1, planned: { create: 1, update: 1, skip: 1 } },
+    });
+    expect(await pull()).toMatchObject({ status: 'completed', complete: false, stats: { planned: {} } });
+    expect(instance.writes).toHaveLength(writes);
+    expect(await runMapping(t, admin, both)).toMatchObject({
+      status: 'completed',
+      complete: true,
+      stats: { created: 1, updated: 1, errors: 0 },
+    });
+    expect(told(table)).toEqual(
+      expect.arrayContaining([
+        ['A', 'said here'],
+        ['Ours', undefined],
+      ]),
+    );
+    expect(await runMapping(t, admin, both)).toMatchObject({ complete: false, stats: { planned: {} } });
+  });
+
+  it('reads what has changed after it has pushed, and everything before it makes a record for a new card', async () => {
+    const table = 'cmdb_ci_appl';
+    const type = 'BusinessCapability';
+    instance.elsewhere.insert(table, { name: 'Theirs' });
+    const card = await make(type, 'Ours');
+    const both = await storeMapping(t, {
+      connectionId: await connectTo(admin, instance),
+      cardType: type,
+      table,
+    });
+    const pushBoth = () => runMapping(t, admin, both, 'push');
+    expect(await pushBoth()).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
+    const { remote_id } = await t.services.db('itsm_pairs').where({ mapping_id: both }).first('remote_id');
+    await admin.patch(`/api/v1/cards/${card}`, { description: 'said here' });
+    const late = instance.elsewhere.insert(table, { name: 'Late' }).values.sys_id!;
+    expect(await pushBoth()).toMatchObject({ complete: false, stats: { created: 0, updated: 1 } });
+    expect(await pushBoth()).toMatchObject({ complete: false, stats: { planned: {} } });
+    // a record that the last reading has passed over is this card's
+    await make(type, 'Late');
+    expect(await pushBoth()).toMatchObject({ complete: true, stats: { created: 0, planned: { link: 1 } } });
+    expect(await t.services.db('itsm_pairs').where({ remote_id: late })).toMatchObject([
+      { origin: 'linked' },
+    ]);
+    instance.elsewhere.update(remote_id, { short_description: 'said outside' });
+    expect(await pushBoth()).toMatchObject({ complete: false, stats: { updated: 0, planned: { skip: 1 } } });
+    expect(await runMapping(t, admin, both)).toMatchObject({
+      status: 'completed',
+      complete: true,
+      stats: { created: 1, updated: 1, errors: 0 },
+    });
+    expect([await describedHere('Ours'), await describedHere('Theirs')]).toEqual(['said outside', null]);
+  });
+});
