@@ -171,16 +171,19 @@ export async function relationsFrom(
   return rows;
 }
 
-/** A row of a plan that ties a record to a card; null: the card that the plan is to make. */
+/**
+ * A row of a plan that ties a record to a card, or tells that their pair waits or ends; `cardId` is null for the card that
+ * the plan is to make.
+ */
 export interface PlannedTie {
   no: number;
-  action: 'create' | 'link';
+  action: 'create' | 'link' | 'quarantine' | 'unlink';
   side: 'local' | 'remote' | null;
   remoteId: string;
   cardId: string | null;
 }
 
-/** Rows of a run's plan that tie these records, or these cards, to each other. */
+/** Rows of a run's plan that tie these records, or these cards, to each other, or part them. */
 export async function plannedTies(
   sql: Sql,
   runId: string,
@@ -194,7 +197,8 @@ export async function plannedTies(
   const { rows } = await sql.raw(
     `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
        select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-       where run_id = ? and ${column} = q.id and (action = 'link' or (action = 'create' and side = 'local'))
+       where run_id = ? and ${column} = q.id
+         and (action in ('link', 'quarantine', 'unlink') or (action = 'create' and side = 'local'))
        offset 0) r`,
     [ids, runId] as never,
   );
@@ -207,7 +211,9 @@ export async function plannedMakers(
   runId: string,
   remoteIds: readonly string[],
   cardIds: readonly string[],
-): Promise<(Omit<PlannedTie, 'remoteId'> & { remoteId: string | null })[]> {
+): Promise<
+  (Omit<PlannedTie, 'remoteId' | 'action'> & { action: 'create' | 'link'; remoteId: string | null })[]
+> {
   // each looked up by itself, as the ties are
   const found = (type: 'text' | 'uuid', column: string, side: string) =>
     `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (

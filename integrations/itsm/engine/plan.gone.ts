@@ -24,14 +24,16 @@ export function planGone(
     return;
   }
   const gone: Side = card ? 'remote' : 'local';
-  if (planKept(planning, pair, cardId, gone) || planHeld(planning, pair, cardId)) return;
-  if (planMoved(planning, pair, cardId, card, fate, gone)) return;
+  if (planKept(planning, pair, cardId, gone)) return;
+  const moved = planHeld(planning, pair, cardId) ? 'no' : planMoved(planning, pair, cardId, card, fate, gone);
+  if (moved === 'revived') return;
   const evidence = fate.kind === 'gone' ? fate.evidence : 'inventory';
   const what = gone === 'local' ? 'card' : 'record';
+  // also where a person is asked: from here on nothing is written about a pair of which a side is gone, nor related to it
   addRow(planning, {
     ...named(pair, cardId),
     action: 'quarantine',
-    reason: `The ${what} is gone (${proofs[evidence]}); its counterpart waits to be removed`,
+    reason: `The ${what} is gone (${proofs[evidence]}); its counterpart waits ${moved === 'asked' ? 'for a decision' : 'to be removed'}`,
     expects: { pair: 'linked' },
     state: { kind: 'quarantined', gone, evidence, since: planning.seen.now },
   });
@@ -71,7 +73,7 @@ export function planQuarantined(
   }
   if (planKept(planning, pair, cardId, gone) || planHeld(planning, pair, cardId)) return;
   planning.again.add(pair.remoteId);
-  if (planMoved(planning, pair, cardId, card, fate, gone)) return;
+  if (planMoved(planning, pair, cardId, card, fate, gone) !== 'no') return;
   const until = Date.parse(since) + planning.mapping.deletion.quarantineMs;
   if (Date.parse(planning.seen.now) < until) {
     const reason = `Waits to be removed until ${new Date(until).toISOString()}`;
@@ -166,7 +168,10 @@ function keeps(
   return undefined;
 }
 
-/** What was changed on one side while the other was removed is not removed without a person's word. */
+/**
+ * What was changed on one side while the other was removed is not removed without a person's word.
+ * @returns `no`: nothing was changed, or it goes all the same; `revived`: a row gives it a counterpart again.
+ */
 function planMoved(
   planning: Planning,
   pair: Pair,
@@ -174,30 +179,31 @@ function planMoved(
   card: LocalCard | undefined,
   fate: Fate,
   gone: Side,
-): boolean {
+): 'no' | 'asked' | 'revived' {
   const left: Side = gone === 'local' ? 'remote' : 'local';
   const record = fate.kind === 'there' ? fate.record : undefined;
   const now = card ?? archivedOrNone(planning, cardId, pair);
   const compared: Compared = { remoteId: pair.remoteId, card: now, record, base: pair.base };
   const moved = movedOn(planning, compared, left);
-  if (moved.length === 0) return false;
+  if (moved.length === 0) return 'no';
   const seen = {
     local: left === 'local' ? moved.join() : null,
     remote: left === 'remote' ? moved.join() : null,
   };
   const winner = chosen(planning, pair.remoteId, null, seen.local, seen.remote);
-  if (winner === gone) return false;
-  if (winner === left) revive(planning, pair, cardId, card);
-  else {
-    addRow(planning, {
-      ...named(pair, cardId),
-      action: 'conflict',
-      reason: `${gone === 'local' ? 'The card' : 'The record'} is gone, but its counterpart was changed: ${moved.join(', ')}`,
-      diff: { '': { old: seen.local, new: seen.remote } },
-    });
-    planning.again.add(pair.remoteId);
+  if (winner === gone) return 'no';
+  if (winner === left) {
+    revive(planning, pair, cardId, card);
+    return 'revived';
   }
-  return true;
+  addRow(planning, {
+    ...named(pair, cardId),
+    action: 'conflict',
+    reason: `${gone === 'local' ? 'The card' : 'The record'} is gone, but its counterpart was changed: ${moved.join(', ')}`,
+    diff: { '': { old: seen.local, new: seen.remote } },
+  });
+  planning.again.add(pair.remoteId);
+  return 'asked';
 }
 
 /** A card to compare with where there is none: it holds what was agreed on. */

@@ -18,7 +18,7 @@ export interface Ends {
   cardOf(remoteId: string): EndCard | undefined;
   /** The record that speaks for a card that is there. */
   recordOf(cardId: string): string | undefined;
-  /** The record's pair waits for a removal. */
+  /** The record's pair waits for a removal, or ends with this plan: a side of it is gone. */
   isWaiting(remoteId: string): boolean;
   /** The record is half of no pair that is alive. */
   isOver(remoteId: string): boolean;
@@ -28,6 +28,8 @@ export interface Ends {
 interface LinkState {
   link: AgreedLink;
   cards: { source: string | null; target: string | null };
+  /** A record at its end that waits. */
+  waits: string | null;
   base: boolean;
   local: boolean;
   /** As the remote names it, which may be by a record that a merge brought along. */
@@ -39,6 +41,7 @@ export function endsOf(planning: Planning): Ends {
   const { identities, book } = planning;
   const planned = plannedCards(planning.rows);
   const records = new Map([...planned].flatMap(([id, { id: card }]) => (card === null ? [] : [[card, id]])));
+  const leaving = leavingRecords(planning.rows);
   return {
     cardOf: (id) => {
       const card = identities.cardOf(id);
@@ -46,9 +49,19 @@ export function endsOf(planning: Planning): Ends {
       return cardOfPair(planning, card) && { id: card };
     },
     recordOf: (card) => identities.recordOf(card) ?? records.get(card),
-    isWaiting: (id) => book.pairs.has(id) && !planned.has(id) && book.pairs.get(id)?.state.kind !== 'linked',
+    isWaiting: (id) =>
+      leaving.has(id) ||
+      (book.pairs.has(id) && !planned.has(id) && book.pairs.get(id)?.state.kind !== 'linked'),
     isOver: (id) => identities.cardOf(id) === undefined && !planned.has(id),
   };
+}
+
+/** Records whose pairs rows of a plan put into quarantine or end, since a side of them is gone. */
+function leavingRecords(rows: Iterable<{ action: string; remoteId: string | null }>): Set<string> {
+  const leaving = new Set<string>();
+  for (const { action, remoteId } of rows)
+    if (remoteId !== null && (action === 'quarantine' || action === 'unlink')) leaving.add(remoteId);
+  return leaving;
 }
 
 /** Cards that rows of a plan tie to records. */
@@ -83,7 +96,7 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
     const card = ends.cardOf(remoteId);
     if (!card) return undefined;
     const record = card.id === null ? remoteId : ends.recordOf(card.id);
-    return record === undefined || ends.isWaiting(record) ? undefined : { card: card.id, record };
+    return record === undefined ? undefined : { card: card.id, record };
   };
   const stateOf = (type: string, sourceId: string, targetId: string): LinkState | undefined => {
     if (!types.has(type)) return undefined;
@@ -92,7 +105,8 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
     const link = { relationType: type, source: source.record, target: target.record };
     const key = linkKey(link);
     const cards = { source: source.card, target: target.card };
-    const state = states.get(key) ?? { link, cards, base: false, local: false, remote: [] };
+    const waits = [source.record, target.record].find((id) => ends.isWaiting(id)) ?? null;
+    const state = states.get(key) ?? { link, cards, waits, base: false, local: false, remote: [] };
     states.set(key, state);
     return state;
   };
@@ -122,7 +136,7 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   // a reading of a part shows what is there, but not what is not
   const there = remote.length > 0 || (!complete && base);
   if (local === there) {
-    if (base === there) return;
+    if (base === there || state.waits !== null) return;
     const action = there ? 'relate' : 'unrelate';
     const reason = there ? 'Both sides have the relation' : 'Neither side has the relation any more';
     addRow(planning, { action, reason, link: named(state) });
@@ -135,6 +149,12 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   if (!add && planning.mapping.deletion.mode === 'additive') return;
   const where = side === 'local' ? 'at the remote' : 'here';
   const reason = `The relation was ${add ? 'added' : 'removed'} ${where}`;
+  if (state.waits !== null) {
+    // a remote takes relations away with a record, and refuses new ones to it: neither says what people want of them
+    const told = `${reason}, and waits: a side of record ${state.waits} at its end is gone`;
+    addRow(planning, { action: 'skip', reason: told, link: named(state) });
+    return;
+  }
   const { source, target } = state.cards;
   const cards =
     source === null || target === null ? null : { relationType: link.relationType, source, target };

@@ -164,6 +164,33 @@ describe('what is gone', () => {
     ]);
   });
 
+  it('waits in quarantine while a person is asked about what was changed here, whoever is told to win', () => {
+    const moved = [card('c1', 'b')];
+    const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
+    const first = planned(book, { cards: moved, looks });
+    expect(told(first)).toEqual(['conflict c1 r1', 'quarantine c1 r1']);
+    const [{ old: local, new: remote } = { old: null, new: null }] = Object.values(first.rows[0]!.diff);
+    const since = '2026-06-01T11:58:00.000Z';
+    const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
+    const answered = (winner: 'local' | 'remote') => {
+      const resolutions = [{ remoteId: 'r1', path: null, winner, seen: { local, remote } }];
+      return told(
+        planned(bookOf(pair('r1', 'c1', 'a', { state })), { cards: moved, looks, over: { resolutions } }),
+      );
+    };
+    expect(answered('remote')).toEqual(['delete local c1 r1']);
+    expect(answered('local')).toEqual(['unlink c1 r1']);
+  });
+
+  it('waits in quarantine while columns are kept from the account, and is not removed', () => {
+    const held = mapping({ deletion: { ...mapping().deletion, held: true } });
+    const given = { cards, looks: [['r1', { kind: 'gone' }]] as [string, Look][] };
+    expect(told(planned(book, given, held))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
+    const since = '2026-06-01T11:58:00.000Z';
+    const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
+    expect(told(planned(bookOf(pair('r1', 'c1', 'a', { state })), given, held))).toEqual(['skip c1 r1']);
+  });
+
   it('takes its counterpart along only as the policy says', () => {
     const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
     const by = (
@@ -310,6 +337,33 @@ describe('relations', () => {
     expect(plan(false, { complete: true, local, remote: [link] })).toEqual(['relate']);
     expect(plan(true, { complete: true, local: [], remote: [] })).toEqual(['unrelate']);
     expect(plan(true, { complete: true, local, remote: [link] })).toEqual([]);
+  });
+
+  it('wait while what is at their end is gone, in the plan that finds it gone and in those after it', () => {
+    const gone: [string, Look][] = [['r2', { kind: 'gone' }]];
+    const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since: NOW } as const;
+    const waiting = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b', { state }));
+    for (const base of [false, true]) {
+      for (const [before, first] of [
+        [bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b')), ['quarantine c2 r2']],
+        [waiting, ['skip c2 r2']],
+      ] as const) {
+        const book = structuredClone(before);
+        if (base) writeBook(book, [{ op: 'link', link }]);
+        const given: Given = {
+          cards,
+          kind: 'delta',
+          looks: gone,
+          over: { links: { complete: true, local, remote: [] } },
+        };
+        const { rows } = planned(book, given, of);
+        expect(told({ rows } as Plan)).toEqual([...first, 'skip']);
+        expect(rows.at(-1)).toMatchObject({ link, side: null, cards: null });
+        expect(rows.at(-1)!.reason).toMatch(
+          `The relation was ${base ? 'removed at the remote' : 'added here'}, and waits: a side of record r2`,
+        );
+      }
+    }
   });
 
   it('stay when a part was read, or the mapping goes the other way', () => {

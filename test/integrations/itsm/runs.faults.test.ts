@@ -2,14 +2,17 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/cards/cards.patch.ts';
+import { answerQuestion } from '../../../domain/itsm/questions.commands.ts';
+import { createRelation } from '../../../domain/relations/relations.create.ts';
 import { advice, type FailureCode } from '../../../integrations/itsm/remote.failures.ts';
 import { faults } from '../../emulators/servicenow/faults.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver, type Driver } from '../../soak/itsm/drive.ts';
 import { endure } from '../../soak/itsm/endure.ts';
-import { components } from '../../soak/itsm/landscape.ts';
+import { applications, components, relationType } from '../../soak/itsm/landscape.ts';
 import { calledInDocs, faultsInDocs, isFailure } from '../../soak/itsm/told.ts';
 import { createWorld, readLocal, readRemote, type World } from '../../soak/itsm/world.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
@@ -123,6 +126,35 @@ describe('a remote', () => {
     expect(await t.services.db('itsm_questions').where({ remote_id: id })).toMatchObject([{ path: null }]);
     // somebody has looked, and removes it
     world.instance.elsewhere.remove(id!);
+  });
+
+  it('that has lost a record is not asked for relations to it, until somebody has decided about its card', async () => {
+    const { ctx, instance, mappings } = world;
+    const { sys_id: id, name } = row(9).values;
+    await createCards(ctx, [{ row_index: 0, type: applications.cardType, name: 'Leading there' }], false);
+    await driver.run(world, mappings.application);
+    const [source, target] = [
+      await t.services.db('cards').where({ name: 'Leading there' }).first('id'),
+      await cardNamed(name!),
+    ];
+    await edit(name!, { description: 'changed, and lost outside' });
+    instance.elsewhere.remove(id!);
+    await run();
+    await createRelation(ctx, { type: relationType, source_id: source.id, target_id: target.id });
+    for (let time = 1; time <= 2; time += 1) {
+      // told, and neither tried nor refused
+      const { run: ended, changes } = await driver.run(world, mappings.application);
+      expect([changes, ended.stats]).toMatchObject([0, { planned: { skip: 1 }, errors: 0 }]);
+    }
+    const question = await t.services.db('itsm_questions').where({ remote_id: id, path: null }).first('id');
+    await answerQuestion(ctx, question.id, { winner: 'local' });
+    await run();
+    await run();
+    const { run: ended } = await driver.run(world, mappings.application);
+    expect(ended.stats).toMatchObject({ relations_created: 1, errors: 0 });
+    expect(readRemote(world).relations).toEqual([`Leading there > ${name}`]);
+    expect((await readLocal(world)).relations).toEqual([`Leading there > ${name}`]);
+    await agree();
   });
 
   it('that has done a write of which a failed run never heard has it known by the next one', async () => {
