@@ -3,13 +3,15 @@ import type { Fault } from '../../emulators/servicenow/faults.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver } from './drive.ts';
 import type { Size } from './landscape.ts';
-import { combinations, missedOrdeal, nameOf, ordeals } from './ordeals.ts';
+import { combinations, missedOrdeal, nameOf, ordeals, unmetOrdeal } from './ordeals.ts';
 import { createPeople, type People } from './people.ts';
 import { faultsOf, type Ordeal, recover, suffer, tell } from './suffer.ts';
 import { createWorld, type World } from './world.ts';
 
 /** The last ordeals are of faults that have not come together by then, since one kept calls from the other. */
 const LAST = 20;
+/** Ordeals at most after all others, of faults that had no call to befall: a run may have had nothing to write by then. */
+const MORE = 10;
 /** Wrong things that are told of one ordeal. */
 const TOLD = 12;
 
@@ -50,19 +52,20 @@ export async function endure(
   const driver = createDriver(parts.services, clock, page);
   let world: World | undefined;
   let lately: Ordeal[] = [];
-  const note = (ended: World | undefined) => {
-    for (const [fault, times] of ended?.instance.faults.fired ?? [])
-      total.fired.set(fault, (total.fired.get(fault) ?? 0) + times);
+  const planned = ordeals(seed, count, reach);
+  const ordealAt = (at: number): Ordeal | undefined => {
+    const random = mulberry32(mix(seed, at, 3));
+    if (at >= count) return unmetOrdeal(total.fired, random, reach);
+    const isLate = at >= Math.max(combinations.length, count - LAST);
+    return (isLate && missedOrdeal(total.together, random, reach)) || planned[at];
   };
   try {
     let people: People | undefined;
-    for (const [at, planned] of ordeals(seed, count, reach).entries()) {
-      const isLate = at >= Math.max(combinations.length, count - LAST);
-      const missed = isLate && missedOrdeal(total.together, mulberry32(mix(seed, at, 3)), reach);
-      const ordeal = missed || planned;
-      if (!world || !people || at % lifetime === 0) {
+    for (let at = 0; at < count + MORE; at += 1) {
+      const ordeal = ordealAt(at);
+      if (!ordeal) break;
+      if (!world || !people || (at % lifetime === 0 && at < count)) {
         await world?.close();
-        note(world);
         world = await createWorld(parts, size, { clock, seed: `${seed} ${at}` });
         people = await createPeople(world, mulberry32(mix(seed, at)));
       }
@@ -70,11 +73,15 @@ export async function endure(
       const before = new Map(world.instance.faults.fired);
       const outcomes = [await suffer(world, driver, people, ordeal)];
       const { fired } = world.instance.faults;
+      for (const [fault, times] of fired) {
+        const more = times - (before.get(fault) ?? 0);
+        if (more > 0) total.fired.set(fault, (total.fired.get(fault) ?? 0) + more);
+      }
       if (faultsOf(ordeal).every((fault) => (fired.get(fault) ?? 0) > (before.get(fault) ?? 0))) {
         const key = nameOf(faultsOf(ordeal));
         total.together.set(key, (total.together.get(key) ?? 0) + 1);
       }
-      const rests = lately.length === stretch || at === count - 1 || (at + 1) % lifetime === 0;
+      const rests = lately.length === stretch || at >= count - 1 || (at + 1) % lifetime === 0;
       if (rests) outcomes.push(await recover(world, driver, people, new Set(lately.flatMap(faultsOf))));
       for (const { runs, failed } of outcomes) {
         total.runs += runs;
@@ -90,7 +97,6 @@ export async function endure(
       if (rests) lately = [];
       log(`${at + 1}: ${tell(ordeal)}: ${total.runs} runs so far`);
     }
-    note(world);
     return total;
   } finally {
     await world?.close();

@@ -21,6 +21,16 @@ export function missedOrdeal(
   return missed.length === 0 ? undefined : createOrdeal(pick(random, missed), random, reach);
 }
 
+/** An ordeal of a fault that has befallen no call so far; undefined where all have. */
+export function unmetOrdeal(
+  fired: ReadonlyMap<Fault, number>,
+  random: Random,
+  reach: number,
+): Ordeal | undefined {
+  const unmet = alone.filter(([fault]) => !fired.has(fault!));
+  return unmet.length === 0 ? undefined : createOrdeal(pick(random, unmet), random, reach);
+}
+
 /** Every fault alone, then every two of them, in an order of the seed's; begun anew when all have been. */
 export function ordeals(seed: number, count: number, reach: number): Ordeal[] {
   const random = mulberry32(mix(seed, 2));
