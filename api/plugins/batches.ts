@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { joinBatch } from '../../domain/batches/batches.join.ts';
 import { invalidField } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { joinsBatches } from '../operation.spec.ts';
 import type { App } from '../types.ts';
 
 const origins = ['api', 'web', 'mcp'] as const;
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `X-Mutation-Batch` joins an open batch of the caller's own; `X-Request-Origin` says what sort of client writes. */
 export function registerBatches(app: App): void {
@@ -28,7 +28,7 @@ async function heed({ ctx, headers, method, routeOptions }: FastifyRequest): Pro
   }
   const { url = '', config } = routeOptions;
   if (batch !== undefined && joinsBatches({ method, url, permission: config?.permission })) {
-    if (typeof batch !== 'string' || !uuid.test(batch))
+    if (typeof batch !== 'string' || !isUuid(batch))
       throw invalidField('X-Mutation-Batch', 'malformed_id', 'must be the id of a batch');
     ctx.batch = await joinBatch(ctx, batch.toLowerCase());
   }

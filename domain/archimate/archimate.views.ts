@@ -1,3 +1,4 @@
+import { isUuid } from '../../platform/uuid.ts';
 import { xmlAttribute } from '../../platform/xml.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -55,7 +56,7 @@ export async function importView(
 ): Promise<'created' | 'unchanged'> {
   const told = valuesOf(view.properties);
   const id = told.get('id');
-  const isOwn = typeof id === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(id);
+  const isOwn = typeof id === 'string' && isUuid(id);
   if (isOwn && (await work.sql('diagrams').where({ id }).first('id'))) return 'unchanged';
   const drawing = told.get('drawing');
   const xml = typeof drawing === 'string' ? drawing : drawnView(view, ids, nameOf);
@@ -83,7 +84,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 async function knownCards({ sql, metamodel }: Work, ids: unknown): Promise<string[]> {
   if (!Array.isArray(ids)) return [];
   return await sql('cards')
-    .whereRaw('id::text = any(?::text[])', [ids.map(String)])
+    .whereRaw('id = any(?::uuid[])', [ids.map(String).filter(isUuid)])
     .whereIn('type', metamodel.visibleTypes)
     .orderBy('id')
     .pluck('id');

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import type { Ctx } from '../context.ts';
 import type { CardName, ScopeCapability, SessionInput } from './architect.types.ts';
@@ -12,7 +13,6 @@ const MOST_MEANT = 10;
 /** Shorter words tell nothing. */
 const SHORTEST_WORD = 4;
 const MOST_WORDS = 60;
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** What a session is about. */
 export interface Scope {
@@ -28,7 +28,7 @@ export interface Scope {
 export async function readScope(sql: Sql, ctx: Ctx, input: SessionInput): Promise<Scope> {
   const objectiveIds = (input.objectiveIds ?? []).map((id) => id.toLowerCase());
   const chosen = input.selectedCapabilities ?? [];
-  const storedIds = chosen.flatMap(({ id }) => (id && UUID.test(id) ? id.toLowerCase() : []));
+  const storedIds = chosen.flatMap(({ id }) => (id && isUuid(id) ? id.toLowerCase() : []));
   const named = await readNames(sql, ctx, [...objectiveIds, ...storedIds]);
   const errors: FieldError[] = [];
   const objectives = objectiveIds.flatMap((id, n): CardName[] => {
@@ -40,7 +40,7 @@ export async function readScope(sql: Sql, ctx: Ctx, input: SessionInput): Promis
   const fresh: string[] = [];
   for (const [n, { id, name }] of chosen.entries()) {
     const field = `selectedCapabilities.${n}`;
-    if (id && UUID.test(id)) {
+    if (id && isUuid(id)) {
       if (named.get(id.toLowerCase())?.type === CAPABILITY) continue;
       errors.push({ field: `${field}.id`, code: 'unknown_capability', message: 'is no active capability' });
     } else if (name?.trim()) fresh.push(name.trim());

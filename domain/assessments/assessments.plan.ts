@@ -1,4 +1,5 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { ProposedCard, ProposedRelation } from '../architect/architect.types.ts';
 import { checkLine, MAX_NAME } from '../cards/rules/text.ts';
 
@@ -31,8 +32,6 @@ export interface CommitPlan {
   relations: { relation: KeptRelation; field: string }[];
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /** Picks what was chosen out of the kept architecture. @throws EstateError naming all that does not fit. */
 export function planCommit(input: CommitInput, session: Record<string, unknown>): CommitPlan {
   const kept = (session.architecture ?? {}) as { cards?: KeptCard[]; relations?: KeptRelation[] };
@@ -54,7 +53,7 @@ export function planCommit(input: CommitInput, session: Record<string, unknown>)
     else if (chosen.has(id)) fault(field, 'duplicate', 'is given twice');
     else if (card.change === 'new') {
       plan.made.push({ card, name: (renamed.get(card.id) ?? card.name).trim(), field });
-    } else if (UUID.test(id)) plan.touched.push({ card, id, field });
+    } else if (isUuid(id)) plan.touched.push({ card, id, field });
     else fault(field, 'unknown_card', 'is not the id of a stored card');
     chosen.add(id);
   }
@@ -72,7 +71,7 @@ export function planCommit(input: CommitInput, session: Record<string, unknown>)
       continue;
     }
     const loose = [relation.source_id, relation.target_id].find(
-      (id) => !UUID.test(id) && !plan.made.some(({ card }) => card.id === id),
+      (id) => !isUuid(id) && !plan.made.some(({ card }) => card.id === id),
     );
     if (loose !== undefined) fault(field, 'end_not_chosen', `needs the card ${loose}, which is not chosen`);
     else plan.relations.push({ relation, field });

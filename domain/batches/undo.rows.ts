@@ -33,7 +33,7 @@ export async function undoRow(
     if (columns.length === 0) return answer;
     const { rows } = await sql.raw(
       `update ${table} t set ${columns.map((column) => `${column} = v.${column}`).join(', ')}
-       from jsonb_populate_record(null::${table}, ?::jsonb) v where t.id::text = ? returning to_jsonb(t) as row`,
+       from jsonb_populate_record(null::${table}, ?::jsonb) v where t.id = ? returning to_jsonb(t) as row`,
       [JSON.stringify(values), event.id],
     );
     after = rows[0].row;

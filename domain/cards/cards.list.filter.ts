@@ -1,4 +1,5 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 
@@ -16,7 +17,6 @@ export interface CardFilter {
 
 const STATUSES = ['ACTIVE', 'ARCHIVED'];
 const APPROVAL_STATUSES = ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'];
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The non-empty values of a comma-separated parameter. */
 function values(text: string): string[] {
@@ -72,7 +72,7 @@ export function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
   if (filter.parent_id === 'root') {
     conditions.push({ sql: 'c.parent_id is null', bindings: [] });
   } else if (filter.parent_id !== undefined) {
-    if (UUID.test(filter.parent_id)) {
+    if (isUuid(filter.parent_id)) {
       conditions.push({ sql: 'c.parent_id = ?::uuid', bindings: [filter.parent_id] });
     } else errors.push({ field: 'parent_id', code: 'format', message: 'is neither a card id nor "root"' });
   }
@@ -84,7 +84,7 @@ export function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
   }
   if (filter.ids !== undefined) {
     const ids = values(filter.ids);
-    const bad = ids.find((id) => !UUID.test(id));
+    const bad = ids.find((id) => !isUuid(id));
     if (bad !== undefined) errors.push({ field: 'ids', code: 'format', message: `"${bad}" is no card id` });
     else conditions.push({ sql: 'c.id = any(?::uuid[])', bindings: [ids] });
   }

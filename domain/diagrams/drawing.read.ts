@@ -1,3 +1,4 @@
+import { isUuid } from '../../platform/uuid.ts';
 import { readXml, type XmlTag } from '../../platform/xml.ts';
 import { unpackPage } from './drawing.pack.ts';
 import { CARD_ID, type CardCell, type Drawing, MAX_DRAWING, MAX_UNPACKED } from './drawing.types.ts';
@@ -5,7 +6,6 @@ import { CARD_ID, type CardCell, type Drawing, MAX_DRAWING, MAX_UNPACKED } from 
 const LIMITS = { depth: 64, elements: 200_000 };
 const MAX_PAGES = 500;
 const MAX_CARDS = 5_000;
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** An address that leads to a card, here or wherever the client is served. */
 const LINK = /\/cards\/([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?=$|[/?#])/i;
 
@@ -102,7 +102,7 @@ const isHtml = (style: string | undefined): boolean => /(?:^|;)html=1(?:;|$)/.te
 function cardOf({ name, attributes }: XmlTag): string | undefined {
   if (name !== 'object' && name !== 'UserObject' && name !== 'mxCell') return undefined;
   const id = attributes[CARD_ID]?.trim();
-  if (id !== undefined && UUID.test(id)) return id.toLowerCase();
+  if (id !== undefined && isUuid(id)) return id.toLowerCase();
   return attributes.link === undefined ? undefined : linkedCard(attributes.link);
 }
 

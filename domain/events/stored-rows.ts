@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { StoredRow } from './row-changes.ts';
 
 /*
@@ -6,20 +7,26 @@ import type { StoredRow } from './row-changes.ts';
  * columns are named by code, never by a client.
  */
 
-/** One row, locked, or undefined. `where` holds columns with the values that they must have. */
+/**
+ * One row, locked, or undefined. `where` holds columns with the values that they must have; each value is compared as
+ * the column's own type, so that indexes serve. Ids are UUIDs: what is none is no row's.
+ */
 export async function lockRow(
   sql: Sql,
   table: string,
   where: Record<string, string>,
 ): Promise<StoredRow | undefined> {
   const columns = Object.keys(where);
+  if (columns.some((column) => isId(column) && !isUuid(where[column]!))) return undefined;
   const { rows } = await sql.raw(
     `select to_jsonb(t) as row from ${table} t
-     where ${columns.map((column) => `t.${column}::text = ?`).join(' and ')} for update`,
+     where ${columns.map((column) => `t.${column} = ?`).join(' and ')} for update`,
     columns.map((column) => where[column]!),
   );
   return rows[0]?.row;
 }
+
+const isId = (column: string): boolean => column === 'id' || column.endsWith('_id');
 
 /** Inserts a row from the columns that are given; the others get their defaults. @returns the whole row. */
 export async function insertRow(sql: Sql, table: string, values: StoredRow): Promise<StoredRow> {
@@ -46,7 +53,7 @@ export async function updateRow(
   const { rows } = await sql.raw(
     `update ${table} t set ${set}, updated_at = clock_timestamp()
      from jsonb_populate_record(null::${table}, ?::jsonb) v
-     where t.${key.column}::text = ? returning to_jsonb(t) as row`,
+     where t.${key.column} = ? returning to_jsonb(t) as row`,
     [JSON.stringify(values), key.value],
   );
   return rows[0].row;

@@ -1,3 +1,4 @@
+import { isUuid } from '../../platform/uuid.ts';
 import type { FieldType } from '../metamodel/metamodel.types.ts';
 import { listed } from './filters.errors.ts';
 import type { FilterTagGroup } from './filters.schema.ts';
@@ -143,10 +144,8 @@ function readMoment(text: string): Moment | undefined {
   return DATE.test(from.slice(0, 10)) && from >= FIRST_MOMENT ? { from, span: 'millisecond' } : undefined;
 }
 
-const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 function readId(text: string): string | undefined {
-  return ID.test(text) ? text.toLowerCase() : undefined;
+  return isUuid(text) ? text.toLowerCase() : undefined;
 }
 
 function readPerson({ text, quoted }: FilterWord): Person | undefined {

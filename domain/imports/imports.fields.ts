@@ -1,4 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import {
   checkLine,
   checkText,
@@ -27,12 +28,11 @@ export type FieldReader =
     };
 
 const MAX_KEY = 100;
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const id: FieldReader = {
   clears: false,
   read(text, field, errors) {
-    if (UUID.test(text.trim())) return text.trim().toLowerCase();
+    if (isUuid(text.trim())) return text.trim().toLowerCase();
     errors.push({ field, code: 'bad_id', message: 'is not a UUID' });
   },
 };

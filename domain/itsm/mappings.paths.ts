@@ -1,4 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { checkLifecycle } from '../cards/rules/lifecycle.ts';
 import {
   checkLine,
@@ -54,8 +55,6 @@ const texts: Record<string, Check> = {
   description: (field, value) => checkText(field, value, MAX_DESCRIPTION),
 };
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /** The field of a type's cards at a path; undefined where there is none. */
 export function localField(type: CardType, path: string): LocalField | undefined {
   const plain = { path, cost: false, readonly: null };
@@ -79,7 +78,7 @@ export function localField(type: CardType, path: string): LocalField | undefined
       ...plain,
       kind: 'card',
       refersTo: type.key,
-      fault: (value) => (UUID.test(String(value)) ? undefined : 'must be the id of a card'),
+      fault: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
     };
   }
   const [, group, key] = /^(lifecycle|attributes)\.(.+)$/.exec(path) ?? [];

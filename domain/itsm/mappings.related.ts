@@ -1,3 +1,4 @@
+import { isUuid } from '../../platform/uuid.ts';
 import type { CardType, Metamodel } from '../metamodel/metamodel.compile.ts';
 import { type LocalField, localField } from './mappings.paths.ts';
 
@@ -16,8 +17,6 @@ export function relatedPath(path: string): RelatedPath | undefined {
   return relationType === undefined ? undefined : { relationType, reversed: reversed !== undefined };
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /** What can be mapped to a column: a field of the type's cards, or the card at the other end of their relations. */
 export function mappedField(metamodel: Metamodel, type: CardType, path: string): LocalField | undefined {
   const related = relatedPath(path);
@@ -34,6 +33,6 @@ export function mappedField(metamodel: Metamodel, type: CardType, path: string):
     refersTo: there,
     cost: false,
     readonly: null,
-    fault: (value) => (UUID.test(String(value)) ? undefined : 'must be the id of a card'),
+    fault: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
   };
 }

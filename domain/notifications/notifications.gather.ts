@@ -1,3 +1,4 @@
+import { isUuid } from '../../platform/uuid.ts';
 import type { FeedRow } from '../events/feed.read.ts';
 import type { RowChanges } from '../events/row-changes.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
@@ -34,12 +35,10 @@ export interface GatherOptions {
   dateFormat: string;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** The users whom the rules of an event name, in the order of the rules. */
 function named(rule: NotificationRule, event: FeedRow): string[] {
   if (rule.to === 'followers') return [];
-  return rule.to(event).filter((id): id is string => typeof id === 'string' && UUID.test(id));
+  return rule.to(event).filter((id): id is string => typeof id === 'string' && isUuid(id));
 }
 
 /** The users and cards that have to be known to decide about the events. */

@@ -4,11 +4,11 @@ import type { Ctx } from '../../domain/context.ts';
 import { raw, sql } from '../../domain/filters/filters.sql.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { activeCards } from '../report.cards.ts';
 import { graphOf } from './dependencies.graph.ts';
 
 const MOST_OBJECTIVES = 50;
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
  * The cards within some relations of objectives, and the relations among them, as the report on dependencies tells them.
@@ -19,7 +19,7 @@ export async function readObjectiveDependencies(ctx: Ctx, ids: string, depth: nu
   requirePermission(ctx.caller, 'relations.view');
   const asked = ids.split(',').flatMap((id) => id.trim().toLowerCase() || []);
   const centers = [...new Set(asked)];
-  const malformed = centers.some((id) => !UUID.test(id));
+  const malformed = centers.some((id) => !isUuid(id));
   if (malformed) throw invalidField('objective_ids', 'malformed', 'holds what is no id');
   if (centers.length > MOST_OBJECTIVES) {
     throw invalidField('objective_ids', 'too_many', `names more than ${MOST_OBJECTIVES} objectives`);

@@ -1,5 +1,6 @@
 import { forbidden } from '../../domain/access/policy.ts';
 import { notFound } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
 import { invalidQuery, notOffered } from './odata.errors.ts';
 
@@ -15,7 +16,6 @@ export type Target = { set: EntitySet } & (
 
 const KEY =
   /^([A-Za-z_]\w*)\(\s*(?:id\s*=\s*)?(?:([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})|(@[A-Za-z_]\w*))\s*\)$/i;
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
  * Resolves the parts of an address behind the service's root (OData URL conventions, 4).
@@ -50,7 +50,7 @@ function keyOf(part: string, aliases: ReadonlyMap<string, string>): string {
           .replace(/^'(.*)'$/, '$1')
       : undefined)
   )?.toLowerCase();
-  if (key === undefined || !UUID.test(key)) throw invalidQuery('key', `"${part}" has no GUID as its key`);
+  if (key === undefined || !isUuid(key)) throw invalidQuery('key', `"${part}" has no GUID as its key`);
   return key;
 }
 

@@ -1,3 +1,4 @@
+import { isUuid } from '../../../platform/uuid.ts';
 import { scimError } from './scim.errors.ts';
 import { attributesOf, idsOf, member, type PatchOperation, patchOperations } from './scim.patch.ts';
 import { GROUP_SCHEMA } from './scim.resources.ts';
@@ -18,7 +19,6 @@ export interface MemberChange {
 }
 
 const MAX_MEMBERS = 100_000;
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * What a whole resource says, as POST and PUT send it: without members it has none.
@@ -94,7 +94,7 @@ function applyMembers(change: MemberChange, { op, path, value }: PatchOperation)
     for (const id of ids) {
       change.add.delete(id);
       // whoever can be no member is none
-      if (uuid.test(id)) change.remove.add(id);
+      if (isUuid(id)) change.remove.add(id);
     }
     return;
   }
@@ -120,7 +120,7 @@ function memberIds(value: unknown): string[] {
     if (typeof type === 'string' && type.toLowerCase() !== 'user') {
       throw scimError('invalidValue', 'Groups hold users alone.');
     }
-    if (typeof id !== 'string' || !uuid.test(id)) {
+    if (typeof id !== 'string' || !isUuid(id)) {
       throw scimError('invalidValue', 'A member is named by the id of a user in value.');
     }
     return id.toLowerCase();

@@ -1,5 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
 import type { Ctx } from '../../context.ts';
 import { matchesEtag } from '../../etag.ts';
 import { requirePermission } from '../policy.ts';
@@ -85,8 +86,6 @@ export async function readResource(
   return { version, location, body: cut.cut(resource) };
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** @throws EstateError `not_found`, also for what can be no id. */
 export async function oneResource(
   sql: Sql,
@@ -96,7 +95,7 @@ export async function oneResource(
 ): Promise<ScimResource> {
   const conditions = [{ sql: `${kind.alias}.id = ?::uuid`, bindings: [id] }];
   const without = new Set(withoutMembers ? ['members'] : []);
-  const [found] = uuid.test(id) ? await readResources(sql, kind, conditions, { without }) : [];
+  const [found] = isUuid(id) ? await readResources(sql, kind, conditions, { without }) : [];
   if (!found) throw notFound(kind === users ? 'user' : 'group', id);
   return found;
 }

@@ -1,4 +1,5 @@
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
 import type { CardType, Metamodel } from '../../metamodel/metamodel.compile.ts';
 import type { StoredCard } from '../cards.load.ts';
 import { summedKeys } from '../cards.sums.ts';
@@ -16,8 +17,6 @@ export type FieldChoices = Record<string, FieldChoice>;
 const fields = ['name', 'subtype', 'alias', 'description', 'external_id', 'parent_id', 'lifecycle'] as const;
 type Field = (typeof fields)[number];
 const ATTRIBUTE = 'attributes.';
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** What others lend when the survivor has none. Its place is the survivor's own, also when it is a root. */
 const lent = ['subtype', 'alias', 'description', 'external_id', 'lifecycle'] as const;
@@ -66,7 +65,7 @@ export function chosenInput(choices: FieldChoices, cards: ReadonlyMap<string, St
     else if (fits(name as Field, value)) input[name] = wholeLifecycle(name, value);
     else faults.push({ field, code: 'wrong_type', message: 'has a value of another type' });
   }
-  if (typeof input.parent_id === 'string' && !UUID.test(input.parent_id)) {
+  if (typeof input.parent_id === 'string' && !isUuid(input.parent_id)) {
     faults.push({ field: 'fields.parent_id', code: 'format', message: 'is no card id' });
   }
   if (faults.length > 0) throw invalidFields(faults);

@@ -11,6 +11,7 @@ import type { Work } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { bulkRelationsOfLocked } from '../../../domain/relations/relations.bulk.ts';
 import type { EstateError } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
 import type { LocalWrite } from '../engine/apply.types.ts';
 import type { Path } from '../engine/mapping.types.ts';
 import { told, type Value } from '../engine/values.ts';
@@ -27,7 +28,6 @@ interface Numbered<K extends LocalWrite['kind']> {
   write: Extract<LocalWrite, { kind: K }>;
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const texts: ReadonlySet<Path> = new Set(['name', 'alias', 'description', 'subtype', 'external_id']);
 
 /**
@@ -166,7 +166,7 @@ function inputOf(values: Record<Path, Value>): CardInput | string {
   const input: CardInput = {};
   for (const [path, value] of Object.entries(values)) {
     if (path === 'parent_id') {
-      if (value !== null && (typeof value !== 'string' || !UUID.test(value))) {
+      if (value !== null && (typeof value !== 'string' || !isUuid(value))) {
         return `parent_id ${told(value)} is no card.`;
       }
       input.parent_id = value;

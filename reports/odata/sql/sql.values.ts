@@ -1,4 +1,5 @@
 import { type Fragment, raw, sql, total } from '../../../domain/filters/filters.sql.ts';
+import { isUuid } from '../../../platform/uuid.ts';
 import type { EdmType } from '../model/model.types.ts';
 import { invalidQuery } from '../odata.errors.ts';
 import type { BinaryOperator, Literal } from '../query/query.types.ts';
@@ -53,7 +54,6 @@ const kindNames: Record<Kind, string> = {
 };
 export const kindName = (kind: Kind): string => kindNames[kind];
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const MOMENT = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,12})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 function isDate(text: string): boolean {
@@ -69,7 +69,7 @@ export function reads(text: string, kind: Kind): boolean {
     case 'string':
       return true;
     case 'guid':
-      return UUID.test(text);
+      return isUuid(text);
     case 'date':
       return isDate(text);
     case 'moment': {
