@@ -85,7 +85,7 @@ export function registerPlanRoutes(app: App): void {
     errors: ['conflict'],
     // thousands of items are written much sooner than they are gone through by a schema
     handler: async ({ ctx, params, reply }) =>
-      sendJson(reply, JSON.stringify(await readCriticalPath(ctx, params.initiative_id))),
+      sendJson(reply, await readCriticalPath(ctx, params.initiative_id)),
   });
 }
 

@@ -5,6 +5,7 @@ import type { JsonText } from '../lists/lists.types.ts';
 import { holdInitiative, requirePpmWriter } from './initiatives.ts';
 import { loadPlan } from './plan.load.ts';
 import { hasCircle } from './plan.network.ts';
+import { partKind } from './plan.types.ts';
 import { refuse } from './ppm.checks.ts';
 import { insertPpm, told } from './ppm.commands.ts';
 import type { PpmKind, PpmWrite } from './ppm.kinds.ts';
@@ -65,24 +66,24 @@ export async function createDependency(
     const plan = await loadPlan(work.sql, initiative.id);
     const pred = input.pred_id.toLowerCase();
     const succ = input.succ_id.toLowerCase();
-    const known = {
-      task: new Set(plan.tasks.map(({ id }) => id)),
-      wbs: new Set(plan.items.map(({ id }) => id)),
-    };
     const faults: FieldError[] = [];
-    const end = (field: string, kind: PlanKind, id: string) => {
-      if (known[kind].has(id)) return;
+    const end = (field: string, kind: PlanKind, id: string): number => {
+      const place = plan.ids.indexOf(id);
+      if (place >= 0 && partKind(plan, place) === kind) return place;
       const what = kind === 'task' ? 'task' : 'WBS item';
       faults.push({ field, code: 'unknown_value', message: `is no ${what} of this initiative` });
+      return -1;
     };
-    end('pred_id', input.pred_kind, pred);
-    end('succ_id', input.succ_kind, succ);
+    const from = end('pred_id', input.pred_kind, pred);
+    const to = end('succ_id', input.succ_kind, succ);
     if (pred === succ) faults.push({ field: 'succ_id', code: 'same', message: 'cannot follow itself' });
     refuse(faults);
-    if (plan.dependencies.some((other) => other.pred === pred && other.succ === succ)) {
+    if (plan.preds.some((other, at) => other === from && plan.succs[at] === to)) {
       throw new EstateError('duplicate_dependency', 'This dependency exists already.');
     }
-    if (hasCircle({ ...plan, dependencies: [...plan.dependencies, { pred, succ }] })) {
+    const preds = Int32Array.from([...plan.preds, from]);
+    const succs = Int32Array.from([...plan.succs, to]);
+    if (hasCircle({ ...plan, preds, succs })) {
       throw invalidField('succ_id', 'dependency_cycle', 'would make something wait for itself');
     }
     return await insertPpm(work, ctx, dependencies, initiative, {

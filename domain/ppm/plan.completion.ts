@@ -1,4 +1,4 @@
-import { childrenOf, daysBetween, type PlanItem, type PlanTask, tasksByItem } from './plan.types.ts';
+import { daysBetween, type PlanItem, type PlanTask } from './plan.types.ts';
 
 /** How far an item is. */
 export interface Progress {
@@ -74,4 +74,33 @@ function deepestFirst(
     open.push(...(children.get(item.id) ?? []));
   }
   return ordered.length === items.length ? ordered.reverse() : [];
+}
+
+/** The items by the item above them, roots under null. */
+function childrenOf(items: readonly PlanItem[]): Map<string | null, PlanItem[]> {
+  const known = new Set(items.map(({ id }) => id));
+  const children = new Map<string | null, PlanItem[]>();
+  for (const item of items) {
+    const parent = item.parent_id !== null && known.has(item.parent_id) ? item.parent_id : null;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(item);
+    else children.set(parent, [item]);
+  }
+  return children;
+}
+
+/** The tasks by the item that they are part of, others under null. */
+function tasksByItem<T extends Pick<PlanTask, 'wbs_id'>>(
+  tasks: readonly T[],
+  items: readonly PlanItem[],
+): Map<string | null, T[]> {
+  const known = new Set(items.map(({ id }) => id));
+  const byItem = new Map<string | null, T[]>();
+  for (const task of tasks) {
+    const item = task.wbs_id !== null && known.has(task.wbs_id) ? task.wbs_id : null;
+    const others = byItem.get(item);
+    if (others) others.push(task);
+    else byItem.set(item, [task]);
+  }
+  return byItem;
 }

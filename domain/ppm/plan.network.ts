@@ -1,86 +1,79 @@
-import { childrenOf, daysBetween, type Plan, tasksByItem } from './plan.types.ts';
+import type { Plan } from './plan.types.ts';
 
 /*
  * A plan as a network of nodes: a task, and an item with nothing below it, is one node with its days; an item with
  * something below is two nodes without days, its start, before everything below it, and its end, after all of it. So a
  * dependency of an item holds for all of its subtree, and what it implies shows as a circle like any other.
+ *
+ * The node of a part's start has the part's own place; those of the other ends come behind.
  */
-
-/** An item or a task in the network. */
-export interface Member {
-  id: string;
-  kind: 'task' | 'wbs';
-  /** Its place, also that of its start; `end` is another one for an item with something below. */
-  start: number;
-  end: number;
-  /** The item above. */
-  above: string | null;
-}
-
 export interface Network {
-  members: Member[];
-  /** By node: its days, and the nodes that come after it. */
-  days: number[];
-  after: number[][];
-  /** All nodes, each after those before it; shorter than `days` where there is a circle. */
-  order: number[];
+  /** By part: the node of its end, which is that of its start where nothing lies below it. */
+  ends: Int32Array;
+  /** By node: its days. */
+  days: Float64Array;
+  /** The nodes after node n stand in `next` from `first[n]` on, before `first[n + 1]`. */
+  first: Int32Array;
+  next: Int32Array;
+  /** All nodes, each after those before it; fewer than there are where there is a circle. */
+  order: Int32Array;
 }
 
 /** Builds the network of a plan. */
-export function networkOf({ tasks, items, dependencies }: Plan): Network {
-  const members: Member[] = [];
-  const byId = new Map<string, Member>();
-  const days: number[] = [];
-  const after: number[][] = [];
-  const node = (length: number): number => {
-    after.push([]);
-    return days.push(length) - 1;
+export function networkOf(plan: Plan): Network {
+  const { above, preds, succs } = plan;
+  const parts = above.length;
+  const ends = Int32Array.from(above.keys());
+  let nodes = parts;
+  for (const item of above) {
+    if (item < 0 || ends[item] !== item) continue;
+    ends[item] = nodes;
+    nodes += 1;
+  }
+  const days = new Float64Array(nodes);
+  for (let part = 0; part < parts; part += 1) if (ends[part] === part) days[part] = plan.days[part]!;
+
+  // counted first, so that all edges lie in one array
+  const first = new Int32Array(nodes + 1);
+  const eachEdge = (visit: (from: number, to: number) => void) => {
+    for (let part = 0; part < parts; part += 1) {
+      const item = above[part]!;
+      if (item < 0) continue;
+      visit(item, part);
+      visit(ends[part]!, ends[item]!);
+    }
+    for (let at = 0; at < preds.length; at += 1) visit(ends[preds[at]!]!, succs[at]!);
   };
-  const add = (member: Member) => {
-    members.push(member);
-    byId.set(member.id, member);
-  };
-  const children = childrenOf(items);
-  const byItem = tasksByItem(tasks, items);
-  const known = new Set(items.map(({ id }) => id));
-  const above = (id: string | null): string | null => (id !== null && known.has(id) ? id : null);
-  for (const item of items) {
-    const isSummary = children.has(item.id) || byItem.has(item.id);
-    const length = isSummary || item.is_milestone ? 0 : daysBetween(item.start_date, item.end_date);
-    const start = node(length);
-    const end = isSummary ? node(0) : start;
-    add({ id: item.id, kind: 'wbs', start, end, above: above(item.parent_id) });
-  }
-  for (const task of tasks) {
-    const start = node(daysBetween(task.start_date, task.due_date));
-    add({ id: task.id, kind: 'task', start, end: start, above: above(task.wbs_id) });
-  }
-  for (const { start, end, above: item } of members) {
-    if (item === null) continue;
-    const parent = byId.get(item)!;
-    after[parent.start]!.push(start);
-    after[end]!.push(parent.end);
-  }
-  for (const { pred, succ } of dependencies) {
-    const [before, behind] = [byId.get(pred), byId.get(succ)];
-    if (before && behind) after[before.end]!.push(behind.start);
-  }
-  return { members, days, after, order: ordered(after) };
+  eachEdge((from) => {
+    first[from + 1]! += 1;
+  });
+  for (let node = 0; node < nodes; node += 1) first[node + 1]! += first[node]!;
+  const next = new Int32Array(first[nodes]!);
+  const free = first.slice();
+  eachEdge((from, to) => {
+    next[free[from]!] = to;
+    free[from]! += 1;
+  });
+  return { ends, days, first, next, order: ordered(first, next) };
 }
 
 /** The nodes in an order in which each stands after those before it (Kahn's algorithm); those of circles are missing. */
-function ordered(after: number[][]): number[] {
-  const waits = new Int32Array(after.length);
-  for (const next of after) for (const node of next) waits[node]! += 1;
-  const order: number[] = [];
-  for (let node = 0; node < after.length; node += 1) if (waits[node] === 0) order.push(node);
-  for (let at = 0; at < order.length; at += 1) {
-    for (const node of after[order[at]!]!) {
-      waits[node]! -= 1;
-      if (waits[node] === 0) order.push(node);
+function ordered(first: Int32Array, next: Int32Array): Int32Array {
+  const nodes = first.length - 1;
+  const waits = new Int32Array(nodes);
+  for (const node of next) waits[node]! += 1;
+  const order = new Int32Array(nodes);
+  let found = 0;
+  for (let node = 0; node < nodes; node += 1) if (waits[node] === 0) order[found++] = node;
+  for (let at = 0; at < found; at += 1) {
+    const node = order[at]!;
+    for (let edge = first[node]!; edge < first[node + 1]!; edge += 1) {
+      const after = next[edge]!;
+      waits[after]! -= 1;
+      if (waits[after] === 0) order[found++] = after;
     }
   }
-  return order;
+  return order.subarray(0, found);
 }
 
 /** Whether something in the plan would have to wait for itself, also by what dependencies of items imply. */

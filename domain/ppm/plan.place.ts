@@ -5,13 +5,11 @@ import { hasCircle } from './plan.network.ts';
 import type { Plan } from './plan.types.ts';
 import { MAX_WBS_DEPTH } from './ppm.types.ts';
 
-/** The plan as it would be with something moved below another item. */
+/** The plan as it would be with a part moved below another item, or to the top. */
 function moved(plan: Plan, id: string, above: string | null): Plan {
-  return {
-    ...plan,
-    items: plan.items.map((item) => (item.id === id ? { ...item, parent_id: above } : item)),
-    tasks: plan.tasks.map((task) => (task.id === id ? { ...task, wbs_id: above } : task)),
-  };
+  const below = plan.above.slice();
+  below[plan.ids.indexOf(id)] = above === null ? -1 : plan.ids.indexOf(above);
+  return { ...plan, above: below };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { EstateError } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
+import type { JsonText } from '../lists/lists.types.ts';
 import { requireInitiative, requirePpmReader } from './initiatives.ts';
 import { completionOf } from './plan.completion.ts';
-import { loadPlan, loadWork } from './plan.load.ts';
-import { scheduleOf } from './plan.schedule.ts';
-import { dayNumber, dayText } from './plan.types.ts';
-import type { PlanKind } from './ppm.types.ts';
+import { loadPlan, loadWork, type TitledPlan } from './plan.load.ts';
+import { type Schedule, scheduleOf } from './plan.schedule.ts';
+import { dayNumber, dayText, partKind } from './plan.types.ts';
 
 /** How far an initiative is, 0 to 100 with one decimal. @throws EstateError `forbidden`, `not_found`. */
 export async function readCompletion(ctx: Ctx, initiativeId: string): Promise<{ completion: number }> {
@@ -15,45 +15,21 @@ export async function readCompletion(ctx: Ctx, initiativeId: string): Promise<{ 
   return { completion: completionOf(items, tasks) };
 }
 
-/** A task or an item with its times; days as `YYYY-MM-DD`, null beyond the year 9999. */
-interface PlannedItem {
-  kind: PlanKind;
-  id: string;
-  title: string;
-  wbs_id: string | null;
-  duration: number;
-  earliest_start: string | null;
-  earliest_end: string | null;
-  latest_start: string | null;
-  latest_end: string | null;
-  slack: number;
-  critical: boolean;
-}
-
-export interface CriticalPath {
-  initiative_id: string;
-  start_date: string | null;
-  end_date: string | null;
-  duration: number;
-  critical_path: Pick<PlannedItem, 'kind' | 'id' | 'title'>[];
-  items: PlannedItem[];
-}
-
-/** Days as texts, each made once: a plan names few days many times. */
-function dayTexts(): (number: number) => string | null {
-  const texts = new Map<number, string | null>();
-  return (number) => {
-    let text = texts.get(number);
+/** Days as JSON, each made once: a plan names few days many times. */
+function dayTexts(): (day: number) => string {
+  const texts = new Map<number, string>();
+  return (day) => {
+    let text = texts.get(day);
     if (text === undefined) {
-      text = dayText(number);
-      texts.set(number, text);
+      text = JSON.stringify(dayText(day));
+      texts.set(day, text);
     }
     return text;
   };
 }
 
 /** When what of an initiative's plan may and must happen. @throws EstateError `forbidden`, `not_found`. */
-export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<CriticalPath> {
+export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<JsonText> {
   requirePpmReader(ctx);
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
   const plan = await loadPlan(ctx.db, id);
@@ -61,29 +37,28 @@ export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<
   const schedule = scheduleOf(plan, today);
   // no write leaves one behind
   if (!schedule) throw new EstateError('conflict', 'Parts of the plan wait for each other.');
-  const { start, end, members } = schedule;
+  return criticalPathText(id, plan, schedule);
+}
+
+/** Written as text at once: of objects for thousands of parts nothing would be kept. */
+function criticalPathText(id: string, plan: TitledPlan, schedule: Schedule): JsonText {
+  const { start, end, order, slack } = schedule;
   const day = dayTexts();
-  const titled = (member: { kind: PlanKind; id: string }) => ({
-    kind: member.kind,
-    id: member.id,
-    title: plan.titles.get(member.id)!,
-  });
-  return {
-    initiative_id: id,
-    start_date: day(start),
-    end_date: day(end),
-    duration: end - start,
-    critical_path: members.filter(({ leaf, critical }) => leaf && critical).map(titled),
-    items: members.map((member) => ({
-      ...titled(member),
-      wbs_id: member.above,
-      duration: member.duration,
-      earliest_start: day(member.earliestStart),
-      earliest_end: day(member.earliestEnd),
-      latest_start: day(member.latestStart),
-      latest_end: day(member.latestEnd),
-      slack: member.slack,
-      critical: member.critical,
-    })),
-  };
+  const critical: string[] = [];
+  const items: string[] = [];
+  for (const part of order) {
+    const first = schedule.earliestStart[part]!;
+    const last = schedule.earliestEnd[part]!;
+    const above = plan.above[part]!;
+    const named = `{"kind":"${partKind(plan, part)}","id":"${plan.ids[part]!}","title":${JSON.stringify(plan.titles[part]!)}`;
+    const isCritical = slack[part] === 0;
+    if (isCritical && !schedule.isSummary[part]) critical.push(`${named}}`);
+    items.push(
+      `${named},"wbs_id":${above < 0 ? 'null' : `"${plan.ids[above]!}"`},"duration":${last - first},` +
+        `"earliest_start":${day(first)},"earliest_end":${day(last)},` +
+        `"latest_start":${day(schedule.latestStart[part]!)},"latest_end":${day(schedule.latestEnd[part]!)},` +
+        `"slack":${slack[part]!},"critical":${isCritical}}`,
+    );
+  }
+  return `{"initiative_id":"${id}","start_date":${day(start)},"end_date":${day(end)},"duration":${end - start},"critical_path":[${critical.join(',')}],"items":[${items.join(',')}]}`;
 }

@@ -1,131 +1,116 @@
-import { type Member, type Network, networkOf } from './plan.network.ts';
-import { dayNumber, type Plan } from './plan.types.ts';
+import { networkOf } from './plan.network.ts';
+import type { Plan } from './plan.types.ts';
 
-/** When something may and must happen, in days as `dayNumber` counts them. */
-export interface Scheduled extends Pick<Member, 'id' | 'kind' | 'above'> {
-  /** Days; of an item with something below those that it spans at the earliest. */
-  duration: number;
-  earliestStart: number;
-  earliestEnd: number;
-  latestStart: number;
-  latestEnd: number;
-  /** Days that it may be late without making the plan late. */
-  slack: number;
-  critical: boolean;
-  /** Whether nothing lies below it. */
-  leaf: boolean;
-}
-
+/** When the parts of a plan may and must happen: each column by part, days as `dayNumber` counts them. */
 export interface Schedule {
   start: number;
   end: number;
-  /** By earliest start, then end; what has something below stands before it. */
-  members: Scheduled[];
+  /** Of an item with something below these span what lies there. */
+  earliestStart: Float64Array;
+  earliestEnd: Float64Array;
+  latestStart: Float64Array;
+  latestEnd: Float64Array;
+  /** Days that it may be late without making the plan late; 0 on the critical path. */
+  slack: Float64Array;
+  /** 1 where something lies below. */
+  isSummary: Uint8Array;
+  /** The parts by earliest start, then end; what has something below stands before it. */
+  order: Uint32Array;
 }
 
 /**
- * Computes the critical path of a plan, undefined where something waits for itself: nothing starts before what it depends on has ended, nor before
- * its own start date. Starts on the day on which the first starts; `today` where no start is known. Ends are reckoned
- * as starts plus days, so that what follows may start on the day on which what it waits for ends.
+ * Computes the critical path of a plan, undefined where something waits for itself: nothing starts before what it
+ * depends on has ended, nor before its own start date. Starts on the day on which the first starts; `today` where no
+ * start is known. Ends are reckoned as starts plus days, so that what follows may start on the day on which what it
+ * waits for ends. Takes a time in proportion to parts and dependencies, but for the sorting.
  */
 export function scheduleOf(plan: Plan, today: number): Schedule | undefined {
-  const network = networkOf(plan);
-  const { members, days, after, order } = network;
+  const { ends, days, first, next, order } = networkOf(plan);
   if (order.length < days.length) return undefined;
-  const notBefore = earliestDays(plan, network);
-  const known = notBefore.filter((day) => day !== undefined);
-  const start = known.reduce((first, day) => Math.min(first, day), known.length > 0 ? Infinity : today);
+  const parts = plan.ids.length;
+  // an item with something below has the dates of that
+  const ownStart = (part: number): number => (ends[part] === part ? plan.starts[part]! : Number.NaN);
+  let start = Infinity;
+  for (let part = 0; part < parts; part += 1) if (ownStart(part) < start) start = ownStart(part);
+  if (start === Infinity) start = today;
 
-  const early = days.map((_, node) => notBefore[node] ?? start);
+  const early = new Float64Array(days.length).fill(start);
+  for (let part = 0; part < parts; part += 1) if (ownStart(part) > start) early[part] = ownStart(part);
+  let end = start;
   for (const node of order) {
-    const end = early[node]! + days[node]!;
-    for (const next of after[node]!) if (early[next]! < end) early[next] = end;
-  }
-  const end = order.reduce((last, node) => Math.max(last, early[node]! + days[node]!), start);
-  const late = days.map((length) => end - length);
-  for (let at = order.length - 1; at >= 0; at -= 1) {
-    const node = order[at]!;
-    for (const next of after[node]!) {
-      if (late[node]! + days[node]! > late[next]!) late[node] = late[next]! - days[node]!;
+    const done = early[node]! + days[node]!;
+    if (done > end) end = done;
+    for (let edge = first[node]!; edge < first[node + 1]!; edge += 1) {
+      if (early[next[edge]!]! < done) early[next[edge]!] = done;
     }
   }
-  const scheduled = spanned(members.map((member) => ({ member, ...ownTimes(member, days, early, late) })));
-  return { start, end, members: scheduled.sort(byStart) };
-}
-
-/** By node: the day before which it may not start by its own date. */
-function earliestDays({ tasks, items }: Plan, { members }: Network): (number | undefined)[] {
-  const dates = new Map([...tasks, ...items].map(({ id, start_date }) => [id, start_date]));
-  const days: (number | undefined)[] = [];
-  for (const { id, start, end, kind } of members) {
-    const date = dates.get(id);
-    // an item with something below has the dates of that
-    if (date && (kind === 'task' || start === end)) days[start] = dayNumber(date);
-    else days[start] = undefined;
-    if (end !== start) days[end] = undefined;
+  const late = new Float64Array(days.length);
+  for (let at = order.length - 1; at >= 0; at -= 1) {
+    const node = order[at]!;
+    let by = end;
+    for (let edge = first[node]!; edge < first[node + 1]!; edge += 1) by = Math.min(by, late[next[edge]!]!);
+    late[node] = by - days[node]!;
   }
-  return days;
+
+  const schedule: Schedule = {
+    start,
+    end,
+    earliestStart: new Float64Array(parts),
+    earliestEnd: new Float64Array(parts),
+    latestStart: new Float64Array(parts),
+    latestEnd: new Float64Array(parts),
+    slack: new Float64Array(parts),
+    isSummary: new Uint8Array(parts),
+    order: Uint32Array.from(plan.ids.keys()),
+  };
+  span(schedule, plan, { ends, days, early, late });
+  sortByStart(schedule, plan.ids);
+  return schedule;
 }
 
 interface Times {
-  first: number;
-  last: number;
-  lateFirst: number;
-  lateLast: number;
-  slack: number;
+  ends: Int32Array;
+  days: Float64Array;
+  early: Float64Array;
+  late: Float64Array;
 }
 
-const ownTimes = ({ start }: Member, days: number[], early: number[], late: number[]): Times => ({
-  first: early[start]!,
-  last: early[start]! + days[start]!,
-  lateFirst: late[start]!,
-  lateLast: late[start]! + days[start]!,
-  slack: late[start]! - early[start]!,
-});
-
-/** Gives items the span, and the least slack, of what lies below them. */
-function spanned(all: ({ member: Member } & Times)[]): Scheduled[] {
-  const byId = new Map(all.map((one) => [one.member.id, one]));
-  const spans = new Map<string, Times>();
-  for (const one of all) {
-    const { member } = one;
-    if (member.start !== member.end) continue;
-    for (let above = member.above; above !== null; above = byId.get(above)!.member.above) {
-      const span = spans.get(above);
-      if (!span) {
-        spans.set(above, { ...one });
-        continue;
-      }
-      span.first = Math.min(span.first, one.first);
-      span.last = Math.max(span.last, one.last);
-      span.lateFirst = Math.min(span.lateFirst, one.lateFirst);
-      span.lateLast = Math.max(span.lateLast, one.lateLast);
-      span.slack = Math.min(span.slack, one.slack);
+/** Sets the times of parts, those of items with something below to the span, and the least slack, of what lies there. */
+function span(schedule: Schedule, { above }: Plan, { ends, days, early, late }: Times): void {
+  const { earliestStart, earliestEnd, latestStart, latestEnd, slack, isSummary } = schedule;
+  for (let part = 0; part < above.length; part += 1) {
+    if (ends[part] === part) continue;
+    isSummary[part] = 1;
+    earliestStart[part] = latestStart[part] = slack[part] = Infinity;
+    earliestEnd[part] = latestEnd[part] = -Infinity;
+  }
+  for (let part = 0; part < above.length; part += 1) {
+    if (isSummary[part]) continue;
+    const first = early[part]!;
+    const last = first + days[part]!;
+    const lateFirst = late[part]!;
+    const lateLast = lateFirst + days[part]!;
+    earliestStart[part] = first;
+    earliestEnd[part] = last;
+    latestStart[part] = lateFirst;
+    latestEnd[part] = lateLast;
+    slack[part] = lateFirst - first;
+    for (let item = above[part]!; item >= 0; item = above[item]!) {
+      if (first < earliestStart[item]!) earliestStart[item] = first;
+      if (last > earliestEnd[item]!) earliestEnd[item] = last;
+      if (lateFirst < latestStart[item]!) latestStart[item] = lateFirst;
+      if (lateLast > latestEnd[item]!) latestEnd[item] = lateLast;
+      if (slack[part]! < slack[item]!) slack[item] = slack[part]!;
     }
   }
-  return all.map(({ member, ...own }) => {
-    const { first, last, lateFirst, lateLast, slack } = spans.get(member.id) ?? own;
-    return {
-      id: member.id,
-      kind: member.kind,
-      above: member.above,
-      duration: last - first,
-      earliestStart: first,
-      earliestEnd: last,
-      latestStart: lateFirst,
-      latestEnd: lateLast,
-      slack,
-      critical: slack === 0,
-      leaf: member.start === member.end,
-    };
-  });
 }
 
-function byStart(a: Scheduled, b: Scheduled): number {
-  return (
-    a.earliestStart - b.earliestStart ||
-    a.earliestEnd - b.earliestEnd ||
-    Number(a.leaf) - Number(b.leaf) ||
-    (a.id < b.id ? -1 : 1)
+function sortByStart({ order, earliestStart, earliestEnd, isSummary }: Schedule, ids: readonly string[]) {
+  order.sort(
+    (a, b) =>
+      earliestStart[a]! - earliestStart[b]! ||
+      earliestEnd[a]! - earliestEnd[b]! ||
+      isSummary[b]! - isSummary[a]! ||
+      (ids[a]! < ids[b]! ? -1 : 1),
   );
 }

@@ -1,4 +1,4 @@
-import type { TaskStatus } from './ppm.types.ts';
+import type { PlanKind, TaskStatus } from './ppm.types.ts';
 
 /** A task as far as the rules of plans go. Days are `YYYY-MM-DD`. */
 export interface PlanTask {
@@ -21,18 +21,27 @@ export interface PlanItem {
   completion: number;
 }
 
-/** The successor starts when the predecessor has ended; each is a task or an item, by its id. */
-export interface PlanDependency {
-  pred: string;
-  succ: string;
+/**
+ * The plan of one initiative, as columns: plans hold thousands of parts. Parts are the items of the work breakdown and
+ * behind them the tasks, and are told by their places among all.
+ */
+export interface Plan {
+  ids: readonly string[];
+  /** How many of the parts are items. */
+  items: number;
+  /** By part: the item above, -1 at the top. */
+  above: Int32Array;
+  /** By part: the day before which it may not start by its own date, as {@link dayNumber} counts; NaN where none is known. */
+  starts: Float64Array;
+  /** By part: its days by its own dates, as {@link daysBetween} counts; 0 of a milestone. */
+  days: Float64Array;
+  /** By dependency: the part that has to end, and the one that starts then. */
+  preds: Int32Array;
+  succs: Int32Array;
 }
 
-/** The plan of one initiative. An item or a task whose parent is not among the items lies at the top. */
-export interface Plan {
-  tasks: PlanTask[];
-  items: PlanItem[];
-  dependencies: PlanDependency[];
-}
+/** What stands at a place of a plan. */
+export const partKind = (plan: Plan, place: number): PlanKind => (place < plan.items ? 'wbs' : 'task');
 
 const DAY_MS = 86_400_000;
 
@@ -49,33 +58,4 @@ export function dayText(number: number): string | null {
 export function daysBetween(first: string | null, last: string | null): number {
   if (first === null || last === null) return 1;
   return Math.max(1, dayNumber(last) - dayNumber(first));
-}
-
-/** The items by the item above them, roots under null. */
-export function childrenOf(items: readonly PlanItem[]): Map<string | null, PlanItem[]> {
-  const known = new Set(items.map(({ id }) => id));
-  const children = new Map<string | null, PlanItem[]>();
-  for (const item of items) {
-    const parent = item.parent_id !== null && known.has(item.parent_id) ? item.parent_id : null;
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(item);
-    else children.set(parent, [item]);
-  }
-  return children;
-}
-
-/** The tasks by the item that they are part of, others under null. */
-export function tasksByItem<T extends Pick<PlanTask, 'wbs_id'>>(
-  tasks: readonly T[],
-  items: readonly PlanItem[],
-): Map<string | null, T[]> {
-  const known = new Set(items.map(({ id }) => id));
-  const byItem = new Map<string | null, T[]>();
-  for (const task of tasks) {
-    const item = task.wbs_id !== null && known.has(task.wbs_id) ? task.wbs_id : null;
-    const others = byItem.get(item);
-    if (others) others.push(task);
-    else byItem.set(item, [task]);
-  }
-  return byItem;
 }

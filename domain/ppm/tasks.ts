@@ -1,9 +1,8 @@
 import { invalidField } from '../../platform/errors.ts';
 import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.system.ts';
 import { releaseDependencies } from './dependencies.ts';
-import { requireAssignable } from './people.ts';
+import { checkPlanned } from './plan.check.ts';
 import { requireNoCircle } from './plan.place.ts';
-import { blankFaults, dayFaults, periodFaults, refuse } from './ppm.checks.ts';
 import { removePpm } from './ppm.commands.ts';
 import { nameOf, type PpmChange, type PpmKind } from './ppm.kinds.ts';
 import { MAX_TASKS, type PpmRow, TASK_TOPIC, type TaskRow } from './ppm.types.ts';
@@ -65,22 +64,13 @@ export const tasks: PpmKind = {
     },
   }),
   async check(values, { work, initiative, before }) {
-    const stored = before as TaskRow | null;
-    const after = { ...stored, ...values } as Partial<TaskRow>;
-    refuse([
-      ...blankFaults(values, ['title']),
-      ...dayFaults(values, ['start_date', 'due_date']),
-      ...periodFaults(after.start_date, after.due_date, 'due_date'),
-    ]);
-    await requireAssignable(work.sql, values, before, 'assignee_id');
-    if (typeof values.wbs_id === 'string') values.wbs_id = values.wbs_id.toLowerCase();
-    const item = (values as Partial<TaskRow>).wbs_id;
-    if (item === undefined || item === (stored?.wbs_id ?? null)) return;
+    const item = await checkPlanned(values, { work, before }, { end: 'due_date', above: 'wbs_id' });
+    if (item === undefined) return;
     if (item && !(await work.sql('ppm_wbs').where({ id: item, card_id: initiative.id }).first('id'))) {
       throw invalidField('wbs_id', 'unknown_value', 'is no WBS item of this initiative');
     }
-    if (!stored) return;
-    await requireNoCircle(work.sql, initiative.id, { id: stored.id, above: item, field: 'wbs_id' });
+    if (!before) return;
+    await requireNoCircle(work.sql, initiative.id, { id: before.id, above: item, field: 'wbs_id' });
   },
   async release(row, write) {
     const { work, ctx, initiative } = write;

@@ -1,9 +1,8 @@
 import { releaseDependencies } from './dependencies.ts';
-import { requireAssignable } from './people.ts';
+import { checkPlanned } from './plan.check.ts';
 import { oneDecimal, progressOf } from './plan.completion.ts';
 import { loadWork } from './plan.load.ts';
 import { requireNoCircle, requirePlace } from './plan.place.ts';
-import { blankFaults, dayFaults, periodFaults, refuse } from './ppm.checks.ts';
 import { removePpm, told } from './ppm.commands.ts';
 import { nameOf, type PpmKind, type PpmWrite } from './ppm.kinds.ts';
 import { MAX_WBS, type PpmRow, type WbsRow } from './ppm.types.ts';
@@ -61,20 +60,11 @@ export const wbsItems: PpmKind = {
     };
   },
   async check(values, { work, initiative, before }) {
-    const stored = before as WbsRow | null;
-    const after = { ...stored, ...values } as Partial<WbsRow>;
-    refuse([
-      ...blankFaults(values, ['title']),
-      ...dayFaults(values, ['start_date', 'end_date']),
-      ...periodFaults(after.start_date, after.end_date, 'end_date'),
-    ]);
-    await requireAssignable(work.sql, values, before, 'assignee_id');
-    if (typeof values.parent_id === 'string') values.parent_id = values.parent_id.toLowerCase();
-    const parent = (values as Partial<WbsRow>).parent_id;
-    if (parent === undefined || parent === (stored?.parent_id ?? null)) return;
-    await requirePlace(work.sql, initiative.id, stored?.id ?? null, parent);
-    if (!stored) return;
-    await requireNoCircle(work.sql, initiative.id, { id: stored.id, above: parent, field: 'parent_id' });
+    const parent = await checkPlanned(values, { work, before }, { end: 'end_date', above: 'parent_id' });
+    if (parent === undefined) return;
+    await requirePlace(work.sql, initiative.id, before?.id ?? null, parent);
+    if (!before) return;
+    await requireNoCircle(work.sql, initiative.id, { id: before.id, above: parent, field: 'parent_id' });
   },
   release: (row, write) => releaseItem(row as WbsRow, write),
 };

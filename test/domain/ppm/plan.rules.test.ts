@@ -2,17 +2,70 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fiscalYearOf } from '../../../domain/ppm/fiscal-years.ts';
 import { completionOf, progressOf } from '../../../domain/ppm/plan.completion.ts';
-import { hasCircle } from '../../../domain/ppm/plan.network.ts';
+import { hasCircle as networkHasCircle } from '../../../domain/ppm/plan.network.ts';
 import { placeFault } from '../../../domain/ppm/plan.place.ts';
-import { scheduleOf } from '../../../domain/ppm/plan.schedule.ts';
+import { scheduleOf as scheduleColumns } from '../../../domain/ppm/plan.schedule.ts';
 import {
   dayNumber,
   daysBetween,
   dayText,
-  type Plan,
+  type Plan as PlanColumns,
   type PlanItem,
   type PlanTask,
+  partKind,
 } from '../../../domain/ppm/plan.types.ts';
+
+/** A plan as people think of it. */
+interface Plan {
+  items: PlanItem[];
+  tasks: PlanTask[];
+  dependencies: { pred: string; succ: string }[];
+}
+
+/** The same as the rules take it. */
+function columnsOf({ items, tasks, dependencies }: Plan): PlanColumns {
+  const ids = [...items, ...tasks].map(({ id }) => id);
+  const placeOf = (id: string | null) =>
+    id === null || !items.some((one) => one.id === id) ? -1 : ids.indexOf(id);
+  const start = ({ start_date }: PlanItem | PlanTask) =>
+    start_date === null ? Number.NaN : dayNumber(start_date);
+  return {
+    ids,
+    items: items.length,
+    above: Int32Array.from([
+      ...items.map((one) => placeOf(one.parent_id)),
+      ...tasks.map((one) => placeOf(one.wbs_id)),
+    ]),
+    starts: Float64Array.from([...items.map(start), ...tasks.map(start)]),
+    days: Float64Array.from([
+      ...items.map((one) => (one.is_milestone ? 0 : daysBetween(one.start_date, one.end_date))),
+      ...tasks.map((one) => daysBetween(one.start_date, one.due_date)),
+    ]),
+    preds: Int32Array.from(dependencies, ({ pred }) => ids.indexOf(pred)),
+    succs: Int32Array.from(dependencies, ({ succ }) => ids.indexOf(succ)),
+  };
+}
+const hasCircle = (of: Plan) => networkHasCircle(columnsOf(of));
+
+/** The schedule, each part with its own times. */
+function scheduleOf(of: Plan, today: number) {
+  const columns = columnsOf(of);
+  const schedule = scheduleColumns(columns, today);
+  if (!schedule) return undefined;
+  const members = [...schedule.order].map((part) => ({
+    id: columns.ids[part]!,
+    kind: partKind(columns, part),
+    above: columns.above[part]! < 0 ? null : columns.ids[columns.above[part]!]!,
+    earliestStart: schedule.earliestStart[part]!,
+    earliestEnd: schedule.earliestEnd[part]!,
+    latestStart: schedule.latestStart[part]!,
+    latestEnd: schedule.latestEnd[part]!,
+    slack: schedule.slack[part]!,
+    critical: schedule.slack[part] === 0,
+    leaf: schedule.isSummary[part] === 0,
+  }));
+  return { start: schedule.start, end: schedule.end, members };
+}
 
 const item = (id: string, parent_id: string | null = null, more: Partial<PlanItem> = {}): PlanItem => ({
   id,
