@@ -1,5 +1,6 @@
-import { command, type Work } from '../command.ts';
+import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { inBatches } from '../jobs/jobs.batches.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
 import { readSetting } from '../settings/settings.read.ts';
 import { deleteAll } from './cards.delete.ts';
@@ -14,17 +15,7 @@ const BATCH = 500;
  * @returns how many.
  */
 export async function purgeArchive(job: RunningJob): Promise<number> {
-  let deleted = job.counts.deleted ?? 0;
-  for (;;) {
-    job.signal.throwIfAborted();
-    const batch = await command(job.ctx, async (work) => {
-      const n = await purgeBatch(work, job.ctx);
-      if (n > 0) await job.checkpoint(work, { counts: { deleted: deleted + n } });
-      return n;
-    });
-    deleted += batch;
-    if (batch < BATCH) return deleted;
-  }
+  return await inBatches(job, 'deleted', BATCH, async (work) => await purgeBatch(work, job.ctx));
 }
 
 async function purgeBatch(work: Work, ctx: Ctx): Promise<number> {

@@ -1,6 +1,6 @@
 import { openNewSystemTodos } from '../collaboration/todos/todos.system.ts';
 import type { Work } from '../command.ts';
-import { openInBatches } from '../jobs/jobs.batches.ts';
+import { inBatches } from '../jobs/jobs.batches.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
 import { occurrenceEvent } from './risks.events.ts';
 import type { OccurrenceRow, TaskRow } from './risks.types.ts';
@@ -15,7 +15,7 @@ const BATCH = 1000;
  * @returns how many.
  */
 export async function openDueOccurrences(job: RunningJob): Promise<number> {
-  return await openInBatches(job, BATCH, openBatch);
+  return await inBatches(job, 'opened', BATCH, openBatch);
 }
 
 async function openBatch(work: Work): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Work } from '../../command.ts';
-import { openInBatches } from '../../jobs/jobs.batches.ts';
+import { inBatches } from '../../jobs/jobs.batches.ts';
 import type { RunningJob } from '../../jobs/jobs.running.ts';
 import { type TodoRow, todoEvent } from './todos.events.ts';
 
@@ -8,7 +8,7 @@ const BATCH = 1000;
 
 /** Opens, batch by batch, the scheduled to-dos whose time has come; run again it finds none. @returns how many. */
 export async function openDueTodos(job: RunningJob): Promise<number> {
-  return await openInBatches(job, BATCH, openBatch);
+  return await inBatches(job, 'opened', BATCH, openBatch);
 }
 
 async function openBatch(work: Work): Promise<number> {
