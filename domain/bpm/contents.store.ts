@@ -30,7 +30,7 @@ export async function storeContent(sql: Sql, content: PreparedContent | Prepared
        from jsonb_to_recordset(?::jsonb) as e(bpmn_element_id text, sequence_order int, element_type text, name text,
          documentation text, lane_name text, pool_name text, parent_element_id text, is_automated boolean,
          next_element_ids text[])`,
-      [id, JSON.stringify(model.elements)],
+      [id, model.elements],
     );
   }
   return id;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { clamp } from '../../../domain/bpm/assessments.ts';
-import { flowStatuses } from '../../../domain/bpm/bpm.types.ts';
+import { flowStatuses, type ModelElement } from '../../../domain/bpm/bpm.types.ts';
 import { readModelText } from '../../../domain/bpm/bpmn.read.ts';
 import { type FlowAction, flowActions, nextStatus, requireStatus } from '../../../domain/bpm/flow.rules.ts';
 import { templates } from '../../../domain/bpm/templates.data.ts';
@@ -32,9 +32,10 @@ it.each(templates.map(({ key }) => key))('the template %s is a drawn model witho
   const template = templates.find((known) => known.key === key)!;
   const model = await readModelText(readTemplate(key).bpmn_xml, 'bpmn_xml');
   expect(model.warnings).toEqual([]);
-  expect(model.elements).toHaveLength(template.steps.length);
+  const elements: ModelElement[] = JSON.parse(model.elements);
+  expect(elements).toHaveLength(template.steps.length);
   for (const { id, lane, next } of template.steps) {
-    const element = model.elements.find(({ bpmn_element_id }) => bpmn_element_id === id)!;
+    const element = elements.find(({ bpmn_element_id }) => bpmn_element_id === id)!;
     expect(element.next_element_ids.toSorted()).toEqual(Object.keys(next).sort());
     expect(element.lane_name).toBe(template.lanes[lane] ?? null);
   }
