@@ -1,10 +1,11 @@
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import { BPM_TOPIC, PROCESS } from '../../domain/bpm/bpm.types.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { Column } from '../extraction/extraction.types.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';
-import { defineReport, type Report, type ReportTable } from '../report.ts';
+import { defineReport, type Report, type ReportInput, type ReportTable } from '../report.ts';
 import { applicationLinks, relatedTo } from './bpm.sql.ts';
 
 interface Line {
@@ -28,8 +29,6 @@ const linesTable = (name: string, items: Line[]): ReportTable => ({
   columns: [column('id', 'key'), column('name')],
   rows: items.map(({ id, name: text }) => [id, text]),
 });
-const namesOf = <C>({ rows, columns }: Answer<C>) =>
-  new Map([...rows, ...columns].map(({ id, name }) => [id, name]));
 
 const shared = (other: string) =>
   ({
@@ -42,8 +41,78 @@ const shared = (other: string) =>
       typeOf(ctx, 'type', other);
       requirePermission(ctx.caller, 'relations.view');
     },
+    dependsOn: (topic: string) =>
+      topic === 'metamodel' ||
+      topic.startsWith('relations:') ||
+      topic === `cards:${PROCESS}` ||
+      topic === `cards:${other}`,
     variant: (ctx: Ctx) => String(may(ctx.caller, 'costs.view')),
   }) satisfies Partial<Report>;
+
+/** The cells of a matrix in SQL, over the processes `p` and the cards `k` of the other type. */
+interface Cells {
+  /** A query of all cells. @param joined pairs `b` of a process and a card that are related, both in the matrix. */
+  from(joined: string): string;
+  /** One cell as JSON over the alias `x`, and what they are ordered by. */
+  json: string;
+  order: string;
+}
+
+/** The processes of the report, all cards of another type, and what stands where they meet. */
+async function matrixText(
+  { sql, ctx, cards, visible }: ReportInput<Record<string, never>>,
+  other: string,
+  cells: Cells,
+): Promise<string> {
+  const pairs = relatedTo(ctx, other);
+  const joined = `(${pairs.sql}) b join p on p.id = b.process_id join k on k.id = b.other_id`;
+  const { rows } = await sql.raw(
+    `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
+     k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${visible.sql}),
+     x as (${cells.from(joined)})
+     select '{"rows":' || (select ${lines('p')} from p) || ',"columns":' || (select ${lines('k')} from k)
+       || ',"cells":' || (select ${jsonLines(cells.json, cells.order)} from x) || '}' as answer`,
+    [PROCESS, ...cards.bindings, other, ...visible.bindings, ...pairs.bindings] as never,
+  );
+  return rows[0].answer;
+}
+
+/**
+ * The tables of a matrix.
+ * @param other what its columns are called. @param more further columns of the cells.
+ */
+function matrixTables<C extends { process_id: string }>(
+  { rows, columns, cells }: Answer<C>,
+  other: 'capability' | 'application',
+  more: Column[] = [],
+): ReportTable[] {
+  const names = new Map([...rows, ...columns].map(({ id, name }) => [id, name]));
+  const member = (cell: C, name: string) => (cell as Record<string, unknown>)[name] as string | undefined;
+  return [
+    {
+      name: 'cells',
+      columns: [
+        column('process_id', 'key'),
+        column('process'),
+        column(`${other}_id`, 'key'),
+        column(other),
+        ...more,
+      ],
+      rows: cells.map((cell) => {
+        const otherId = member(cell, `${other}_id`)!;
+        return [
+          cell.process_id,
+          names.get(cell.process_id),
+          otherId,
+          names.get(otherId),
+          ...more.map(({ header }) => member(cell, header)),
+        ];
+      }),
+    },
+    linesTable('rows', rows),
+    linesTable('columns', columns),
+  ];
+}
 
 /** Which processes support which capabilities. */
 export const capabilityProcessMatrixReport = defineReport<
@@ -58,48 +127,13 @@ export const capabilityProcessMatrixReport = defineReport<
   description:
     'Rows are processes, columns capabilities; a cell is a pair that is related. `filter` narrows the rows.',
   timeTravel: true,
-  dependsOn: (topic) =>
-    topic === 'metamodel' ||
-    topic.startsWith('relations:') ||
-    topic === `cards:${PROCESS}` ||
-    topic === `cards:${CAPABILITY}`,
-  async compute({ sql, ctx, cards, visible }) {
-    const pairs = relatedTo(ctx, CAPABILITY);
-    const { rows } = await sql.raw(
-      `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
-       k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${visible.sql}),
-       x as (select b.* from (${pairs.sql}) b join p on p.id = b.process_id join k on k.id = b.other_id)
-       select '{"rows":' || (select ${lines('p')} from p) || ',"columns":' || (select ${lines('k')} from k)
-         || ',"cells":' || (select ${jsonLines(
-           `json_build_object('process_id', x.process_id, 'capability_id', x.other_id, 'attributes', x.attributes)`,
-           'x.process_id, x.other_id',
-         )} from x) || '}' as answer`,
-      [PROCESS, ...cards.bindings, CAPABILITY, ...visible.bindings, ...pairs.bindings] as never,
-    );
-    return rows[0].answer;
-  },
-  tables(answer) {
-    const names = namesOf(answer);
-    return [
-      {
-        name: 'cells',
-        columns: [
-          column('process_id', 'key'),
-          column('process'),
-          column('capability_id', 'key'),
-          column('capability'),
-        ],
-        rows: answer.cells.map(({ process_id, capability_id }) => [
-          process_id,
-          names.get(process_id),
-          capability_id,
-          names.get(capability_id),
-        ]),
-      },
-      linesTable('rows', answer.rows),
-      linesTable('columns', answer.columns),
-    ];
-  },
+  compute: async (input) =>
+    await matrixText(input, CAPABILITY, {
+      from: (joined) => `select b.* from ${joined}`,
+      json: `json_build_object('process_id', x.process_id, 'capability_id', x.other_id, 'attributes', x.attributes)`,
+      order: 'x.process_id, x.other_id',
+    }),
+  tables: (answer) => matrixTables(answer, 'capability'),
 });
 
 interface ApplicationCell {
@@ -125,57 +159,24 @@ export const processApplicationMatrixReport = defineReport<Record<string, never>
     shared(APPLICATION).check(ctx);
     requirePermission(ctx.caller, 'bpm.view');
   },
-  dependsOn: (topic) =>
-    topic === 'metamodel' ||
-    topic === BPM_TOPIC ||
-    topic.startsWith('relations:') ||
-    topic === `cards:${PROCESS}` ||
-    topic === `cards:${APPLICATION}`,
-  async compute({ sql, ctx, cards, visible }) {
-    const pairs = relatedTo(ctx, APPLICATION);
-    const { rows } = await sql.raw(
-      `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
-       k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${visible.sql}),
-       x as (
-         select b.process_id, b.other_id, 1 as part, 0 as place, json_build_object('process_id', b.process_id,
-           'application_id', b.other_id, 'source', 'relation', 'attributes', b.attributes) as cell
-         from (${pairs.sql}) b join p on p.id = b.process_id join k on k.id = b.other_id
-         union all
-         select p.id, l.application_id, 2, e.sequence_order, json_build_object('process_id', p.id, 'application_id',
-           l.application_id, 'source', 'element', 'element_name', e.name, 'element_type', e.element_type)
-         from p ${applicationLinks} join k on k.id = l.application_id)
-       select '{"rows":' || (select ${lines('p')} from p) || ',"columns":' || (select ${lines('k')} from k)
-         || ',"cells":' || (select ${jsonLines('x.cell', 'x.process_id, x.other_id, x.part, x.place')} from x) || '}' as answer`,
-      [PROCESS, ...cards.bindings, APPLICATION, ...visible.bindings, ...pairs.bindings] as never,
-    );
-    return rows[0].answer;
-  },
-  tables(answer) {
-    const names = namesOf(answer);
-    return [
-      {
-        name: 'cells',
-        columns: [
-          column('process_id', 'key'),
-          column('process'),
-          column('application_id', 'key'),
-          column('application'),
-          column('source', 'key'),
-          column('element_name'),
-          column('element_type', 'key'),
-        ],
-        rows: answer.cells.map((cell) => [
-          cell.process_id,
-          names.get(cell.process_id),
-          cell.application_id,
-          names.get(cell.application_id),
-          cell.source,
-          cell.element_name,
-          cell.element_type,
-        ]),
-      },
-      linesTable('rows', answer.rows),
-      linesTable('columns', answer.columns),
-    ];
-  },
+  dependsOn: (topic) => topic === BPM_TOPIC || shared(APPLICATION).dependsOn(topic),
+  compute: async (input) =>
+    await matrixText(input, APPLICATION, {
+      from: (joined) => `
+        select b.process_id, b.other_id, 1 as part, 0 as place, json_build_object('process_id', b.process_id,
+          'application_id', b.other_id, 'source', 'relation', 'attributes', b.attributes) as cell
+        from ${joined}
+        union all
+        select p.id, l.application_id, 2, e.sequence_order, json_build_object('process_id', p.id, 'application_id',
+          l.application_id, 'source', 'element', 'element_name', e.name, 'element_type', e.element_type)
+        from p ${applicationLinks} join k on k.id = l.application_id`,
+      json: 'x.cell',
+      order: 'x.process_id, x.other_id, x.part, x.place',
+    }),
+  tables: (answer) =>
+    matrixTables(answer, 'application', [
+      column('source', 'key'),
+      column('element_name'),
+      column('element_type', 'key'),
+    ]),
 });
