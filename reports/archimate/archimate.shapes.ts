@@ -1,8 +1,8 @@
 import { readDrawing } from '../../domain/diagrams/drawing.read.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { readXml } from '../../platform/xml.ts';
 
 const LIMITS = { depth: 64, elements: 1_000_000 };
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export interface Shape {
   cell: string;
@@ -23,10 +23,10 @@ export function shapesOf(xml: string): { shapes: Shape[]; lines: { from: Shape; 
       let bottom = top;
       for (const shape of shapes) {
         shape.y += top;
+        found.shapes.push(shape);
         bottom = Math.max(bottom, shape.y + shape.h);
       }
-      found.shapes.push(...shapes);
-      found.lines.push(...lines);
+      for (const line of lines) found.lines.push(line);
       if (shapes.length > 0) top = bottom + 40;
     }
   }
@@ -61,7 +61,7 @@ function plainPages(xml: string): ReturnType<typeof shapesOf>[] {
           cell = {
             id: object?.id ?? attributes.id ?? '',
             parent: attributes.parent ?? '',
-            ...(card && UUID.test(card) ? { card } : {}),
+            ...(card && isUuid(card) ? { card } : {}),
             ...{ x: 0, y: 0, w: 120, h: 60 },
             ...(attributes.edge === '1' ? { source: attributes.source, target: attributes.target } : {}),
           };
@@ -104,10 +104,8 @@ function placed(cells: Cell[]): ReturnType<typeof shapesOf> {
     return from && to ? [{ from, to }] : [];
   });
   // no model has a place left of or above its page
-  const [left, above] = [
-    Math.min(0, ...[...shapes.values()].map(({ x }) => x)),
-    Math.min(0, ...[...shapes.values()].map(({ y }) => y)),
-  ];
+  let [left, above] = [0, 0];
+  for (const { x, y } of shapes.values()) [left, above] = [Math.min(left, x), Math.min(above, y)];
   for (const shape of shapes.values()) Object.assign(shape, { x: shape.x - left, y: shape.y - above });
   return { shapes: [...shapes.values()], lines };
 }

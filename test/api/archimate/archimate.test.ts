@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { modelFaults } from '../../support/archimate.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { type JobRow, untilStatus } from '../../support/jobs.ts';
 
@@ -99,6 +100,7 @@ describe('a model of this service', () => {
     await made(from, '/diagrams', { name: 'Mine', visibility: 'private' });
 
     const first = await exported(from);
+    expect(modelFaults(first)).toEqual([]);
     expect(first).toContain('<propertyDefinition ');
     expect(first).toMatch(/<connection [^>]*relationshipRef="id-/);
     expect(first).toMatch(/x="0" y="0" w="100" h="40"|x="0" y="10" w="100" h="40"/);
@@ -130,6 +132,7 @@ describe('a model of this service', () => {
     expect(xml).toContain('Around payroll');
     expect(xml).not.toContain('Mine');
     const some = await exported(from, from.admin, { types: ['DataObject'], views: false });
+    expect(modelFaults(some)).toEqual([]);
     expect(some).not.toMatch(/ApplicationComponent|<relationship |<view/);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cellsOf, readDrawing } from '../../../domain/diagrams/drawing.read.ts';
+import { drawingFaults } from '../../support/drawio.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/diagrams/generate';
@@ -46,6 +47,7 @@ it('draws the dependencies around a card, as far as asked', async () => {
     return answer.body;
   };
   const near = await draw();
+  expect(drawingFaults(near.xml)).toEqual([]);
   expect(near).toMatchObject({
     title: 'Dependencies around Shop & "more"',
     relation_count: 2,
@@ -71,6 +73,7 @@ it('draws the cards of a type in frames of another, and keeps the drawing, which
     'Server',
     'Shop &amp; &quot;more&quot;',
   ]);
+  expect(drawingFaults(drawn.xml)).toEqual([]);
   expect(drawn.xml).toContain('No IT Component');
   expect((await viewer.post(url, { ...body, filter: 'name = Mail' })).body.card_ids).toHaveLength(3);
   const refused = await viewer.post(url, { ...body, save: {} });

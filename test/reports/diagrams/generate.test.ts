@@ -5,6 +5,7 @@ import { drawnXml, inkOn } from '../../../reports/diagrams/generate.drawing.ts';
 import { layered } from '../../../reports/diagrams/generate.layers.ts';
 import { shelved } from '../../../reports/diagrams/generate.shelves.ts';
 import type { Box, DrawnCard, Layout } from '../../../reports/diagrams/generate.types.ts';
+import { drawingFaults } from '../../support/drawio.ts';
 
 const card = (n: number, name = `Card ${n}`): DrawnCard => ({
   id: `0190a000-0000-7000-8000-${String(n).padStart(12, '0')}`,
@@ -67,7 +68,9 @@ describe('what is drawn', () => {
         const relations = pairs.map(([a, b]) => ({ source: cards[a]!.id, target: cards[b]!.id, type: 'r' }));
         const layout = layered(cards, relations);
         expectTidy(layout);
-        const drawing = readDrawing(drawnXml(layout, look));
+        const xml = drawnXml(layout, look);
+        expect(drawingFaults(xml)).toEqual([]);
+        const drawing = readDrawing(xml);
         expect(cardsOf(drawing).sort()).toEqual(cards.map(({ id }) => id));
         expect(layout.edges).toHaveLength(relations.length);
       }),
@@ -82,10 +85,27 @@ describe('what is drawn', () => {
         }));
         const layout = shelved(groups);
         expectTidy(layout);
-        readDrawing(drawnXml(layout, look));
+        const xml = drawnXml(layout, look);
+        expect(drawingFaults(xml)).toEqual([]);
+        readDrawing(xml);
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('is refused as a drawing where it would not open', () => {
+    const xml = drawnXml(
+      layered([card(0), card(1)], [{ source: card(0).id, target: card(1).id, type: 'r' }]),
+      look,
+    );
+    expect(drawingFaults(xml)).toEqual([]);
+    expect(drawingFaults(xml.replace('id="card-1"', 'id="card-0"')).join()).toMatch(
+      /no id of its own.*no target/,
+    );
+    expect(drawingFaults(xml.replace('source="card-0"', 'source="x"'))).toEqual([
+      'edge edge-0 has no source',
+    ]);
+    expect(drawingFaults(xml.replaceAll(/ x="[0-9]+"/g, ' x="0"'))).toHaveLength(1);
   });
 
   it('is written in the ink that is read best', () => {
