@@ -12,6 +12,9 @@ const SignatorySchema = Type.Object(
     user_id: Uuid,
     display_name: Type.String({ description: 'Empty for somebody who was deleted' }),
     email: Type.String(),
+    is_active: Type.Boolean({
+      description: 'Whether the account can still be used; while it cannot, nobody signs in its place',
+    }),
     status: Type.Union([Type.Literal('pending'), Type.Literal('signed')]),
     signed_at: Nullable(Timestamp),
     content_hash: Nullable(Hash),
@@ -52,6 +55,16 @@ export const SignatureRequestBody = Type.Object(
     user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Repeated ones count once' }),
     message: Type.Optional(
       Nullable(Type.String({ maxLength: 2000, description: 'What those who are asked are told' })),
+    ),
+  },
+  closed,
+);
+export const ReplacementBody = Type.Object(
+  {
+    user_id: Type.String({ ...Uuid, description: 'Who was asked and has not signed' }),
+    new_user_id: Type.String({ ...Uuid, description: 'Who is asked instead' }),
+    message: Type.Optional(
+      Nullable(Type.String({ maxLength: 2000, description: 'What the latter is told' })),
     ),
   },
   closed,

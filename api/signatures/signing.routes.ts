@@ -7,6 +7,7 @@ import {
   requestSignatures,
   signRecord,
 } from '../../domain/signatures/signatures.commands.ts';
+import { replaceSignatory } from '../../domain/signatures/signatures.replace.ts';
 import { compareRevisions } from '../../domain/signatures/signatures.revise.ts';
 import type { SignedKind, SignedRow } from '../../domain/signatures/signatures.types.ts';
 import { sendResource } from '../json.ts';
@@ -76,6 +77,20 @@ export function registerSigning<Row extends SignedRow>(app: App, api: SigningApi
     errors: ['wrong_state'],
     handler: async ({ ctx, params: given, reply }) =>
       sendResource(reply, await recallSignatures(ctx, kind, idOf(given))),
+  });
+
+  operation(app, {
+    ...shared,
+    url: at('replace-signatory'),
+    id: `replace${name}Signatory`,
+    summary: `Ask somebody else to sign a ${one}`,
+    description:
+      'In the place of one who has not signed, such as somebody whose account is closed (`is_active`). Signatures that were given stay.',
+    permission: kind.rights.manage,
+    body: schemas.ReplacementBody,
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params: given, body, reply }) =>
+      sendResource(reply, await replaceSignatory(ctx, kind, idOf(given), body)),
   });
 
   operation(app, {

@@ -1,6 +1,7 @@
 import { StartupError } from '../../platform/startup.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import { followSignatories } from '../signatures/signatures.gone.ts';
 import { storePassword } from './passwords.store.ts';
 import { lockUsers, updateUser } from './users.store.ts';
 
@@ -34,7 +35,10 @@ export async function resetAdministrator(
     // whoever may start programs here has lost the second factor together with the password
     await sql('two_factor').where({ user_id: user.id }).delete();
     await sql('recovery_codes').where({ user_id: user.id }).delete();
-    if (!user.is_active) await updateUser(work, user, { is_active: true });
+    if (!user.is_active) {
+      await updateUser(work, user, { is_active: true });
+      await followSignatories(work, ctx, [user.id]);
+    }
     await storePassword(work, user, passwordHash, 'admin:reset');
     // the way in when the provider of single sign-on is away, or was set up wrongly
     await sql('users')

@@ -1,4 +1,5 @@
 import type { AppPermission } from '../access/permissions.data.ts';
+import type { FeedRow } from '../events/feed.read.ts';
 import { excerpt, type Facts, listOf, type NotificationRule, newValue } from './notifications.rule.ts';
 
 /** A kind of documents that people sign, as texts speak of it. */
@@ -19,6 +20,17 @@ const kinds: Signed[] = [
 const nameOf = ({ event }: Facts): string =>
   excerpt([event.data.reference_number, event.data.title ?? event.data.name].filter(Boolean).join(' '));
 
+const said = ({ actor, event }: Facts): string => {
+  const words = excerpt(event.data.message ?? '');
+  return words ? `${actor}: ${words}` : `${actor} asks you to sign it.`;
+};
+
+/** Whether those whom the event names are now among those who sign. */
+function isAsked(event: FeedRow): boolean {
+  const now = listOf(newValue(event, 'signatories')) as { user_id: string }[];
+  return listOf(event.data.recipients).every((id) => now.some(({ user_id }) => user_id === id));
+}
+
 function rulesOf({ key, permission, page, one, many }: Signed): Record<string, NotificationRule[]> {
   const base = {
     to: (event: { data: Record<string, unknown> }) => listOf(event.data.recipients),
@@ -33,11 +45,28 @@ function rulesOf({ key, permission, page, one, many }: Signed): Record<string, N
         // the same event undone takes the question back, and a signature undone puts no new one
         when: (event) => newValue(event, 'status') === 'in_review',
         title: (facts) => `You are asked to sign ${nameOf(facts)}`,
-        message: ({ actor, event }) => {
-          const said = excerpt(event.data.message ?? '');
-          return said ? `${actor}: ${said}` : `${actor} asks you to sign it.`;
-        },
+        message: said,
         many: (count) => `You are asked to sign ${count} ${many}`,
+      },
+    ],
+    [`${key}.signatory_replaced`]: [
+      {
+        ...base,
+        type: `${key}_sign_requested`,
+        // the same event undone takes the question back
+        when: isAsked,
+        title: (facts) => `You are asked to sign ${nameOf(facts)}`,
+        message: said,
+        many: (count) => `You are asked to sign ${count} ${many}`,
+      },
+      {
+        ...base,
+        to: (event) => listOf(event.data.replaced),
+        type: `${key}_sign_recalled`,
+        when: isAsked,
+        title: (facts) => `You need not sign ${nameOf(facts)} any more`,
+        message: ({ actor }) => `${actor} has asked somebody else.`,
+        many: (count) => `${count} requests to sign were taken back`,
       },
     ],
     [`${key}.signed`]: [

@@ -1,13 +1,13 @@
 import { invalidField } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
-import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.system.ts';
-import { command, type Work } from '../command.ts';
+import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { contentHash } from './signatures.hash.ts';
 import { lockRecord, recordText, storeRecord } from './signatures.records.ts';
 import { askedToSign, pendingOf, requireAction, signature } from './signatures.rules.ts';
 import { requirePerson, requireSignatories } from './signatures.signatories.ts';
+import { askAbout, settleAsked, withdrawTodos } from './signatures.todos.ts';
 import type { SignedKind, SignedRow, SigningEvent } from './signatures.types.ts';
 
 export interface SignatureRequest {
@@ -31,26 +31,17 @@ export async function requestSignatures<Row extends SignedRow>(
   return await command(ctx, async (work) => {
     const before = await lockRecord(work, ctx, kind, id);
     requireAction('request', before.status);
-    await requireSignatories(work, user_ids, [kind.rights.view, kind.rights.sign]);
+    await requireSignatories(work, kind.rights, user_ids, (n) => `user_ids.${n}`);
     const recipients = signatories.map(({ user_id }) => user_id);
     const values = { status: 'in_review', signatories, rejection: null };
-    await storeRecord(
+    const after = await storeRecord(
       work,
       kind,
       before,
       values,
       told(kind, 'signatures_requested', { recipients, message: message?.trim() || null }),
     );
-    for (const assignedTo of recipients) {
-      await openSystemTodo(work, {
-        topic: todoTopic(kind),
-        subjectId: before.id,
-        assignedTo,
-        description: `Sign ${kind.nameOf(before)}`,
-        card: null,
-        link: `${kind.page}/${before.id}`,
-      });
-    }
+    await askAbout(work, kind, after, 'signature', recipients);
     return await recordText(work.sql, ctx, kind, before.id);
   });
 }
@@ -81,7 +72,7 @@ export async function signRecord<Row extends SignedRow>(
         recipients: values.status === 'signed' ? involved(before) : [],
       }),
     );
-    await closeSystemTodos(work, { topic: todoTopic(kind), subjectId: before.id, assignedTo: userId });
+    await settleAsked(work, kind, before.id, 'signature', { of: userId, how: 'done' });
     return await recordText(work.sql, ctx, kind, before.id);
   });
 }
@@ -133,17 +124,6 @@ export async function rejectRecord<Row extends SignedRow>(
     return await recordText(work.sql, ctx, kind, before.id);
   });
 }
-
-/** Takes back what people were asked to sign, where the document goes back or is deleted. */
-export async function withdrawTodos<Row extends SignedRow>(
-  work: Work,
-  kind: SignedKind<Row>,
-  id: string,
-): Promise<void> {
-  await closeSystemTodos(work, { topic: todoTopic(kind), subjectId: id }, 'withdrawn');
-}
-
-const todoTopic = ({ key }: { key: string }): string => `${key}_signature`;
 
 /** Its author, and those who were asked to sign. */
 const involved = ({ created_by, signatories }: SignedRow): string[] => [

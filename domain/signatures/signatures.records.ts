@@ -71,7 +71,7 @@ export async function storeRecord<Row extends SignedRow>(
 export function signatureMembers(alias: string): Record<string, string> {
   return {
     signatories: `(select coalesce(json_agg(json_build_object('user_id', s.item ->> 'user_id',
-        'display_name', coalesce(u.display_name, ''), 'email', coalesce(u.email, ''), 'status', s.item ->> 'status',
+        'display_name', coalesce(u.display_name, ''), 'email', coalesce(u.email, ''), 'is_active', coalesce(u.is_active, false), 'status', s.item ->> 'status',
         'signed_at', utc((s.item ->> 'signed_at')::timestamptz), 'content_hash', s.item ->> 'content_hash')
         order by s.place), '[]')
       from jsonb_array_elements(${alias}.signatories) with ordinality s (item, place)

@@ -8,6 +8,7 @@ export const signingActions = {
   sign: ['in_review'],
   recall: ['in_review'],
   reject: ['in_review'],
+  replace: ['in_review'],
   revise: ['signed'],
 } as const satisfies Record<string, readonly SignedStatus[]>;
 
@@ -19,6 +20,7 @@ const said: Record<SigningAction, string> = {
   sign: 'signed',
   recall: 'recalled',
   reject: 'rejected',
+  replace: 'given to somebody else to sign',
   revise: 'revised',
 };
 const stands: Record<SignedStatus, string> = {
@@ -68,6 +70,26 @@ export function pendingOf(signatories: readonly Signatory[], userId: string | nu
   if (!own) throw new EstateError('not_signatory', 'You are not asked to sign it.');
   if (own.status === 'signed') throw new EstateError('wrong_state', 'You have signed it already.');
   return own;
+}
+
+/** Those who have not signed yet. */
+export const pendingIds = (signatories: readonly Signatory[]): string[] =>
+  signatories.filter(({ status }) => status === 'pending').map(({ user_id }) => user_id);
+
+/**
+ * Those who are asked, with another in the place of one who has not signed yet.
+ * @throws EstateError `validation_failed`, or `wrong_state` for somebody who has signed.
+ */
+export function withSignatory(signatories: readonly Signatory[], left: string, asked: string): Signatory[] {
+  const place = signatories.findIndex(({ user_id }) => user_id === left);
+  if (place < 0) throw invalidField('user_id', 'unknown_value', 'is not asked to sign it');
+  if (signatories[place]!.status === 'signed') {
+    throw new EstateError('wrong_state', 'Whoever has signed already is not replaced.');
+  }
+  if (signatories.some(({ user_id }) => user_id === asked)) {
+    throw invalidField('new_user_id', 'duplicate', 'is asked to sign it already');
+  }
+  return signatories.with(place, askedToSign([asked])[0]!);
 }
 
 /** What a signature changes: with the last one the document is signed, under the hash of its content. */

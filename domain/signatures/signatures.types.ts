@@ -44,7 +44,12 @@ export interface SignedRow extends StoredRow {
 }
 
 /** What happens to a document on its way to its signatures, as its events call it. */
-export type SigningEvent = 'signatures_requested' | 'signed' | 'signatures_recalled' | 'rejected';
+export type SigningEvent =
+  | 'signatures_requested'
+  | 'signatory_replaced'
+  | 'signed'
+  | 'signatures_recalled'
+  | 'rejected';
 
 /** A kind of document that people sign: all that the way to its signatures needs to know of it. */
 export interface SignedKind<Row extends SignedRow = SignedRow> {

@@ -3,6 +3,7 @@ import { command } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { enqueueJob, type StartedJob } from '../../jobs/jobs.enqueue.ts';
 import { eraseUserJob } from '../../jobs/kinds/erase-user.ts';
+import { followSignatories } from '../../signatures/signatures.gone.ts';
 import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
 import { requirePermission } from '../policy.ts';
 import { isAdministrator } from '../users.delete.ts';
@@ -26,7 +27,10 @@ export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
     if (user) {
       if (user.erased_at !== null) throw new EstateError('wrong_state', 'The user was erased already.');
       if (isAdministrator(user)) await keepAnAdministrator(sql, [id]);
-      if (user.is_active) await updateUser(work, user, { is_active: false }, { revokes: true });
+      if (user.is_active) {
+        await updateUser(work, user, { is_active: false }, { revokes: true });
+        await followSignatories(work, ctx, [id]);
+      }
     }
     return await enqueueJob(ctx, work, eraseUserJob, { user_id: id });
   });

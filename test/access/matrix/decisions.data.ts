@@ -62,6 +62,11 @@ const shared = (kind: Kind): Row[] => {
     row(`POST ${id}/recall-signatures`, '+ + + - - - 0', async (w) =>
       path(kind, await inReview(w, kind, await signer(w))),
     ),
+    row(`POST ${id}/replace-signatory`, '+ + + - - - 0', async (w) => {
+      const user_id = await signer(w);
+      const new_user_id = (await w.t.as('admin', 'other signer')).userId;
+      return { ...path(kind, await inReview(w, kind, user_id)), body: { user_id, new_user_id } };
+    }),
     row(`POST ${id}/reject`, '+ + + - - - 0', asked(kind, { comment: 'Why now?' })),
     row(`POST ${id}/revise`, '+ + + - - - 0', async (w) => path(kind, await signed(w, kind))),
     row(`GET ${id}/revisions`, '+ + + + - - 0', one(kind)),

@@ -2,58 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
-
-const url = '/api/v1/adr';
+import { deciding, ids, ok, refusal, url } from './adr.fixture.ts';
 
 let t: TestApp;
 let admin: TestClient;
 let member: TestClient;
 let viewer: TestClient;
+let d: ReturnType<typeof deciding>;
 beforeAll(async () => {
   t = await createTestApp();
   admin = await t.as('admin');
+  d = deciding(t, admin);
   member = await t.as('member');
   viewer = await t.as('viewer');
 });
 afterAll(() => t.close());
 
-const ok = async (asked: ReturnType<TestClient['get']>) => {
-  const answer = await asked;
-  expect(answer.status, answer.text).toBeLessThan(300);
-  return answer.body;
-};
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
-};
-const adr = (more: object = {}, client = admin) => ok(client.post(url, { title: randomUUID(), ...more }));
-const card = (more: object = {}) =>
-  ok(admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more }));
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
-const told = async (since: string, client = admin) =>
-  (await client.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
-    /^(adr|adr_card|todo)\./.test(event_type),
-  );
-const ids = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
 const todosOf = async (client: TestClient, id: string) =>
   (await t.services.db('todos').where({ subject_id: id, assigned_to: client.userId })).map(
     ({ status }) => status,
   );
-async function undoLast(): Promise<void> {
-  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
-  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }));
-}
-async function signed(more: object = {}): Promise<string> {
-  const { id } = await adr(more);
-  await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [admin.userId] }));
-  await ok(admin.post(`${url}/${id}/sign`));
-  return id;
-}
 
 describe('signing', () => {
   it('goes from a draft over review to a signed decision that stays as it is', async () => {
-    const { id } = await adr({ context: 'Why' }, member);
-    const since = await now();
+    const { id } = await d.adr({ context: 'Why' }, member);
+    const since = await d.now();
     expect(
       await refusal(
         admin.post(`${url}/${id}/request-signatures`, { user_ids: [viewer.userId, randomUUID()] }),
@@ -101,7 +74,7 @@ describe('signing', () => {
     ]) {
       expect(await refusal(act)).toEqual([409, 'wrong_state']);
     }
-    expect((await told(since)).map(({ event_type }: { event_type: string }) => event_type)).toEqual([
+    expect((await d.told(since)).map(({ event_type }: { event_type: string }) => event_type)).toEqual([
       'adr.signatures_requested',
       'todo.created',
       'adr.signed',
@@ -114,7 +87,7 @@ describe('signing', () => {
   });
 
   it('is recalled, or rejected with a reason', async () => {
-    const { id } = await adr();
+    const { id } = await d.adr();
     const ask = () =>
       ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId, admin.userId] }));
     await ask();
@@ -152,8 +125,8 @@ describe('signing', () => {
   });
 
   it('is followed by revisions, one after the other, with the same number', async () => {
-    const { id: card_id } = await card();
-    const first = await signed({ title: 'Revised', decision: 'A', context: 'Why' });
+    const { id: card_id } = await d.card();
+    const first = await d.signed({ title: 'Revised', decision: 'A', context: 'Why' });
     await ok(admin.post(`${url}/${first}/cards`, { card_id }));
     expect(await refusal(admin.get(`${url}/${first}/comparison`))).toEqual([
       422,
@@ -187,22 +160,22 @@ describe('signing', () => {
     expect(compared.changes).toHaveLength(2);
     expect(compared.changes).toEqual(expect.arrayContaining(changes));
     expect(await ok(viewer.get(`${url}/${first}/comparison?with=${second.id}`))).toEqual(compared);
-    const stranger = await adr();
+    const stranger = await d.adr();
     expect(await refusal(viewer.get(`${url}/${first}/comparison?with=${stranger.id}`))).toContain(422);
     const both = await Promise.all(
-      [0, 1].map(async () => (await refusal(admin.post(`${url}/${await signed()}/revise`)))[0]),
+      [0, 1].map(async () => (await refusal(admin.post(`${url}/${await d.signed()}/revise`)))[0]),
     );
     expect(both).toEqual([200, 200]);
   });
 
   it('of which the same draft is revised twice at once leaves one revision', async () => {
-    const first = await signed();
+    const first = await d.signed();
     const answers = await Promise.all([0, 1, 2].map(() => admin.post(`${url}/${first}/revise`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
   });
 
   it('is told to those who are asked, and its end to all', async () => {
-    const { id, reference_number, title } = await adr({}, member);
+    const { id, reference_number, title } = await d.adr({}, member);
     await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId], message: 'Soon' }));
     await tellAll(t.services);
     await ok(member.post(`${url}/${id}/reject`, { comment: 'Why?' }));
@@ -221,15 +194,114 @@ describe('signing', () => {
     expect((await of(admin)).map(([type]: string[]) => type)).toEqual(['adr_sign_requested']);
   });
 
+  it('does not wait for ever for somebody who is gone', async () => {
+    const leaver = await t.as('member', 'leaver');
+    const other = await t.as('member', 'other signer');
+    const users = '/api/v1/users';
+    const { id } = await d.adr({}, member);
+    await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [leaver.userId, admin.userId] }));
+    await ok(admin.post(`${url}/${id}/sign`));
+    const asked = async (client: TestClient) =>
+      (await t.services.db('todos').where({ subject_id: id, topic: 'adr_signatory_gone' }))
+        .filter((todo) => todo.assigned_to === client.userId)
+        .map(({ status, description }) => [status, description.startsWith('Somebody who was to sign ADR-')]);
+    const active = (is_active: boolean) => ok(admin.patch(`${users}/${leaver.userId}`, { is_active }));
+    await active(false);
+    expect(await asked(member)).toEqual([['open', true]]);
+    expect((await ok(member.get(`${url}/${id}`))).signatories).toMatchObject([
+      { user_id: leaver.userId, is_active: false },
+      { is_active: true },
+    ]);
+    await tellAll(t.services);
+    const notified = (await ok(member.get('/api/v1/notifications'))).items;
+    expect(notified[0]).toMatchObject({ type: 'todo_assigned' });
+    expect(JSON.stringify(notified[0])).toContain('Somebody who was to sign ADR-');
+    await active(true);
+    expect(await asked(member)).toEqual([]);
+    await active(false);
+    expect((await admin.delete(`${users}/${leaver.userId}`)).status).toBe(204);
+    expect(await asked(member)).toEqual([['open', true]]);
+    const replace = (user_id: string, new_user_id: string) =>
+      member.post(`${url}/${id}/replace-signatory`, { user_id, new_user_id, message: 'For the leaver' });
+    expect(await refusal(replace(leaver.userId, viewer.userId))).toEqual([
+      422,
+      'validation_failed',
+      'new_user_id',
+    ]);
+    expect(await refusal(replace(leaver.userId, leaver.userId))).toEqual([
+      422,
+      'validation_failed',
+      'new_user_id',
+    ]);
+    expect(await refusal(replace(member.userId, other.userId))).toEqual([
+      422,
+      'validation_failed',
+      'user_id',
+    ]);
+    expect(await refusal(replace(admin.userId, other.userId))).toEqual([409, 'wrong_state']);
+    const since = await d.now();
+    const replaced = await ok(replace(leaver.userId.toUpperCase(), other.userId));
+    expect(replaced).toMatchObject({
+      status: 'in_review',
+      signatories: [
+        { user_id: other.userId, status: 'pending', is_active: true },
+        { user_id: admin.userId, status: 'signed' },
+      ],
+    });
+    expect(await asked(member)).toEqual([]);
+    expect(await todosOf(other, id)).toEqual(['open']);
+    expect((await d.told(since)).map(({ event_type }: { event_type: string }) => event_type)).toEqual([
+      'adr.signatory_replaced',
+    ]);
+    await d.undoLast();
+    expect(await asked(member)).toEqual([['open', true]]);
+    await ok(replace(leaver.userId, other.userId));
+    await tellAll(t.services);
+    expect((await ok(other.get('/api/v1/notifications'))).items[0]).toMatchObject({
+      type: 'adr_sign_requested',
+      message: expect.stringMatching(/: For the leaver$/),
+    });
+    expect(await ok(other.post(`${url}/${id}/sign`))).toMatchObject({
+      status: 'signed',
+      integrity: 'intact',
+    });
+    expect(await refusal(replace(other.userId, member.userId))).toEqual([409, 'wrong_state']);
+  });
+
+  it('whose author is gone too is seen to by the others who sign, else by whoever closed the accounts', async () => {
+    const [author, leaver] = [await t.as('member', 'author'), await t.as('member', 'second leaver')];
+    const { id } = await d.adr({}, author);
+    const alone = (await d.adr({}, author)).id;
+    await ok(author.post(`${url}/${id}/request-signatures`, { user_ids: [leaver.userId, member.userId] }));
+    await ok(author.post(`${url}/${alone}/request-signatures`, { user_ids: [leaver.userId] }));
+    const closing = { ids: [author.userId, leaver.userId], updates: { is_active: false } };
+    expect(await ok(admin.patch('/api/v1/users/bulk', closing))).toMatchObject({ updated: 2 });
+    const asked = await t.services
+      .db('todos')
+      .where({ topic: 'adr_signatory_gone', status: 'open' })
+      .whereIn('subject_id', [id, alone])
+      .select('subject_id', 'assigned_to');
+    expect(new Map(asked.map((todo) => [todo.subject_id, todo.assigned_to]))).toEqual(
+      new Map([
+        [id, member.userId],
+        [alone, admin.userId],
+      ]),
+    );
+    await ok(admin.post(`${url}/${alone}/recall-signatures`));
+    expect(await t.services.db('todos').where({ subject_id: alone, topic: 'adr_signatory_gone' })).toEqual(
+      [],
+    );
+  });
+
   it('is undone with its to-dos, and leaves what was signed alone', async () => {
-    const { id } = await adr();
+    const { id } = await d.adr();
     await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
     const before = await ok(admin.get(`${url}/${id}`));
     await ok(member.post(`${url}/${id}/sign`));
-    await undoLast();
+    await d.undoLast();
     expect(await ok(admin.get(`${url}/${id}`))).toEqual({ ...before, updated_at: expect.any(String) });
     expect(await todosOf(member, id)).toEqual(['open']);
-    const edited = await adr({ decision: 'A' });
+    const edited = await d.adr({ decision: 'A' });
     await ok(admin.patch(`${url}/${edited.id}`, { decision: 'B' }));
     const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
     await ok(admin.post(`${url}/${edited.id}/request-signatures`, { user_ids: [admin.userId] }));

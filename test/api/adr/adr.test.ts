@@ -2,53 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
-
-const url = '/api/v1/adr';
+import { deciding, ids, ok, refusal, url } from './adr.fixture.ts';
 
 let t: TestApp;
 let admin: TestClient;
 let member: TestClient;
 let viewer: TestClient;
+let d: ReturnType<typeof deciding>;
 beforeAll(async () => {
   t = await createTestApp();
   admin = await t.as('admin');
+  d = deciding(t, admin);
   member = await t.as('member');
   viewer = await t.as('viewer');
 });
 afterAll(() => t.close());
 
-const ok = async (asked: ReturnType<TestClient['get']>) => {
-  const answer = await asked;
-  expect(answer.status, answer.text).toBeLessThan(300);
-  return answer.body;
-};
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
-};
-const adr = (more: object = {}, client = admin) => ok(client.post(url, { title: randomUUID(), ...more }));
-const card = (more: object = {}) =>
-  ok(admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more }));
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
-const told = async (since: string, client = admin) =>
-  (await client.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
-    /^(adr|adr_card|todo)\./.test(event_type),
-  );
-const ids = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
-async function undoLast(): Promise<void> {
-  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
-  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }));
-}
-async function signed(more: object = {}): Promise<string> {
-  const { id } = await adr(more);
-  await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [admin.userId] }));
-  await ok(admin.post(`${url}/${id}/sign`));
-  return id;
-}
-
 describe('a decision', () => {
   it('is written, read, changed and deleted, with an event for each', async () => {
-    const since = await now();
+    const since = await d.now();
     const content = {
       title: ' Take orders in one place ',
       context: 'Orders come in\r\nby four systems.\n\n',
@@ -90,7 +62,7 @@ describe('a decision', () => {
     expect((await member.patch(`${url}/${id}`, { decision: 'Two desks' })).body).toEqual(patched.body);
     expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
     const reference_number = made.body.reference_number;
-    expect(await told(since, viewer)).toMatchObject([
+    expect(await d.told(since, viewer)).toMatchObject([
       { event_type: 'adr.created', data: { id, reference_number, changes: { status: { new: 'draft' } } } },
       {
         event_type: 'adr.updated',
@@ -98,7 +70,7 @@ describe('a decision', () => {
       },
       { event_type: 'adr.deleted', data: { changes: { title: { new: null } } } },
     ]);
-    await undoLast();
+    await d.undoLast();
     expect((await viewer.get(`${url}/${id}`)).body).toMatchObject({
       reference_number,
       decision: 'Two desks',
@@ -106,7 +78,7 @@ describe('a decision', () => {
   });
 
   it('is refused where it does not fit', async () => {
-    const { id } = await adr();
+    const { id } = await d.adr();
     const unknown = randomUUID();
     expect(await refusal(admin.post(url, { title: '  ' }))).toEqual([422, 'validation_failed', 'title']);
     expect(await refusal(admin.post(url, { title: 'A\nB' }))).toEqual([422, 'validation_failed', 'title']);
@@ -134,24 +106,24 @@ describe('a decision', () => {
       admin.get(`${url}/by-card/${unknown}`),
       admin.post(`${url}/${id}/cards`, { card_id: unknown }),
       admin.delete(`${url}/${id}/cards/${unknown}`),
-      admin.delete(`${url}/${id}/cards/${(await card()).id}`),
+      admin.delete(`${url}/${id}/cards/${(await d.card()).id}`),
     ]) {
       expect(await refusal(act)).toEqual([404, 'not_found']);
     }
-    const own = await adr({}, member);
+    const own = await d.adr({}, member);
     expect((await member.delete(`${url}/${id}`)).body).toMatchObject({ permission: 'adr.delete' });
     expect((await member.delete(`${url}/${own.id}`)).status).toBe(204);
   });
 
   it('gets the next number, also where many are written at once', async () => {
-    const highest = async () => Number((await adr()).reference_number.slice(4));
+    const highest = async () => Number((await d.adr()).reference_number.slice(4));
     const before = await highest();
-    const made = await Promise.all(Array.from({ length: 12 }, () => adr()));
+    const made = await Promise.all(Array.from({ length: 12 }, () => d.adr()));
     const numbers = made.map(({ reference_number }) => Number(reference_number.slice(4)));
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, n) => before + 1 + n));
     // past 999 nothing breaks
     await t.services.db('adrs').where({ id: made[11]!.id }).update({ number: 1000 });
-    expect((await adr()).reference_number).toBe('ADR-1001');
+    expect((await d.adr()).reference_number).toBe('ADR-1001');
     const { items } = await ok(admin.get(`${url}?sort_by=reference_number&sort_dir=desc&page_size=2`));
     expect(items.map((item: { reference_number: string }) => item.reference_number)).toEqual([
       'ADR-1001',
@@ -160,9 +132,9 @@ describe('a decision', () => {
   });
 
   it('is found by its filters, its texts and its cards', async () => {
-    const { id: initiative } = await card({ type: 'Initiative' });
-    const one = await adr({ title: 'Zebra crossing', consequences: 'Wídér ways' });
-    const other = await adr({ title: 'Zebra farm', related_decisions: ['https://wiki.example/42'] });
+    const { id: initiative } = await d.card({ type: 'Initiative' });
+    const one = await d.adr({ title: 'Zebra crossing', consequences: 'Wídér ways' });
+    const other = await d.adr({ title: 'Zebra farm', related_decisions: ['https://wiki.example/42'] });
     await ok(admin.post(`${url}/${one.id}/cards`, { card_id: initiative }));
     const list = async (query: string) => ids(await ok(viewer.get(`${url}?${query}`)));
     expect(await list('search=zebra&sort_by=title')).toEqual([one.id, other.id]);
@@ -199,8 +171,8 @@ describe('a decision', () => {
   });
 
   it('is copied with its texts and cards, under a number of its own', async () => {
-    const { id: card_id } = await card();
-    const from = await adr({ context: 'Why', pros_and_cons: 'For' });
+    const { id: card_id } = await d.card();
+    const from = await d.adr({ context: 'Why', pros_and_cons: 'For' });
     await ok(admin.post(`${url}/${from.id}/cards`, { card_id }));
     const copy = await ok(member.post(`${url}/${from.id}/duplicate`));
     expect(copy).toMatchObject({
@@ -219,9 +191,9 @@ describe('a decision', () => {
 
 describe('a card', () => {
   it('is linked once, shows the decisions it is linked to, and has both in its history', async () => {
-    const { id: card_id } = await card();
-    const id = await signed();
-    const since = await now();
+    const { id: card_id } = await d.card();
+    const id = await d.signed();
+    const since = await d.now();
     expect(await ok(admin.post(`${url}/${id}/cards`, { card_id }))).toMatchObject({
       linked_cards: [{ id: card_id }],
       integrity: 'intact',
@@ -229,9 +201,9 @@ describe('a card', () => {
     expect(await refusal(admin.post(`${url}/${id}/cards`, { card_id }))).toEqual([409, 'duplicate_link']);
     expect(ids(await ok(viewer.get(`${url}/by-card/${card_id}`)))).toEqual([id]);
     expect((await admin.delete(`${url}/${id}/cards/${card_id}`)).status).toBe(204);
-    await undoLast();
+    await d.undoLast();
     expect(ids(await ok(viewer.get(`${url}/by-card/${card_id}?status=signed`)))).toEqual([id]);
-    expect(await told(since, viewer)).toMatchObject([
+    expect(await d.told(since, viewer)).toMatchObject([
       { event_type: 'adr_card.created', card_id, data: { adr_id: id } },
       { event_type: 'adr_card.deleted', card_id },
       { event_type: 'adr_card.created', card_id },
@@ -241,8 +213,8 @@ describe('a card', () => {
   });
 
   it('takes its links along when it is merged, and leaves the decision when it is deleted', async () => {
-    const [one, other] = [(await card()).id, (await card()).id];
-    const [both, alone] = [await adr(), await adr()];
+    const [one, other] = [(await d.card()).id, (await d.card()).id];
+    const [both, alone] = [await d.adr(), await d.adr()];
     for (const card_id of [one, other]) await ok(admin.post(`${url}/${both.id}/cards`, { card_id }));
     await ok(admin.post(`${url}/${alone.id}/cards`, { card_id: other }));
     const merged = await merge(admin, one, [other]);
@@ -254,14 +226,14 @@ describe('a card', () => {
     await ok(admin.post(`/api/v1/cards/${other}/archive`));
     await ok(admin.delete(`/api/v1/cards/${other}`));
     expect(await ok(viewer.get(`${url}/${alone.id}`))).toMatchObject({ linked_cards: [] });
-    await undoLast();
+    await d.undoLast();
     expect(await ok(viewer.get(`${url}/${alone.id}`))).toMatchObject({ linked_cards: [{ id: other }] });
   });
 });
 
 it('events and personal data are shown to those alone who may read decisions', async () => {
-  const since = await now();
-  const { id } = await adr();
+  const since = await d.now();
+  const { id } = await d.adr();
   await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
   const clerk = 'clerk';
   await t.services.db('roles').insert({
@@ -270,8 +242,8 @@ it('events and personal data are shown to those alone who may read decisions', a
     permissions: JSON.stringify({ 'inventory.view': true }),
   });
   const client = await t.as(clerk);
-  expect(await told(since, client)).toEqual([]);
-  expect(await told(since, viewer)).toHaveLength(2);
+  expect(await d.told(since, client)).toEqual([]);
+  expect(await d.told(since, viewer)).toHaveLength(2);
   const kept = (await ok(admin.get(`/api/v1/accounts/${member.userId}/personal-data`))).decisions;
   expect(kept.map(({ written }: { written: boolean }) => written)).toContain(false);
 });

@@ -6,10 +6,12 @@ import { differencesOf } from '../../../domain/signatures/signatures.revise.ts';
 import {
   actionsOf,
   askedToSign,
+  pendingIds,
   requireAction,
   type SigningAction,
   signature,
   signingActions,
+  withSignatory,
 } from '../../../domain/signatures/signatures.rules.ts';
 import { type Signatory, signedStatuses } from '../../../domain/signatures/signatures.types.ts';
 
@@ -20,7 +22,7 @@ it('a document takes these actions in these states, and no others', () => {
   const table = Object.fromEntries(signedStatuses.map((status) => [status, actionsOf(status)]));
   expect(table).toEqual({
     draft: ['edit', 'request'],
-    in_review: ['sign', 'recall', 'reject'],
+    in_review: ['sign', 'recall', 'reject', 'replace'],
     approved: ['edit', 'request'],
     signed: ['revise'],
   });
@@ -70,6 +72,28 @@ describe('signatures', () => {
       );
     }
   });
+});
+
+it('somebody else signs in the place of one who has not, and of nobody else', () => {
+  const cleo = '00000000-0000-4000-8000-0000000000cc';
+  const asked = askedToSign([anna, ben]);
+  const once = signature({ status: 'in_review', signatories: asked }, { userId: anna, at, hash: 'h' });
+  expect(pendingIds(once.signatories)).toEqual([ben]);
+  const replaced = withSignatory(once.signatories, ben, cleo);
+  expect(replaced).toEqual([once.signatories[0], askedToSign([cleo])[0]]);
+  expect(pendingIds(replaced)).toEqual([cleo]);
+  const code = (left: string, by: string) => {
+    try {
+      return withSignatory(once.signatories, left, by).length;
+    } catch (error) {
+      const { code: refused, errors } = error as { code: string; errors?: { field: string; code: string }[] };
+      return errors ? `${errors[0]!.field} ${errors[0]!.code}` : refused;
+    }
+  };
+  expect(code(cleo, ben)).toBe('user_id unknown_value');
+  expect(code(anna, cleo)).toBe('wrong_state');
+  expect(code(ben, ben)).toBe('new_user_id duplicate');
+  expect(code(ben, anna)).toBe('new_user_id duplicate');
 });
 
 describe('the hash of a content', () => {
