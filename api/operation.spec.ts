@@ -74,6 +74,8 @@ export interface OperationSpec<
   odata?: boolean;
   /** Whether errors of the protocol itself are messages of JSON-RPC, beside problem documents. */
   mcp?: boolean;
+  /** Whether errors are pages for those who ask for one, beside problem documents. */
+  html?: boolean;
   /** May answer a request whose caller holds the permission before its query and body are looked at. */
   early?: onRequestHookHandler;
   handler(input: {

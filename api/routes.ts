@@ -59,6 +59,8 @@ import { registerMetricsRoute } from './metrics/metrics.routes.ts';
 import { registerNotificationRoutes } from './notifications/notifications.routes.ts';
 import { registerODataRoutes } from './odata/odata.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
+import { registerPublicPortalRoutes } from './portals/portals.public.routes.ts';
+import { registerPortalRoutes } from './portals/portals.routes.ts';
 import { registerInitiativeRoutes } from './ppm/initiatives.routes.ts';
 import { registerPlanRoutes } from './ppm/plan.routes.ts';
 import { registerReferenceRoutes } from './reference/reference.routes.ts';
@@ -131,6 +133,8 @@ export const routeGroups: RouteGroup[] = [
   registerMitigationTaskRoutes,
   registerSurveyRoutes,
   registerSurveyAnswerRoutes,
+  registerPortalRoutes,
+  registerPublicPortalRoutes,
   registerDiagramRoutes,
   registerDiagramGroupRoutes,
   registerGenerateRoutes,

@@ -50,6 +50,7 @@ import * as decisions from './steps/0059-decisions.ts';
 import * as ppm from './steps/0060-ppm.ts';
 import * as bpm from './steps/0061-bpm.ts';
 import * as diagrams from './steps/0062-diagrams.ts';
+import * as webPortals from './steps/0063-web-portals.ts';
 import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
 import * as itsmOneWay from './steps/0068-itsm-one-way.ts';
@@ -107,6 +108,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0060-ppm', up: ppm.up },
   { name: '0061-bpm', up: bpm.up },
   { name: '0062-diagrams', up: diagrams.up },
+  { name: '0063-web-portals', up: webPortals.up },
   { name: '0064-reference-catalogues', up: referenceCatalogues.up },
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
   { name: '0068-itsm-one-way', up: itsmOneWay.up },

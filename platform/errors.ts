@@ -84,6 +84,7 @@ export const errorCodes = {
   session_required: { status: 403, title: 'A login of your own is needed' },
   sibling_name_taken: { status: 409, title: 'A sibling has this name' },
   single_tag: { status: 409, title: 'The group allows one tag' },
+  slug_taken: { status: 409, title: 'The slug is in use' },
   sso_refused: { status: 403, title: 'The account at the provider is not let in' },
   sso_required: { status: 403, title: 'People log in through the provider' },
   storage_refused: { status: 409, title: 'The storage refuses the file' },

@@ -76,6 +76,17 @@ export function orJsonRpc(responses: Record<string, OpenApiResponse>): Record<st
   );
 }
 
+/** The error answers of a page: problem documents, or pages for those who ask for one. */
+export function orPage(responses: Record<string, OpenApiResponse>): Record<string, OpenApiResponse> {
+  const page = { schema: { type: 'string' } };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      { ...response, content: { ...response.content, 'text/html': page } },
+    ]),
+  );
+}
+
 /** What is answered when nothing that an operation of SCIM says of itself applies. */
 export function otherScimResponse(): OpenApiResponse {
   const { description, headers } = otherResponse();

@@ -11,6 +11,7 @@ import {
   errorResponses,
   odataErrors,
   orJsonRpc,
+  orPage,
   otherODataResponse,
   otherScimResponse,
   scimErrorResponses,
@@ -61,6 +62,7 @@ function errorsOf(spec: OperationSpec, codes: ErrorCode[]): Record<string, OpenA
   if (spec.scim) return scimErrorResponses(codes);
   const responses = errorResponses(codes);
   if (spec.mcp) return orJsonRpc(responses);
+  if (spec.html) return orPage(responses);
   if (!spec.odata) return responses;
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [status, odataErrors(response)]),

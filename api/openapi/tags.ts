@@ -14,6 +14,10 @@ export const tags = [
   { name: 'Bookmarks', description: 'Saved views of the inventory, shared with others and read as OData' },
   { name: 'Surveys', description: 'What stakeholders are asked about their cards, and what they answer' },
   {
+    name: 'Web portals',
+    description: 'What of one card type the public sees, as JSON and as a page',
+  },
+  {
     name: 'Diagrams',
     description: 'Drawings that know their cards, groups of them, and those that are made here',
   },

@@ -11,6 +11,7 @@ import {
 } from '../../platform/errors.ts';
 import { sendODataError } from '../odata/odata.errors.ts';
 import { scimCode } from '../operation.spec.ts';
+import { sendErrorPage, wantsPage } from '../portals/page/portal.error.ts';
 import type { App } from '../types.ts';
 
 /** When to try again while the database is away. */
@@ -62,6 +63,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
   if (/^\/scim\/v2(\/|$)/.test(request.url)) return sendScimError(request, reply, error);
+  if (wantsPage(request)) return sendErrorPage(request, reply, error);
   if (/^\/odata\/v4(\/|\?|$)/.test(request.url)) return sendODataError(request, reply, error);
   return reply
     .code(error.status)

@@ -1,8 +1,19 @@
 import type { Db } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
-/** Hits allowed in one minute, counted by network address and by account name each; messages of MCP by account. */
-export const throttleLimits = { login: 10, register: 5, password: 5, setup: 5, sso: 20, mcp: 600 } as const;
+/**
+ * Hits allowed in one minute, counted by network address and by account name each; messages of MCP by account, requests
+ * to web portals by address.
+ */
+export const throttleLimits = {
+  login: 10,
+  register: 5,
+  password: 5,
+  setup: 5,
+  sso: 20,
+  mcp: 600,
+  portal: 300,
+} as const;
 
 export type Throttled = keyof typeof throttleLimits;
 

@@ -36,6 +36,8 @@ const kept: Record<string, string> = {
     from compliance_findings f where f.reviewed_by = ?::uuid order by f.id desc`,
   diagrams: `select json_build_object('id', d.id, 'name', d.name, 'created_at', utc(d.created_at)) as item
     from diagrams d where d.created_by = ?::uuid order by d.id desc`,
+  web_portals: `select json_build_object('id', p.id, 'name', p.name, 'slug', p.slug, 'created_at', utc(p.created_at)) as item
+    from web_portals p where p.created_by = ?::uuid order by p.id desc`,
   status_reports: `select json_build_object('id', r.id, 'card_id', r.card_id, 'report_date', r.report_date) as item
     from ppm_reports r where r.reporter_id = ?::uuid order by r.id desc`,
   project_risks: `select json_build_object('id', r.id, 'card_id', r.card_id, 'title', r.title) as item

@@ -10,6 +10,7 @@ import { diagramUndo } from '../diagrams/diagrams.events.ts';
 import { duplicateUndo } from '../duplicates/duplicates.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
+import { portalUndo } from '../portals/portals.events.ts';
 import { ppmUndo } from '../ppm/ppm.undo.ts';
 import { riskUndo } from '../risks/risks.events.ts';
 import { savedReportUndo } from '../saved-reports/saved-reports.events.ts';
@@ -35,6 +36,7 @@ export const undoSpecs: UndoSpec[] = [
   diagramUndo,
   mergeUndo,
   notificationUndo,
+  portalUndo,
   ppmUndo,
   riskUndo,
   settingUndo,

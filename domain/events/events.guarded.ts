@@ -34,6 +34,7 @@ const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
   risk_mitigation_task: 'risks.view',
   survey: 'surveys.manage',
   survey_response: 'surveys.manage',
+  web_portal: 'web_portals.manage',
 };
 
 const isKept = (caller: Caller, kind: string): boolean =>

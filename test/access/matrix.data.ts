@@ -24,6 +24,7 @@ import { mcpRows } from './matrix/mcp.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
+import { portalRows } from './matrix/portals.data.ts';
 import { ppmRows } from './matrix/ppm.data.ts';
 import { referenceRows } from './matrix/reference.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
@@ -233,6 +234,7 @@ export const table: Row[] = [
   bpmRows,
   complianceRows,
   diagramRows,
+  portalRows,
   ppmRows,
   riskRows,
   referenceRows,

@@ -15,6 +15,7 @@ import { decisionActs } from './acts/decisions.ts';
 import { diagramActs } from './acts/diagrams.ts';
 import { findingActs } from './acts/findings.ts';
 import { type Act, createHand, type Tally } from './acts/hand.ts';
+import { portalActs } from './acts/portals.ts';
 import { ppmActs } from './acts/ppm.ts';
 import { riskActs } from './acts/risks.ts';
 import { workspaceActs } from './acts/workspace.ts';
@@ -37,6 +38,7 @@ const all = chosen(
   findingActs,
   decisionActs,
   diagramActs,
+  portalActs,
   ppmActs,
   riskActs,
   bpmActs,

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { Html, html, type Part } from './portal.html.ts';
+
+/** The page's colours; text has a contrast of at least 4.5 to what it stands on (WCAG 2.2, 1.4.3). */
+export const palette = {
+  text: '#1b1f24',
+  muted: '#4b5563',
+  link: '#0b4f96',
+  ground: '#ffffff',
+  panel: '#f3f5f8',
+  line: '#6b7686',
+} as const;
+
+const style = `
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 72rem; padding: 0 1rem 3rem; color: ${palette.text}; background: ${palette.ground};
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+a { color: ${palette.link}; }
+a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible, main:focus-visible {
+  outline: 3px solid ${palette.link}; outline-offset: 2px; }
+.skip { position: absolute; left: 1rem; top: -4rem; padding: .5rem 1rem; background: ${palette.link}; color: ${palette.ground}; }
+.skip:focus { top: .5rem; }
+header { padding: 1.5rem 0 .5rem; border-bottom: 1px solid ${palette.line}; }
+header img { display: block; max-height: 3rem; max-width: 14rem; margin-bottom: .5rem; }
+header p { margin: .25rem 0; color: ${palette.muted}; white-space: pre-line; }
+h1 { margin: 0; font-size: 1.75rem; line-height: 1.25; }
+h2 { font-size: 1.25rem; margin: 1.25rem 0 .5rem; }
+h3 { font-size: 1.1rem; margin: 0; }
+form { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: .75rem 1rem; align-items: end;
+  margin: 1rem 0; padding: 1rem; background: ${palette.panel}; }
+label { display: block; }
+input, select { display: block; width: 100%; min-height: 2.5rem; padding: .35rem .5rem; font: inherit; color: ${palette.text};
+  background: ${palette.ground}; border: 1px solid ${palette.line}; }
+button { min-height: 2.5rem; padding: .35rem 1.25rem; font: inherit; color: ${palette.ground}; background: ${palette.link};
+  border: 1px solid ${palette.link}; cursor: pointer; }
+.cards { list-style: none; margin: 0; padding: 0; display: grid; gap: 1rem;
+  grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); }
+.cards > li { padding: 1rem; border: 1px solid ${palette.line}; }
+.cards > li:target { outline: 3px solid ${palette.link}; }
+.about { margin: .5rem 0; white-space: pre-line; }
+dl { margin: .5rem 0 0; }
+dl > div { margin-top: .35rem; }
+dt { color: ${palette.muted}; font-size: .875rem; }
+dd { margin: 0; white-space: pre-line; }
+dd ul { margin: 0; padding-left: 1.1rem; white-space: normal; }
+.dot { display: inline-block; width: .7em; height: .7em; margin-right: .35em; }
+nav ul { display: flex; flex-wrap: wrap; gap: 1rem; list-style: none; padding: 0; margin: 1.25rem 0 0; }
+@media print { form, nav, .skip { display: none; } }
+`;
+
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/** This one style, pictures and forms of this service alone; no script, no frame, nothing from elsewhere. */
+export const pagePolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${styleHash}'`,
+  "img-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export interface DocumentParts {
+  title: string;
+  /** Whether search engines may list it. */
+  indexed: boolean;
+  /** Whether the workspace has an icon of its own. */
+  icon: boolean;
+  body: Part;
+}
+
+/** A whole page. */
+export function document({ title, indexed, icon, body }: DocumentParts): string {
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+${indexed ? null : html`<meta name="robots" content="noindex" />`}
+<title>${title}</title>
+${icon ? html`<link rel="icon" href="/api/v1/settings/favicon" />` : html`<link rel="icon" href="data:," />`}
+<style>${new Html(style)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.text;
+}

@@ -1,0 +1,326 @@
+import Type from 'typebox';
+import { SLUG_PATTERN } from '../../domain/portals/portals.rules.ts';
+import { closed, listQuery, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+
+const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const Key = Type.String({ minLength: 1, maxLength: 100 });
+const Count = Type.Integer({ minimum: 0 });
+
+const Slug = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: SLUG_PATTERN,
+  description: 'Lower-case words and digits, joined by single hyphens; unique',
+});
+
+const Filters = Type.Object(
+  {
+    subtypes: Type.Optional(Type.Array(Key, { maxItems: 100 })),
+    tag_ids: Type.Optional(Type.Array(Uuid, { maxItems: 100, description: 'Cards with one of the tags' })),
+    filter: Type.Optional(
+      Type.String({ maxLength: 4000, description: 'In the filter language; not about costs or people' }),
+    ),
+  },
+  { ...closed, description: 'Which active cards of the type are shown; absent or empty: all' },
+);
+
+const DisplayFields = Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
+  maxItems: 100,
+  description:
+    'All that is shown of a card besides its name: `subtype`, `description`, `lifecycle`, `approval_status`, `data_quality`, `tags`, `updated_at`, attributes as `attributes.<key>` or by their key alone, and the names of related cards as `relations.<relation type>`; never costs',
+});
+
+const Config = Type.Object(
+  {
+    sort_by: Type.Optional(
+      Type.String({ maxLength: 120, description: 'The usual order: `name`, or by what is shown' }),
+    ),
+    sort_dir: Type.Optional(oneOf('asc', 'desc')),
+    indexed: Type.Optional(
+      Type.Boolean({ description: 'Whether search engines may list the page; not unless this is true' }),
+    ),
+  },
+  { ...closed, description: 'How cards are shown' },
+);
+
+const members = {
+  description: Type.Optional(Nullable(Type.String({ maxLength: 10_000 }))),
+  filters: Type.Optional(Nullable(Filters)),
+  display_fields: Type.Optional(Nullable(DisplayFields)),
+  card_config: Type.Optional(Nullable(Config)),
+};
+const Name = Type.String({ minLength: 1, maxLength: 200 });
+export const PortalCreateBody = Type.Object(
+  {
+    name: Name,
+    slug: Slug,
+    card_type: Key,
+    ...members,
+    is_published: Type.Boolean({ default: false, description: 'Whether the public sees it' }),
+  },
+  closed,
+);
+export const PortalPatchBody = Type.Object(
+  {
+    name: Type.Optional(Name),
+    slug: Type.Optional(Slug),
+    card_type: Type.Optional(Key),
+    ...members,
+    is_published: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+const portal = {
+  id: Uuid,
+  name: Type.String(),
+  slug: Type.String(),
+  description: Nullable(Type.String()),
+  card_type: Type.String(),
+  filters: OpenObject,
+  display_fields: Type.Array(Type.String()),
+  card_config: OpenObject,
+  is_published: Type.Boolean(),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export const PortalSchema = Type.Object(portal, { $id: 'WebPortal', ...closed });
+/** A portal in a list, cut to the members that were asked for. */
+export const PortalItemSchema = Type.Partial(Type.Object(portal), { $id: 'WebPortalItem', ...closed });
+
+export const PortalListQuery = listQuery(['name', 'slug', 'created_at', 'updated_at'], 'name', {
+  is_published: Type.Optional(Type.Boolean({ description: 'Only published ones, or only drafts' })),
+  card_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those about this type' })),
+});
+
+export const SlugParams = Type.Object(
+  { slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }) },
+  closed,
+);
+
+const Translations = OpenObject;
+const ShownFieldSchema = Type.Object(
+  {
+    key: Type.String(),
+    label: Type.String(),
+    type: Type.String(),
+    options: Type.Optional(Type.Array(OpenObject)),
+    translations: Type.Optional(Translations),
+  },
+  closed,
+);
+
+export const PublicPortalSchema = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    slug: Type.String(),
+    description: Nullable(Type.String()),
+    card_type: Type.String(),
+    filters: Type.Null({ description: 'How cards are chosen is not told' }),
+    display_fields: Type.Array(Type.String(), { description: 'What is shown now' }),
+    card_config: Type.Object(
+      { sort_by: Type.String(), sort_dir: oneOf('asc', 'desc'), indexed: Type.Boolean() },
+      closed,
+    ),
+    type_info: Type.Object(
+      {
+        key: Type.String(),
+        label: Type.String(),
+        icon: Nullable(Type.String()),
+        color: Nullable(Type.String()),
+        fields_schema: Type.Array(
+          Type.Object(
+            {
+              section: Type.String(),
+              fields: Type.Array(ShownFieldSchema),
+              translations: Type.Optional(Translations),
+            },
+            closed,
+          ),
+          { description: 'The shown attributes' },
+        ),
+        subtypes: Type.Array(
+          Type.Object(
+            {
+              key: Type.String(),
+              label: Type.String(),
+              translations: Translations,
+              hidden_fields: Type.Array(Type.String()),
+            },
+            closed,
+          ),
+          { description: 'Empty unless subtypes are shown' },
+        ),
+        translations: Translations,
+      },
+      closed,
+    ),
+    relation_types: Type.Array(
+      Type.Object(
+        {
+          key: Type.String(),
+          label: Type.String(),
+          reverse_label: Nullable(Type.String()),
+          source_type_key: Type.String(),
+          target_type_key: Type.String(),
+          other_type_key: Type.String(),
+          other_type_label: Type.String(),
+          translations: Translations,
+        },
+        closed,
+      ),
+      { description: 'The shown relations' },
+    ),
+    tag_groups: Type.Array(
+      Type.Object(
+        {
+          id: Uuid,
+          name: Type.String(),
+          tags: Type.Array(
+            Type.Object({ id: Uuid, name: Type.String(), color: Nullable(Type.String()) }, closed),
+          ),
+        },
+        closed,
+      ),
+      { description: 'The tags that shown cards have; empty unless tags are shown' },
+    ),
+  },
+  { $id: 'PublicWebPortal', ...closed },
+);
+
+const PublicCard = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    type: Type.String(),
+    subtype: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    lifecycle: Nullable(OpenObject),
+    attributes: OpenObject,
+    approval_status: Nullable(Type.String()),
+    data_quality: Nullable(Type.Number()),
+    tags: Type.Array(
+      Type.Object(
+        { id: Uuid, name: Type.String(), color: Nullable(Type.String()), group_name: Type.String() },
+        closed,
+      ),
+    ),
+    relations: Type.Array(
+      Type.Object(
+        {
+          type: Type.String(),
+          related_id: Uuid,
+          related_name: Type.String(),
+          related_type: Type.String(),
+          direction: oneOf('outgoing', 'incoming'),
+        },
+        closed,
+      ),
+      { maxItems: 100, description: 'The first 100 by type and name' },
+    ),
+    stakeholders: Type.Array(Type.Object({ role: Type.String(), user_display_name: Type.String() }, closed), {
+      maxItems: 0,
+      description: 'Always empty: nobody is named to the public',
+    }),
+    updated_at: Nullable(Timestamp),
+  },
+  { ...closed, description: 'What the portal does not show is null or empty' },
+);
+
+const page = {
+  total: Count,
+  page: Type.Integer({ minimum: 1 }),
+  page_size: Type.Integer({ minimum: 1, maximum: 100 }),
+};
+export const PublicCardsSchema = Type.Object(
+  { items: Type.Array(PublicCard), ...page },
+  { $id: 'PublicWebPortalCards', ...closed },
+);
+export const PortalOptionsSchema = Type.Object(
+  { items: Type.Array(Type.Object({ id: Uuid, name: Type.String() }, closed)), ...page },
+  { $id: 'WebPortalRelationOptions', ...closed },
+);
+
+const PageNumber = Type.Integer({
+  minimum: 1,
+  maximum: 10_000,
+  default: 1,
+  description: 'From 1; not beyond the first 10,000',
+});
+const paged = {
+  page: PageNumber,
+  page_size: Type.Integer({ minimum: 1, maximum: 100, default: 24, description: 'Items on a page' }),
+};
+const Search = (what: string) =>
+  Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} all hold` }));
+
+export const PortalOptionsQuery = Type.Object(
+  {
+    type_key: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'A shown relation type, or the card type at its other end',
+    }),
+    search: Search('their names must'),
+    ...paged,
+  },
+  closed,
+);
+const JsonText = (description: string, example: object) =>
+  Type.Optional(Type.String({ maxLength: 10_000, description, examples: [JSON.stringify(example)] }));
+
+export const PublicCardsQuery = Type.Object(
+  {
+    search: Search('the name and, where it is shown, the description must'),
+    subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Where subtypes are shown' })),
+    tag_ids: Type.Optional(
+      Type.String({
+        maxLength: 4000,
+        description:
+          'Ids, separated by commas, where tags are shown: of one group one must fit, of several groups all',
+      }),
+    ),
+    related_type: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Cards with a relation of this shown type, or to cards of this type',
+      }),
+    ),
+    related_id: Type.Optional(Uuid),
+    relation_filters: JsonText('JSON: ids of related cards, one of which must fit, by keys as `related_type`', {
+      relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
+    }),
+    attr_filters: JsonText('JSON: values, one of which must fit, by shown attribute', {
+      businessCriticality: ['missionCritical'],
+    }),
+    ...paged,
+    sort_by: Type.Optional(
+      Type.String({
+        maxLength: 120,
+        description: 'What the portal shows, such as `name` or `attributes.<key>`; default: as the portal says',
+      }),
+    ),
+    sort_dir: Type.Optional(oneOf('asc', 'desc')),
+  },
+  closed,
+);
+
+export const PortalPageQuery = Type.Object(
+  {
+    search: Type.Optional(Type.String({ maxLength: 200 })),
+    filter: Type.Optional(
+      Type.Array(Type.String({ maxLength: 600 }), {
+        maxItems: 60,
+        description:
+          'What is chosen, as `subtype:key`, `tag:id`, `attributes.key:value` or `relations.type:id`; empty ones say nothing',
+      }),
+    ),
+    sort: Type.Optional(
+      Type.String({ maxLength: 121, description: 'A field, with a hyphen in front for the falling order' }),
+    ),
+    page: PageNumber,
+  },
+  closed,
+);

@@ -1,0 +1,129 @@
+import { EstateError, invalidField } from '../../platform/errors.ts';
+import { throttle } from '../access/access.throttle.ts';
+import { cardsTopic } from '../cards/cards.events.ts';
+import type { Ctx } from '../context.ts';
+import { createKept } from '../lists/lists.kept.ts';
+import type { JsonText } from '../lists/lists.types.ts';
+import { relationsTopic } from '../relations/relations.events.ts';
+import { askedCards, cardsPage, countCards } from './portals.cards.ts';
+import { definePortal } from './portals.definition.ts';
+import { PORTALS_TOPIC } from './portals.events.ts';
+import { type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
+import { MOST_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
+import { type Shown, shownOf } from './portals.rules.ts';
+import { asReader, createPortalStore } from './portals.store.ts';
+import type { PortalRow } from './portals.types.ts';
+
+/** Who asks, and what the process knows of the time of asking. */
+export interface PortalVisit {
+  ctx: Ctx;
+  /** Versions of the topics as they were after the request arrived: the answer is at least as new. */
+  topics: ReadonlyMap<string, number>;
+  /** The network address, whose requests are counted. */
+  address: string;
+}
+
+/** A portal as it is shown now. */
+export interface OpenPortal {
+  /** Whether search engines may list it. */
+  indexed: boolean;
+  /** Its public definition. */
+  definition(): Promise<JsonText>;
+  /** A page of its cards. @throws EstateError 422 for what it does not offer. */
+  cards(query: PortalQuery): Promise<JsonText>;
+  /** A page of the cards to which its cards are related. @throws EstateError 422 for a relation that it does not show. */
+  options(query: OptionsQuery): Promise<JsonText>;
+}
+
+/** The published portals, with answers that are kept until what they show changes. */
+export interface PublicPortals {
+  /**
+   * Opens a portal for one request, which counts for the address whether there is a portal or not.
+   * @throws EstateError `too_many_requests`; `not_found`, the same for a draft, for one whose type is hidden, and for none.
+   */
+  open(visit: PortalVisit, slug: string): Promise<OpenPortal>;
+}
+
+/** Characters of answers that one process keeps. */
+const KEPT_LENGTH = 16 * 1024 * 1024;
+const KEPT_TOTALS = 5_000;
+
+export function createPublicPortals(): PublicPortals {
+  const store = createPortalStore();
+  const answers = createKept<string>(KEPT_LENGTH, (text) => text.length + 500);
+  const totals = createKept<number>(KEPT_TOTALS, () => 1);
+
+  return {
+    async open({ ctx: caller, topics, address }, slug) {
+      await throttle(caller.db, 'portal', [`address ${networkOf(address)}`]);
+      const version = topics.get(PORTALS_TOPIC) ?? 0;
+      const row = await store.find(caller.db, slug, version);
+      const shown = row && shownOf(caller.metamodel, row);
+      if (!row || !shown) throw new EstateError('not_found', 'There is no web portal at this address.');
+      const ctx = asReader(caller);
+      const state = stateOf(ctx, version, row, shown, topics);
+      const keep = (asked: unknown, make: () => Promise<string>) =>
+        answers.get(JSON.stringify([state, asked]), make);
+      return {
+        indexed: row.card_config.indexed ?? false,
+        definition: () =>
+          keep('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),
+        async cards(query) {
+          const asked = readQuery(shown, row.card_config, query);
+          return await keep(asked, async () => {
+            const where = await askedCards(ctx, row, shown, asked);
+            const { page, size, sort: _, dir: __, ...rest } = asked;
+            const total = await totals.get(JSON.stringify([state, rest]), () => countCards(ctx.db, where));
+            const items = (page - 1) * size < total ? await cardsPage(ctx, shown, asked, where) : '[]';
+            return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;
+          });
+        },
+        async options(query) {
+          const relations = optionRelations(shown, query);
+          const { search, page, page_size } = query;
+          if (page * page_size > MOST_PAGED) {
+            throw invalidField('page', 'too_deep', `only the first ${MOST_PAGED} can be paged through: search`);
+          }
+          const keys = relations.map(({ type }) => type.key);
+          return await keep(['options', keys, search?.trim() ?? '', page, page_size], () =>
+            optionsPage(ctx, row, relations, query),
+          );
+        },
+      };
+    },
+  };
+}
+
+/** All that an answer follows from, but for the question: another whenever one of its parts changes. */
+function stateOf(
+  ctx: Ctx,
+  version: number,
+  row: PortalRow,
+  shown: Shown,
+  topics: PortalVisit['topics'],
+): unknown {
+  // a filter may look anywhere
+  if (row.filters.filter !== undefined) return [row.id, version, ctx.metamodel.version, ...topics];
+  const related = [...shown.relations.values()].flatMap(({ type, other }) => [
+    relationsTopic(type.key),
+    cardsTopic(other),
+  ]);
+  const versions = [cardsTopic(row.card_type), ...related].map((topic) => topics.get(topic) ?? 0);
+  return [row.id, version, ctx.metamodel.version, ...versions];
+}
+
+/** Whose requests are counted together: one IPv4 address, or the network (/64) of an IPv6 address, which one host has whole. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped) return mapped[1]!;
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('%')[0]!.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, '').toLowerCase())
+    .join(':')}::/64`;
+}

@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { DOMParser } from '@xmldom/xmldom';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import xpath from 'xpath';
+import { palette } from '../../../api/portals/page/portal.document.ts';
+import { escapeHtml } from '../../../api/portals/page/portal.html.ts';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { createLandscape, type Landscape, makePortal, uncounted } from './portals.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let land: Landscape;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  land = await createLandscape(admin);
+});
+beforeEach(() => uncounted(t));
+afterAll(() => t.close());
+
+const all = [
+  ...['subtype', 'description', 'lifecycle', 'approval_status', 'data_quality', 'tags', 'updated_at'],
+  ...['grade', 'channels', 'seats', 'open', 'home', 'relations.soldBy', 'relations.haunts'],
+];
+const open = (slug: string, query = '', headers: Record<string, string> = {}) =>
+  t.anonymous.get(`/portal/${slug}${query}`, headers);
+
+/** What a page says: the page is written so that it is XML as well, which is read strictly. */
+function read(answer: TestAnswer) {
+  const faults: unknown[] = [];
+  const onError = (_level: string, message: string) => void faults.push(message);
+  const page = new DOMParser({ onError }).parseFromString(answer.text, 'text/xml');
+  expect(faults).toEqual([]);
+  const nodes = (path: string) => xpath.select(path, page as never) as Element[];
+  const texts = (path: string) => nodes(path).map(({ textContent }) => textContent!.trim());
+  const values = (path: string) => nodes(path).map(({ nodeValue }) => nodeValue!);
+  return { nodes, texts, values };
+}
+
+describe('the page of a portal', () => {
+  it('shows cards with what the portal shows, and can be used without a script', async () => {
+    const { slug } = await makePortal(admin, { description: 'All of them.', display_fields: all });
+    const answer = await open(slug);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    const page = read(answer);
+    expect(page.texts('//title')).toEqual(['Products']);
+    expect(page.values('/html/@lang')).toEqual(['en']);
+    expect(page.texts('//h1 | //h2 | //h3')).toEqual(['Products', 'Product', 'Alpha Desk', 'Beta Desk']);
+    expect(page.texts('//main//*[@role="status"]')).toEqual(['2 cards, page 1 of 1']);
+    // the first thing that is reached leads past the form; its target is there
+    expect(page.values('(//a)[1]/@href')).toEqual(['#cards']);
+    expect(page.nodes('//main[@id="cards"][@tabindex="-1"]')).toHaveLength(1);
+    // each card can be linked to
+    expect(page.values(`//li[@id="card-${land.ids.alpha}"]//h3/a/@href`)).toEqual([`#card-${land.ids.alpha}`]);
+    const facts = `//li[@id="card-${land.ids.alpha}"]//dl/div`;
+    const labels = page.texts(`${facts}/dt`);
+    expect(labels).toEqual([
+      ...['Subtype', 'Life cycle', 'Approval', 'Data quality', 'Tags', 'Last changed', 'grade', 'channels'],
+      ...['seats', 'open', 'home', 'is sold by (Vendor)', 'is haunted by (Ghost)'],
+    ]);
+    const said = Object.fromEntries(labels.map((label, n) => [label, page.texts(`${facts}/dd`)[n]]));
+    expect(said).toMatchObject({
+      ...{ Subtype: 'Tool', Approval: 'Draft', grade: 'GOLD', seats: '5', open: 'Yes' },
+      ...{ 'Life cycle': 'Active: 2024-01-31', channels: 'WEBSHOP', Tags: 'Colour: RedMood: Blue' },
+    });
+    expect(page.texts(`//li[@id="card-${land.ids.alpha}"]//p`)).toEqual(['Pays the wages.']);
+    expect(page.values('//a[starts-with(@href, "https:")]/@rel')).toEqual(['noopener noreferrer nofollow']);
+    // every field has its label, and every id is there once
+    const fields = page.values('//input/@id | //select/@id');
+    expect(page.values('//form//label/@for')).toEqual(fields);
+    expect(fields).toEqual([
+      ...['search', 'subtype', 'tag-0', 'tag-1', 'attribute-0', 'attribute-1', 'attribute-3'],
+      ...['relation-0', 'relation-1', 'sort'],
+    ]);
+    const ids = page.values('//@id');
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(page.nodes('//script | //@style | //@*[starts-with(name(), "on")] | //iframe')).toEqual([]);
+  });
+
+  it('lets browsers run, load and list nothing else', async () => {
+    const { slug } = await makePortal(admin);
+    const answer = await open(slug);
+    const style = /<style>([^]*?)<\/style>/.exec(answer.text)![1]!;
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(answer.headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    );
+    expect(answer.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex',
+      'cache-control': 'public, max-age=30',
+    });
+    expect(read(answer).values('//meta[@name="robots"]/@content')).toEqual(['noindex']);
+    const again = await open(slug, '', { 'if-none-match': answer.headers.etag! });
+    expect([again.status, again.text]).toEqual([304, '']);
+    const listed = await makePortal(admin, { card_config: { indexed: true } });
+    const page = await open(listed.slug);
+    expect([page.headers['x-robots-tag'], read(page).nodes('//meta[@name="robots"]')]).toEqual([undefined, []]);
+  });
+
+  it('searches, filters, orders and pages by its address', async () => {
+    const { slug } = await makePortal(admin, { display_fields: all });
+    const shown = async (query: string) => read(await open(slug, query)).texts('//h3');
+    expect(await shown('?search=wages')).toEqual(['Alpha Desk']);
+    expect(await shown('?filter=attributes.grade:silver&filter=&filter=tag:')).toEqual(['Beta Desk']);
+    expect(await shown('?filter=attributes.open:true&filter=attributes.seats:5')).toEqual(['Alpha Desk']);
+    expect(await shown(`?filter=tag:${land.tags.red}&filter=tag:${land.tags.blue}`)).toEqual(['Alpha Desk']);
+    expect(await shown('?filter=subtype:service')).toEqual([]);
+    expect(await shown('?sort=-attributes.seats')).toEqual(['Beta Desk', 'Alpha Desk']);
+    expect(await shown('?page=9')).toEqual([]);
+    // a related card's name leads to the cards that have it; what is chosen stays chosen
+    const page = read(await open(slug, '?search=desk'));
+    const [to] = page.values('//dd//a[.="Acme"]/@href');
+    expect(to).toBe(`/portal/${slug}?search=desk&filter=relations.soldBy%3A${land.ids.acme}`);
+    const followed = read(await t.anonymous.get(to!));
+    expect(followed.texts('//h3')).toEqual(['Alpha Desk']);
+    expect(followed.texts('//option[@selected]')).toEqual(['Acme']);
+    expect(followed.values('//input/@value')).toEqual(['desk']);
+    const blue = read(await open(slug, `?filter=tag:${land.tags.red}&filter=tag:${land.tags.unused}`));
+    expect(blue.texts('//option[@selected]')).toEqual(['Red', land.tags.unused]);
+  });
+
+  it('leads from page to page', async () => {
+    for (let n = 0; n < 25; n += 1) {
+      const made = await admin.post('/api/v1/cards', { type: 'Ghost', name: `Ghost ${n}` });
+      expect(made.status).toBe(201);
+    }
+    const { slug } = await makePortal(admin, { card_type: 'Ghost' });
+    const links = async (query = '') => read(await open(slug, query)).values('//nav//a/@rel');
+    expect(await links()).toEqual(['next']);
+    expect(await links('?page=2')).toEqual(['first', 'prev']);
+    expect(await links('?page=9')).toEqual(['first', 'prev']);
+    const second = read(await open(slug, '?search=ghost&page=2'));
+    expect(second.texts('//h3')).toHaveLength(1);
+    expect(second.texts('//title')).toEqual(['Products – page 2']);
+    expect(second.values('//a[@rel="prev"]/@href')).toEqual([`/portal/${slug}?search=ghost`]);
+  });
+
+  it('escapes whatever people have written', async () => {
+    const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;\u202e\u0001`;
+    const [card] = [
+      await admin.post('/api/v1/cards', {
+        type: 'Product',
+        name: `Hostile ${hostile}`,
+        description: hostile,
+        attributes: { home: 'https://x.example/?"><script>' },
+      }),
+    ];
+    expect(card.status, card.text).toBe(201);
+    const vendor = await admin.post('/api/v1/cards', { type: 'Vendor', name: `Vendor ${hostile}` });
+    const relation = { type: 'soldBy', source_id: card.body.id, target_id: vendor.body.id };
+    expect((await admin.post('/api/v1/relations', relation)).status).toBe(201);
+    const { slug } = await makePortal(admin, { name: hostile, description: hostile, display_fields: all });
+    await admin.patch('/api/v1/settings/app-title', { app_title: '<b>Estate & "Co"</b>' });
+    const answer = await open(slug, `?search=${encodeURIComponent(`hostile"'><script>`)}`);
+    await admin.patch('/api/v1/settings/app-title', { app_title: '' });
+    expect(answer.status, answer.text).toBe(200);
+    const page = read(answer);
+    expect(page.nodes('//script | //img | //b | //@onerror')).toEqual([]);
+    const printed = hostile.replace('\u0001', '\ufffd');
+    expect(page.texts('//h1')).toEqual([printed]);
+    expect(page.texts('//h3')).toEqual([`Hostile ${printed}`]);
+    expect(page.values('//input/@value')).toEqual([`hostile"'><script>`]);
+    expect(page.texts('//header/p')[0]).toBe('<b>Estate & "Co"</b>');
+    expect(escapeHtml(`<>&"'`)).toBe('&lt;&gt;&amp;&quot;&#39;');
+  });
+
+  it('tells failures to people as a page, and to programs as ever', async () => {
+    const { slug } = await makePortal(admin, { is_published: false });
+    const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const [address, status] of [
+      [slug, 404],
+      ['none', 404],
+      [`${slug}?page=x`, 422],
+    ] as const) {
+      const answer = await open(address, '', html);
+      expect(answer.status, address).toBe(status);
+      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+      expect(answer.headers['cache-control']).toBe('no-store');
+      expect(read(answer).texts('//h1')).toHaveLength(1);
+      expect((await open(address)).headers['content-type']).toContain('application/problem+json');
+    }
+    const published = await makePortal(admin);
+    const refused = await open(published.slug, '?filter=attributes.%3Cb%3E:1', html);
+    expect(refused.status).toBe(422);
+    expect(read(refused).values('//a/@href')).toEqual([`/portal/${published.slug}`]);
+    for (const query of ['?other=1', '?filter=name', '?filter=stakeholder.x:1', '?sort=-attributes.price']) {
+      expect((await open(published.slug, query)).status, query).toBe(422);
+    }
+  });
+
+  it('has text that can be read on what it stands on', () => {
+    const light = (color: string) => {
+      const [r, g, b] = [1, 3, 5].map((at) => {
+        const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      }) as [number, number, number];
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const contrast = (a: string, b: string) => {
+      const [low, high] = [light(a), light(b)].sort((x, y) => x - y) as [number, number];
+      return (high + 0.05) / (low + 0.05);
+    };
+    for (const text of [palette.text, palette.muted, palette.link]) {
+      for (const ground of [palette.ground, palette.panel]) {
+        expect(contrast(text, ground), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5);
+      }
+    }
+    // borders of fields: WCAG 1.4.11
+    expect(contrast(palette.line, palette.ground)).toBeGreaterThanOrEqual(3);
+  });
+});
