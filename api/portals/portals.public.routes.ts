@@ -104,7 +104,11 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
       const portal = await open(request, params.slug);
       const form = await readForm(portal, query);
       const { values } = await settingsOf(services, request);
-      const workspace = { title: values.app_title, logo: values.logo !== null, icon: values.favicon !== null };
+      const workspace = {
+        title: values.app_title,
+        logo: values.logo !== null,
+        icon: values.favicon !== null,
+      };
       const page = portalPage({ ...form, workspace });
       return shownBy(portal, reply)
         .header('content-type', 'text/html; charset=utf-8')

@@ -158,6 +158,7 @@ export const PersonalDataSchema = Type.Object(
     identities: rows,
     survey_answers: rows,
     compliance_reviews: rows,
+    web_portals: rows,
     diagrams: rows,
     status_reports: rows,
     project_risks: rows,

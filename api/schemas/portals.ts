@@ -289,9 +289,12 @@ export const PublicCardsQuery = Type.Object(
       }),
     ),
     related_id: Type.Optional(Uuid),
-    relation_filters: JsonText('JSON: ids of related cards, one of which must fit, by keys as `related_type`', {
-      relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
-    }),
+    relation_filters: JsonText(
+      'JSON: ids of related cards, one of which must fit, by keys as `related_type`',
+      {
+        relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
+      },
+    ),
     attr_filters: JsonText('JSON: values, one of which must fit, by shown attribute', {
       businessCriticality: ['missionCritical'],
     }),
@@ -299,7 +302,8 @@ export const PublicCardsQuery = Type.Object(
     sort_by: Type.Optional(
       Type.String({
         maxLength: 120,
-        description: 'What the portal shows, such as `name` or `attributes.<key>`; default: as the portal says',
+        description:
+          'What the portal shows, such as `name` or `attributes.<key>`; default: as the portal says',
       }),
     ),
     sort_dir: Type.Optional(oneOf('asc', 'desc')),

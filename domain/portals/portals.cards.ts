@@ -2,7 +2,6 @@ import type { Sql } from '../../platform/database.ts';
 import { attributeSort, cardSorts } from '../cards/cards.list.sort.ts';
 import { foldText, queryWords } from '../cards/cards.search.words.ts';
 import type { Ctx } from '../context.ts';
-import { count } from '../lists/lists.run.ts';
 import { clause, orderBy } from '../lists/lists.sql.ts';
 import type { Condition, Fragment, Order } from '../lists/lists.types.ts';
 import type { Asked } from './portals.query.ts';
@@ -15,12 +14,7 @@ const MOST_RELATED = 100;
 const NONE = "'[]'::json";
 
 /** The question's conditions over the alias `c`, with those of the portal itself. */
-export async function askedCards(
-  ctx: Ctx,
-  row: PortalRow,
-  shown: Shown,
-  asked: Asked,
-): Promise<Condition[]> {
+export async function askedCards(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked): Promise<Condition[]> {
   const where = await shownCards(ctx, row);
   if (asked.subtype !== null) where.push({ sql: 'c.subtype = ?', bindings: [asked.subtype] });
   if (asked.tagIds.length > 0) where.push(taggedOfEachGroup(asked.tagIds));
@@ -69,10 +63,13 @@ export async function matching(sql: Sql, text: string, described: boolean): Prom
     const like = `%${word}%`;
     const named = '(search_text(c.name_key, c.alias, c.external_id) like ? and c.name_key like ?)';
     if (!described) return { sql: named, bindings: [like, like] };
+    // a word that is neither in the alias nor in the external id was found in the name or the description, which
+    // need not be folded to see it
     return {
       sql: `(${named} or (search_words(c.name_key, c.alias, c.external_id, c.description) @@ to_tsquery('simple', ?)
-        and fold(c.description) like ?))`,
-      bindings: [like, like, `'${word}':*`, like],
+        and (coalesce(fold(c.alias), '') not like ? and coalesce(lower(c.external_id), '') not like ?
+          or fold(c.description) like ?)))`,
+      bindings: [like, like, `'${word}':*`, like, like, like],
     };
   });
   return {
@@ -81,28 +78,35 @@ export async function matching(sql: Sql, text: string, described: boolean): Prom
   };
 }
 
-/** How many cards there are. */
-export async function countCards(sql: Sql, where: Condition[]): Promise<number> {
-  return await count({ sql, spec: { from: 'cards c' }, where });
-}
-
-function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: Asked): Order {
+/** The order that is asked for. */
+export function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: Asked): Order {
   const field = attributeSort(ctx, sort, [type.key]) ?? cardSorts[sort]!;
   return { key: sort, field, dir };
 }
 
-/** One page as the text of a JSON array. @param ctx that of the portal's reader. */
-export async function cardsPage(ctx: Ctx, shown: Shown, asked: Asked, where: Condition[]): Promise<string> {
+/** The ids of one page, found along the order's index. */
+export async function pageIds(
+  sql: Sql,
+  where: Condition[],
+  order: Order,
+  { page, size }: Asked,
+): Promise<string[]> {
   const w = clause(where);
-  const order = orderOf(ctx, shown, asked);
+  const { rows } = await sql.raw(
+    `select c.id from cards c${w.sql} order by ${orderBy(order, order.field.sql, 'c.id')} limit ? offset ?`,
+    [...w.bindings, size, (page - 1) * size] as never,
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
+/** Cards by id as the text of a JSON array, in the order of the ids. @param ctx that of the portal's reader. */
+export async function shownText(ctx: Ctx, shown: Shown, ids: string[]): Promise<string> {
   const item = itemOf(ctx, shown);
   const { rows } = await ctx.db.raw(
-    `with page as materialized (
-       select p.id, row_number() over () as n from (
-         select c.id from cards c${w.sql} order by ${orderBy(order, order.field.sql, 'c.id')} limit ? offset ?) p)
+    `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
      select coalesce(json_agg(${item.sql} order by page.n), '[]')::text as items
      from page join cards c on c.id = page.id${item.joins}`,
-    [...w.bindings, asked.size, (asked.page - 1) * asked.size, ...item.bindings] as never,
+    [ids, ...item.bindings] as never,
   );
   return rows[0].items;
 }

@@ -157,9 +157,7 @@ async function filterFaults(
 ): Promise<FieldError[]> {
   const unknown = (field: string, message: string) => ({ field, code: 'unknown_value', message });
   const faults = subtypes.flatMap((subtype, n) =>
-    type.subtypeKeys.has(subtype)
-      ? []
-      : [unknown(`filters.subtypes.${n}`, `is no subtype of ${type.key}`)],
+    type.subtypeKeys.has(subtype) ? [] : [unknown(`filters.subtypes.${n}`, `is no subtype of ${type.key}`)],
   );
   const ids = tag_ids.map((id) => id.toLowerCase());
   const known = new Set(ids.length > 0 ? await work.sql('tags').whereIn('id', ids).pluck('id') : []);

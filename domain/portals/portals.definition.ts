@@ -1,5 +1,5 @@
-import { eolFieldsOf } from '../eol/eol.fields.ts';
 import type { Ctx } from '../context.ts';
+import { eolFieldsOf } from '../eol/eol.fields.ts';
 import { clause } from '../lists/lists.sql.ts';
 import type { Field, Section, Translations } from '../metamodel/metamodel.types.ts';
 import { configOf, type Shown } from './portals.rules.ts';
@@ -73,10 +73,7 @@ function shownField({ key, label, type, options, translations }: Field): ShownFi
 
 /** The tags that shown cards have, by group: what only others have is not told. */
 async function usedTags(ctx: Ctx, row: PortalRow): Promise<PublicPortal['tag_groups']> {
-  const w = clause([
-    { sql: 'k.tag_id = t.id', bindings: [] },
-    ...(await shownCards(ctx, row)),
-  ]);
+  const w = clause([{ sql: 'k.tag_id = t.id', bindings: [] }, ...(await shownCards(ctx, row))]);
   const { rows } = await ctx.db.raw(
     `select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'tags', used.tags)
        order by lower(g.name), g.id), '[]') as groups

@@ -1,16 +1,19 @@
 import { EstateError, invalidField } from '../../platform/errors.ts';
+import { createTurns } from '../../platform/turns.ts';
 import { throttle } from '../access/access.throttle.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
+import { createKeptIds, idCount, orderIds, sliceIds } from '../cards/cards.list.ids.ts';
 import type { Ctx } from '../context.ts';
 import { createKept } from '../lists/lists.kept.ts';
+import { count } from '../lists/lists.run.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { relationsTopic } from '../relations/relations.events.ts';
-import { askedCards, cardsPage, countCards } from './portals.cards.ts';
+import { askedCards, orderOf, pageIds, shownText } from './portals.cards.ts';
 import { definePortal } from './portals.definition.ts';
 import { PORTALS_TOPIC } from './portals.events.ts';
 import { type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
-import { MOST_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
-import { type Shown, shownOf } from './portals.rules.ts';
+import { type Asked, MOST_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
+import { type Shown, shownOf, sortedAttribute } from './portals.rules.ts';
 import { asReader, createPortalStore } from './portals.store.ts';
 import type { PortalRow } from './portals.types.ts';
 
@@ -47,11 +50,32 @@ export interface PublicPortals {
 /** Characters of answers that one process keeps. */
 const KEPT_LENGTH = 16 * 1024 * 1024;
 const KEPT_TOTALS = 5_000;
+/** Answers that a process computes at once for the public: the rest of the connections is for those who work here. */
+const AT_ONCE = 3;
 
 export function createPublicPortals(): PublicPortals {
   const store = createPortalStore();
   const answers = createKept<string>(KEPT_LENGTH, (text) => text.length + 500);
   const totals = createKept<number>(KEPT_TOTALS, () => 1);
+  const orders = createKeptIds();
+  const inTurn = createTurns(AT_ONCE);
+
+  /** The ids of one page, and how many cards there are. What no index yields in order is found once for all its pages. */
+  async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked, state: unknown) {
+    const where = await askedCards(ctx, row, shown, asked);
+    const order = orderOf(ctx, shown, asked);
+    const { page, size, sort, dir, ...cards } = asked;
+    if (asked.search !== '' || sortedAttribute(sort) !== undefined) {
+      const key = JSON.stringify([state, cards, sort, dir]);
+      const all = await orders.get(key, () => orderIds(ctx.db, where, order));
+      return { ids: sliceIds(all, (page - 1) * size, size), total: idCount(all) };
+    }
+    const spec = { from: 'cards c' };
+    const key = JSON.stringify([state, cards]);
+    const total = await totals.get(key, () => count({ sql: ctx.db, spec, where }));
+    const ids = (page - 1) * size < total ? await pageIds(ctx.db, where, order, asked) : [];
+    return { ids, total };
+  }
 
   return {
     async open({ ctx: caller, topics, address }, slug) {
@@ -63,26 +87,27 @@ export function createPublicPortals(): PublicPortals {
       const ctx = asReader(caller);
       const state = stateOf(ctx, version, row, shown, topics);
       const keep = (asked: unknown, make: () => Promise<string>) =>
-        answers.get(JSON.stringify([state, asked]), make);
+        answers.get(JSON.stringify([state, asked]), () => inTurn(make));
       return {
         indexed: row.card_config.indexed ?? false,
-        definition: () =>
-          keep('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),
+        definition: () => keep('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),
         async cards(query) {
           const asked = readQuery(shown, row.card_config, query);
           return await keep(asked, async () => {
-            const where = await askedCards(ctx, row, shown, asked);
-            const { page, size, sort: _, dir: __, ...rest } = asked;
-            const total = await totals.get(JSON.stringify([state, rest]), () => countCards(ctx.db, where));
-            const items = (page - 1) * size < total ? await cardsPage(ctx, shown, asked, where) : '[]';
-            return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;
+            const { ids, total } = await found(ctx, row, shown, asked, state);
+            const items = ids.length === 0 ? '[]' : await shownText(ctx, shown, ids);
+            return `{"items":${items},"total":${total},"page":${asked.page},"page_size":${asked.size}}`;
           });
         },
         async options(query) {
           const relations = optionRelations(shown, query);
           const { search, page, page_size } = query;
           if (page * page_size > MOST_PAGED) {
-            throw invalidField('page', 'too_deep', `only the first ${MOST_PAGED} can be paged through: search`);
+            throw invalidField(
+              'page',
+              'too_deep',
+              `only the first ${MOST_PAGED} can be paged through: search`,
+            );
           }
           const keys = relations.map(({ type }) => type.key);
           return await keep(['options', keys, search?.trim() ?? '', page, page_size], () =>

@@ -81,8 +81,7 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
       const field = query.related_type === undefined ? 'related_id' : 'related_type';
       refuse(field, 'not_offered', 'this portal shows no relations');
     } else {
-      const keys =
-        query.related_type === undefined ? all : keysOf('related_type', query.related_type);
+      const keys = query.related_type === undefined ? all : keysOf('related_type', query.related_type);
       related.push({ keys, ids: query.related_id === undefined ? null : [query.related_id.toLowerCase()] });
     }
   }

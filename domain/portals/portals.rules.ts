@@ -95,7 +95,11 @@ export function shownOf(
 }
 
 /** What is wrong with the fields that a portal is to show, in the form that is kept. */
-export function displayFaults(metamodel: Metamodel, type: CardType, entries: readonly string[]): FieldError[] {
+export function displayFaults(
+  metamodel: Metamodel,
+  type: CardType,
+  entries: readonly string[],
+): FieldError[] {
   return entries.flatMap((entry, n): FieldError[] => {
     const field = `display_fields.${n}`;
     if (entries.indexOf(entry) < n) return [{ field, code: 'duplicate', message: 'is given twice' }];

@@ -85,7 +85,7 @@ function factsOf(
   const value = field && card.attributes[field.key];
   return value === undefined || value === null || value === ''
     ? []
-    : [[field!.label, valueOf(field!, value)]];
+    : [[field!.label, wordsOf(field!, value)]];
 }
 
 function relationFacts(form: PortalForm, card: PublicCard, key: string): [string, Html][] {
@@ -106,7 +106,7 @@ function relationFacts(form: PortalForm, card: PublicCard, key: string): [string
 }
 
 /** The value of an attribute in words. */
-function valueOf({ type, options = [] }: ShownField, value: unknown): Html {
+function wordsOf({ type, options = [] }: ShownField, value: unknown): Html {
   const option = (key: unknown): Html => {
     const found = options.find((candidate) => candidate.key === key);
     return html`${dot(found?.color)}${given(found?.label ?? String(key))}`;

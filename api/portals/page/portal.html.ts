@@ -20,9 +20,9 @@ const entities: Record<string, string> = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no page may hold
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/g;
 
-/** A text as it may stand between tags and in quoted attributes. */
+/** A text as it may stand between tags and in quoted attributes; control characters are left out. */
 export function escapeHtml(text: string): string {
-  return text.replace(UNPRINTABLE, '\ufffd').replace(/[&<>"']/g, (character) => entities[character]!);
+  return text.replace(UNPRINTABLE, '').replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
 function written(part: Part): string {

@@ -153,7 +153,13 @@ function labelOf({ portal }: PortalForm, name: string): string {
   return `${source_type_key === portal.card_type ? label : (reverse_label ?? label)} (${other_type_label})`;
 }
 
-function valuesOf({ type, options = [] }: { type: string; options?: { key: string; label: string }[] }): Choice[] {
+function valuesOf({
+  type,
+  options = [],
+}: {
+  type: string;
+  options?: { key: string; label: string }[];
+}): Choice[] {
   if (type === 'boolean') {
     return [
       { value: 'true', label: 'Yes' },
@@ -179,7 +185,9 @@ function sortChoice(form: PortalForm): Html {
     ['name', 'Name'],
     ...portal.display_fields.flatMap((entry): [string, string][] => {
       if (coreSorts[entry]) return [[entry, coreSorts[entry]]];
-      const field = entry.startsWith('attributes.') ? fields.get(entry.slice('attributes.'.length)) : undefined;
+      const field = entry.startsWith('attributes.')
+        ? fields.get(entry.slice('attributes.'.length))
+        : undefined;
       return field ? [[entry, field.label]] : [];
     }),
   ];
@@ -187,7 +195,10 @@ function sortChoice(form: PortalForm): Html {
     [
       [key, `${label}, rising`],
       [`-${key}`, `${label}, falling`],
-    ].map(([value, text]) => html`<option value="${value}"${value === query.sort ? SELECTED : null}>${text}</option>`),
+    ].map(
+      ([value, text]) =>
+        html`<option value="${value}"${value === query.sort ? SELECTED : null}>${text}</option>`,
+    ),
   );
   return html`<div><label for="sort">Order</label>
 <select id="sort" name="sort"><option value="">Usual order</option>${options}</select></div>`;

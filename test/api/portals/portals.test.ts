@@ -50,7 +50,11 @@ describe('a web portal', () => {
     expect((await admin.get(`${url}?search=our-prod`)).body.items).toEqual([made.body]);
 
     const etag = read.headers.etag!;
-    const patched = await admin.patch(`${url}/${id}`, { description: null, filters: null }, { 'if-match': etag });
+    const patched = await admin.patch(
+      `${url}/${id}`,
+      { description: null, filters: null },
+      { 'if-match': etag },
+    );
     expect(patched.body).toMatchObject({ description: null, filters: {}, slug: 'our-products' });
     expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': etag }))).toEqual([
       412,
@@ -61,7 +65,9 @@ describe('a web portal', () => {
     expect(same.headers['x-position']).toBeUndefined();
     expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
     expect(await refusal(admin.delete(`${url}/${id}`))).toEqual([404, 'not_found']);
-    expect((await told()).map(({ event_type, data }) => [event_type, data.slug, Object.keys(data.changes)])).toEqual([
+    expect(
+      (await told()).map(({ event_type, data }) => [event_type, data.slug, Object.keys(data.changes)]),
+    ).toEqual([
       ['web_portal.created', 'our-products', expect.arrayContaining(['slug', 'display_fields', 'filters'])],
       ['web_portal.updated', 'our-products', ['filters', 'description']],
       ['web_portal.deleted', 'our-products', expect.arrayContaining(['slug', 'card_config'])],
@@ -91,7 +97,16 @@ describe('a web portal', () => {
     const body = { name: 'Other', slug, card_type: 'Product' };
     expect(await refusal(admin.post(url, body))).toEqual([409, 'slug_taken']);
     expect(await refusal(admin.patch(`${url}/${other.id}`, { slug }))).toEqual([409, 'slug_taken']);
-    for (const bad of ['Our-Products', 'our--products', '-our', 'our-', 'our_products', 'ou r', 'übersicht', '']) {
+    for (const bad of [
+      'Our-Products',
+      'our--products',
+      '-our',
+      'our-',
+      'our_products',
+      'ou r',
+      'übersicht',
+      '',
+    ]) {
       expect(await refusal(admin.post(url, { ...body, slug: bad })), bad).toEqual(
         expect.arrayContaining([422, 'validation_failed', 'slug']),
       );
@@ -104,7 +119,15 @@ describe('a web portal', () => {
     const refused = (...names: string[]) => [422, 'validation_failed', ...names];
     for (const entry of [
       ...['price', 'attributes.price', 'attributes.none', 'relations.relAppToITC', 'relations.none'],
-      ...['stakeholders', 'created_by', 'external_id', 'alias', 'parent_id', 'constructor', 'attributes.__proto__'],
+      ...[
+        'stakeholders',
+        'created_by',
+        'external_id',
+        'alias',
+        'parent_id',
+        'constructor',
+        'attributes.__proto__',
+      ],
     ]) {
       expect(await fields('tags', entry), entry).toEqual(refused('display_fields.1'));
     }
@@ -117,7 +140,12 @@ describe('a web portal', () => {
   });
 
   it('is ordered and filtered by what may be told', async () => {
-    const body = { name: 'Bad', slug: `bad-${randomUUID()}`, card_type: 'Product', display_fields: ['grade'] };
+    const body = {
+      name: 'Bad',
+      slug: `bad-${randomUUID()}`,
+      card_type: 'Product',
+      display_fields: ['grade'],
+    };
     const make = (more: object) => refusal(admin.post(url, { ...body, ...more }));
     const refused = (...names: string[]) => [422, 'validation_failed', ...names];
     for (const sort_by of ['attributes.price', 'attributes.seats', 'updated_at', 'created_at', 'id']) {

@@ -1,7 +1,7 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { networkOf } from '../../../domain/portals/portals.public.ts';
 import { SLUG_PATTERN } from '../../../domain/portals/portals.rules.ts';
-import fc from 'fast-check';
 
 it('a slug is lower-case words and digits joined by single hyphens', () => {
   const slug = new RegExp(SLUG_PATTERN);
