@@ -24,6 +24,37 @@ const shared: Pick<OperationSpec, 'method' | 'tag' | 'permission' | 'errors'> = 
   errors: ['too_many_requests'],
 };
 
+const cardsExample = {
+  items: [
+    {
+      id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
+      name: 'Payroll Desk',
+      type: 'Application',
+      subtype: null,
+      description: 'Pays everybody.',
+      lifecycle: { active: '2019-04-01' },
+      attributes: { businessCriticality: 'missionCritical' },
+      approval_status: null,
+      data_quality: null,
+      tags: [],
+      relations: [
+        {
+          type: 'relAppToBC',
+          related_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
+          related_name: 'Payroll',
+          related_type: 'BusinessCapability',
+          direction: 'outgoing',
+        },
+      ],
+      stakeholders: [],
+      updated_at: null,
+    },
+  ],
+  total: 1,
+  page: 1,
+  page_size: 24,
+};
+
 /** What the public sees of published portals, as JSON and as a page. */
 export function registerPublicPortalRoutes(app: App, services: Services): void {
   const known: TSchema[] = [
@@ -81,7 +112,13 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
       'Search, filters and order reach what the portal shows, and nothing else: all else is refused with 422, whether it is there or not.',
     params: schemas.SlugParams,
     query: schemas.PublicCardsQuery,
-    answers: { 200: { description: 'A page of cards', schema: Type.Ref('PublicWebPortalCards#') } },
+    answers: {
+      200: {
+        description: 'A page of cards',
+        schema: Type.Ref('PublicWebPortalCards#'),
+        example: cardsExample,
+      },
+    },
     handler: async ({ params, query, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.cards(query as PortalQuery));

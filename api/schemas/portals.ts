@@ -288,7 +288,9 @@ export const PublicCardsQuery = Type.Object(
         description: 'Cards with a relation of this shown type, or to cards of this type',
       }),
     ),
-    related_id: Type.Optional(Uuid),
+    related_id: Type.Optional(
+      Type.String({ ...Uuid, description: 'Cards with a shown relation to this card' }),
+    ),
     relation_filters: JsonText(
       'JSON: ids of related cards, one of which must fit, by keys as `related_type`',
       {
@@ -306,14 +308,16 @@ export const PublicCardsQuery = Type.Object(
           'What the portal shows, such as `name` or `attributes.<key>`; default: as the portal says',
       }),
     ),
-    sort_dir: Type.Optional(oneOf('asc', 'desc')),
+    sort_dir: Type.Optional(
+      Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
+    ),
   },
   closed,
 );
 
 export const PortalPageQuery = Type.Object(
   {
-    search: Type.Optional(Type.String({ maxLength: 200 })),
+    search: Search('the name and, where it is shown, the description must'),
     filter: Type.Optional(
       Type.Array(Type.String({ maxLength: 600 }), {
         maxItems: 60,

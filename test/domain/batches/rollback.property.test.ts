@@ -38,10 +38,10 @@ const all = chosen(
   findingActs,
   decisionActs,
   diagramActs,
-  portalActs,
   ppmActs,
   riskActs,
   bpmActs,
+  portalActs,
 );
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
