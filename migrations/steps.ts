@@ -54,6 +54,7 @@ import * as webPortals from './steps/0063-web-portals.ts';
 import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
 import * as itsmOneWay from './steps/0068-itsm-one-way.ts';
+import * as stakeholdersRole from './steps/0070-stakeholders-role.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -112,4 +113,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0064-reference-catalogues', up: referenceCatalogues.up },
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
   { name: '0068-itsm-one-way', up: itsmOneWay.up },
+  { name: '0070-stakeholders-role', up: stakeholdersRole.up },
 ];
