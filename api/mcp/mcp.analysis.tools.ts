@@ -22,6 +22,14 @@ const startable = Object.keys(starts) as Startable[];
 /** They take no body. */
 const WITHOUT_OPTIONS: readonly Startable[] = ['vendors', 'vendor_hierarchy'];
 
+/** Where what each analysis found is listed; duplicates have tools of their own. */
+const results = {
+  vendors: '/ai-analysis/vendors',
+  vendor_hierarchy: '/ai-analysis/vendors/hierarchy',
+  modernizations: '/ai-analysis/modernizations',
+  compliance: '/compliance/findings',
+} as const;
+
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>(
     Type.Union(
@@ -104,6 +112,49 @@ export const analysisTools: Tool[] = [
     async run({ id }, { ask }) {
       const { body } = await ask({ method: 'GET', path: `${runs}/${id}` });
       const { value, cuts } = bounded({ run: body }, { items: MOST_ITEMS, text: 5_000 });
+      return { ...value, cuts };
+    },
+  }),
+  tool({
+    name: 'list_analysis_results',
+    title: 'List what an analysis found',
+    description:
+      'What the last run of an analysis found: suppliers and what they supply, who belongs to whom with products, cards to modernise, or compliance findings. Duplicates are listed by find_duplicates.',
+    input: Type.Object(
+      {
+        analysis: oneOf(Object.keys(results) as (keyof typeof results)[], 'Which analysis'),
+        filters: Type.Record(
+          Type.String({ maxLength: 100 }),
+          Type.Union([Type.String({ maxLength: 4000 }), Type.Number(), Type.Boolean()]),
+          {
+            default: {},
+            description:
+              'Parameters of the operation: `search`, `sort_by`, `sort_dir`; of vendors `category`; of modernizations `target_type`, `status`, `priority`; of compliance `regulation`, `status`, `severity`, `card_id`',
+          },
+        ),
+        page_size: PageSize,
+        cursor: Cursor,
+      },
+      closed,
+    ),
+    output: listed('Suppliers, candidates or findings'),
+    annotations: reading,
+    async run({ analysis, filters, page_size, cursor = '' }, { ask }) {
+      const query = { ...filters, page_size, cursor };
+      return listOf((await ask({ method: 'GET', path: results[analysis], query })).body);
+    },
+  }),
+  tool({
+    name: 'read_concentration',
+    title: 'How much depends on few suppliers',
+    description:
+      'Shares of spend and of critical applications by group of suppliers, and the index of concentration, over all and by category.',
+    input: Type.Object({}, closed),
+    output: answer({ concentration: Thing('The figures') }),
+    annotations: reading,
+    async run(_input, { ask }) {
+      const { body } = await ask({ method: 'GET', path: '/ai-analysis/vendors/concentration' });
+      const { value, cuts } = bounded({ concentration: body }, { items: MOST_ITEMS, text: 1_000 });
       return { ...value, cuts };
     },
   }),

@@ -115,7 +115,7 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     name: 'ask_inventory',
     title: 'Ask a question in words',
     description:
-      'Turns a question in plain English, such as "how many applications are ending before 2028 by hosting type", into a query, and answers it. Use query_inventory where the query is known.',
+      'Turns a question in plain English or German, such as "how many applications are ending before 2028 by hosting type", into a query, and answers it. Use query_inventory where the query is known.',
     input: Type.Object(
       { question: QuestionBody.properties.question, run: QuestionBody.properties.run },
       closed,

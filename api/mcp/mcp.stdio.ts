@@ -1,4 +1,11 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  type CallToolResult,
+  Client,
+  ProtocolError,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { appVersion } from '../../domain/version.ts';
@@ -29,11 +36,30 @@ export async function relayOverStdio(address: URL, token: string): Promise<void>
       { capabilities: { tools: {} }, ...(instructions === undefined ? {} : { instructions }) },
     );
     server.setRequestHandler('tools/list', () => client.listTools());
-    server.setRequestHandler('tools/call', ({ params }) =>
-      client.callTool({ name: params.name, arguments: params.arguments ?? {} }),
-    );
+    server.setRequestHandler('tools/call', async ({ params }) => {
+      try {
+        return await client.callTool({ name: params.name, arguments: params.arguments ?? {} });
+      } catch (error) {
+        // what the service says of a message stands as it is
+        if (error instanceof ProtocolError) throw error;
+        return unanswered(address, error);
+      }
+    });
     return server;
   });
+}
+
+/** What a tool answers while the service is away, takes the token no more or asks for patience: an agent can tell which. */
+function unanswered(address: URL, error: unknown): CallToolResult {
+  const status =
+    error instanceof SdkHttpError ? error.status : error instanceof UnauthorizedError ? 401 : 503;
+  const [code, detail] =
+    status === 401
+      ? ['unauthorized', 'The service takes the token no more.']
+      : status === 429
+        ? ['too_many_requests', 'The service asks to be asked less often: wait a minute.']
+        : ['unavailable', `${address.origin} does not answer (${reasonOf(error)}): try again shortly.`];
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify({ status, code, detail }) }] };
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

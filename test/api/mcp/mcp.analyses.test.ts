@@ -130,6 +130,42 @@ describe('analyses', () => {
     }
   });
 
+  it('tell what they found, page by page, by the filters of their operations', async () => {
+    const { db } = t.services;
+    const supplier = async (name: string) => {
+      const placed = { category: 'Software', sub_category: 'Databases', categorised_at: new Date() };
+      const row = { canonical_name: name, vendor_type: 'vendor', group_name: name, confidence: 1, ...placed };
+      const [{ id }] = await db('suppliers').insert(row).returning('id');
+      await db('supplier_cards').insert({ supplier_id: id, card_id: card, role: 'supplied', shared_by: 2 });
+    };
+    await supplier('Brimtak');
+    await supplier('Nordwind');
+    const asked = { analysis: 'vendors', filters: { sort_by: 'vendor_name', sort_dir: 'asc' }, page_size: 1 };
+    const first = await answer(asAdmin, 'list_analysis_results', asked);
+    const { items, next_cursor } = await answer(asAdmin, 'list_analysis_results', {
+      ...asked,
+      cursor: first.next_cursor,
+    });
+    expect([...first.items, ...items]).toMatchObject([
+      { vendor_name: 'Brimtak' },
+      { vendor_name: 'Nordwind' },
+    ]);
+    expect(next_cursor).toBeNull();
+    for (const analysis of ['vendor_hierarchy', 'modernizations', 'compliance'])
+      expect(await answer(asAdmin, 'list_analysis_results', { analysis })).toMatchObject({
+        next_cursor: null,
+      });
+    expect((await answer(asAdmin, 'read_concentration')).concentration).toBeDefined();
+    const strange = { analysis: 'compliance', filters: { colour: 'red' } };
+    expect(await refusal(asAdmin, 'list_analysis_results', strange)).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ field: 'colour' }],
+    });
+    const hidden = { permission: 'ai_analysis.view' };
+    expect(await refusal(asViewer, 'list_analysis_results', { analysis: 'vendors' })).toMatchObject(hidden);
+    expect(await refusal(asViewer, 'read_concentration')).toMatchObject(hidden);
+  });
+
   it('are refused as their operations refuse them', async () => {
     expect(
       await refusal(asAdmin, 'start_analysis', { analysis: 'duplicates', options: { mode: 'quickly' } }),
