@@ -1,3 +1,5 @@
+import type { OutgoingCard } from '../../domain/ai/ai.outgoing.ts';
+
 /** Longer texts are cut: no single text fills the question. */
 const MAX_TEXT = 4_000;
 /** More than any model reads at once. */
@@ -16,6 +18,27 @@ export function plainText(text: string): string {
     .toWellFormed();
   return shown.length > MAX_TEXT ? `${shown.slice(0, MAX_TEXT)} […]`.toWellFormed() : shown;
 }
+
+/** Characters of JSON that one of many cards takes in a question: no card leaves the others without room, or spends what is theirs. */
+const MAX_CARD = 8_000;
+const MAX_ATTRIBUTE = 500;
+
+/** A card as it stands in a question about many: its description cut to a page, then as many attributes as there is room for. */
+export function cardInBrief({ attributes = {}, ...own }: OutgoingCard): OutgoingCard {
+  const told: OutgoingCard = Object.fromEntries(
+    Object.entries(own).map(([key, value]) => [key, inBrief(value, MAX_TEXT)]),
+  ) as unknown as OutgoingCard;
+  let left = MAX_CARD - JSON.stringify(told).length;
+  const kept = Object.entries(attributes).flatMap(([key, value]) => {
+    const brief = inBrief(value, MAX_ATTRIBUTE);
+    left -= JSON.stringify([key, brief]).length;
+    return left < 0 ? [] : [[key, brief] as const];
+  });
+  return kept.length === 0 ? told : { ...told, attributes: Object.fromEntries(kept) };
+}
+
+const inBrief = (value: unknown, most: number): unknown =>
+  typeof value === 'string' ? plainText(value).slice(0, most).toWellFormed() : value;
 
 /**
  * Values as the data of a question: JSON in which no text can end the data and begin instructions.

@@ -24,11 +24,14 @@ export interface RunModel {
    * An answer, or undefined where the run has to do without. Once something is wrong that the next question would meet too, nothing is asked
    * any more.
    * @param part what it is asked for, as the run tells it.
+   * @param isPart whether it is asked about a part of what it was asked about without an answer: that the fault lies with that, and not with
+   * the model, is what is being found out.
    * @throws the signal's reason when it is aborted.
    */
   ask<S extends TSchema>(
     part: string,
     request: Omit<ModelRequest<S>, 'runId' | 'signal'>,
+    isPart?: boolean,
   ): Promise<Static<S> | undefined>;
   /** What the model had a hand in, with what it took. */
   parts(): ModelPart[];
@@ -36,6 +39,32 @@ export interface RunModel {
   stopped(): StoppedModel | undefined;
   /** What the model of the run goes on from after a worker's end. */
   state(): RunModelState;
+}
+
+/** Questions about one group of things that may go without an answer before the rest of it is left alone. */
+const MOST_FAILED = 12;
+
+/**
+ * Asks about many things at once, and where no answer comes about one half and then the other, so that one on which a model fails, by what
+ * it says, costs no other its answer.
+ * @param ask gives what was said of some of them; undefined without an answer.
+ */
+export async function askInHalves<T, A>(
+  model: Pick<RunModel, 'stopped'>,
+  things: readonly T[],
+  ask: (some: readonly T[], isPart: boolean) => Promise<readonly A[] | undefined>,
+): Promise<A[]> {
+  let failed = 0;
+  const about = async (some: readonly T[], isPart: boolean): Promise<readonly A[]> => {
+    if (model.stopped() || failed >= MOST_FAILED) return [];
+    const said = await ask(some, isPart);
+    if (said) return said;
+    failed += 1;
+    if (some.length < 2) return [];
+    const middle = Math.ceil(some.length / 2);
+    return [...(await about(some.slice(0, middle), true)), ...(await about(some.slice(middle), true))];
+  };
+  return [...(await about(things, false))];
 }
 
 /** Why a model is asked no more. */
@@ -80,7 +109,7 @@ export function createRunModel(
   };
 
   return {
-    async ask(part, request) {
+    async ask(part, request, isPart = false) {
       signal.throwIfAborted();
       if (absent || stopped) return undefined;
       try {
@@ -92,7 +121,7 @@ export function createRunModel(
         if (!(error instanceof ModelFailure)) throw error;
         const { kind: reason, message, use, asked } = error;
         if (asked && use.calls > 0) note(part, asked, use);
-        inARow += 1;
+        if (!isPart) inARow += 1;
         if (reason === 'not_configured') absent = true;
         else if (!ofOneQuestion.has(reason) || inARow >= MOST_IN_A_ROW) stopped = { reason, message };
         return undefined;

@@ -4,8 +4,8 @@ import { missingForAi } from '../../domain/ai/ai.provider.ts';
 import type { ReadingRule } from '../../domain/compliance/rules/rules.types.ts';
 import type { CardReader, ReaderState, Reading } from '../../domain/compliance/scans.read.ts';
 import { loadSettings } from '../../domain/settings/settings.state.ts';
-import { plainText } from './models.data.ts';
-import { createRunModel, type RunModelState } from './models.run.ts';
+import { cardInBrief, plainText } from './models.data.ts';
+import { askInHalves, createRunModel, type RunModelState } from './models.run.ts';
 import type { ModelPatience, ModelServices, Prompt } from './models.types.ts';
 import { complianceReadingPrompt } from './prompts/compliance-reading.v1.ts';
 
@@ -51,15 +51,15 @@ export async function createCardReader(
   const { name, version } = complianceReadingPrompt;
   return {
     version: `${name}@${version} ${ai.provider_type} ${ai.model}`,
-    async read(rule, cards) {
-      const answer = await model.ask('compliance readings', {
-        purpose: 'compliance',
-        prompt: promptOf(rule),
-        data: { cards },
-        schema,
-        maxOutputTokens: 4_000,
+    async read(rule, all) {
+      return await askInHalves(model, all.map(cardInBrief), async (cards, isPart) => {
+        const answer = await model.ask(
+          'compliance readings',
+          { purpose: 'compliance', prompt: promptOf(rule), data: { cards }, schema, maxOutputTokens: 4_000 },
+          isPart,
+        );
+        return answer && usable(answer.cards, cards);
       });
-      return usable(answer?.cards ?? [], cards);
     },
     state: () => model.state(),
   };

@@ -3,7 +3,8 @@ import { type OutgoingCard, readOutgoingCards } from '../../domain/ai/ai.outgoin
 import type { Ctx } from '../../domain/context.ts';
 import { readSetting } from '../../domain/settings/settings.read.ts';
 import type { FoundSupplier } from '../../domain/suppliers/suppliers.types.ts';
-import type { RunModel, RunModelState } from '../models/models.run.ts';
+import { cardInBrief } from '../models/models.data.ts';
+import { askInHalves, type RunModel, type RunModelState } from '../models/models.run.ts';
 import { vendorCategoryPrompt } from '../models/prompts/vendor-category.v1.ts';
 import { lexicon } from './categories.data.ts';
 
@@ -72,7 +73,10 @@ export async function categoriseByModel(
     const cards = await readOutgoingCards(ctx, ai, ids.slice(from, from + AT_ONCE));
     const named = cards.filter(({ name }) => name !== undefined);
     if (named.length === 0) continue;
-    for (const { id, sub_category, confidence } of (await ask(model, named)) ?? []) {
+    const answers = await askInHalves(model, named.map(cardInBrief), (some, isPart) =>
+      ask(model, some, isPart),
+    );
+    for (const { id, sub_category, confidence } of answers) {
       const at = open.get(id);
       if (sub_category !== null && at !== undefined) said.push({ at, sub_category, confidence });
     }
@@ -97,22 +101,26 @@ export async function categoriseByModel(
   return { suppliers: placed, byModel: said.length };
 }
 
-async function ask(model: RunModel, suppliers: OutgoingCard[]) {
+async function ask(model: RunModel, suppliers: readonly OutgoingCard[], isPart: boolean) {
   const known = new Set(suppliers.map(({ id }) => id));
-  const answer = await model.ask('vendor categories', {
-    purpose: 'vendor_category',
-    prompt: vendorCategoryPrompt,
-    data: { suppliers, categories: lexicon.map(({ category, name }) => ({ category, name })) },
-    schema,
-    check: ({ suppliers: answered }) => {
-      const strange = answered.filter(({ id }) => !known.has(id));
-      const twice = answered.length - new Set(answered.map(({ id }) => id)).size;
-      return [
-        ...strange.map(({ id }) => `${id} is no id of the data.`),
-        ...(twice > 0 ? ['A supplier is answered twice.'] : []),
-      ];
+  const answer = await model.ask(
+    'vendor categories',
+    {
+      purpose: 'vendor_category',
+      prompt: vendorCategoryPrompt,
+      data: { suppliers, categories: lexicon.map(({ category, name }) => ({ category, name })) },
+      schema,
+      check: ({ suppliers: answered }) => {
+        const strange = answered.filter(({ id }) => !known.has(id));
+        const twice = answered.length - new Set(answered.map(({ id }) => id)).size;
+        return [
+          ...strange.map(({ id }) => `${id} is no id of the data.`),
+          ...(twice > 0 ? ['A supplier is answered twice.'] : []),
+        ];
+      },
+      maxOutputTokens: 4_000,
     },
-    maxOutputTokens: 4_000,
-  });
+    isPart,
+  );
   return answer?.suppliers;
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/settings/settings.change.ts';
-import { createRunModel } from '../../../integrations/models/models.run.ts';
+import { askInHalves, createRunModel } from '../../../integrations/models/models.run.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
@@ -79,6 +79,25 @@ it('asks no more after three questions in a row without an answer', async () => 
   expect(model.stopped()).toMatchObject({ reason: 'declined' });
   expect(world.asked).toHaveLength(3);
   expect(model.parts()).toMatchObject([{ part: 'counts', calls: 3 }]);
+});
+
+it('asks in halves where one thing of many has it fail, which costs the others nothing', async () => {
+  const things = Array.from({ length: 20 }, (_, n) => n);
+  const asked = async (fails: (n: number) => boolean) => {
+    world.asked.length = 0;
+    world.fault = () => undefined;
+    world.answer = ({ data }) => (data.some(fails) ? 'I will not' : { n: 1 });
+    const model = runModel();
+    const said = await askInHalves(model, things, async (some, isPart) =>
+      (await model.ask('halves', { ...question, data: some }, isPart)) ? some : undefined,
+    );
+    return { said, stopped: model.stopped()?.reason };
+  };
+  expect(await asked((n) => n === 7)).toEqual({ said: things.filter((n) => n !== 7), stopped: undefined });
+  expect((await asked((n) => n === 0 || n === 19)).said).toEqual(things.slice(1, 19));
+  // a model that answers nothing is asked no more than a dozen questions about it
+  expect((await asked(() => true)).said).toEqual([]);
+  expect(world.asked).toHaveLength(24);
 });
 
 it('does without where no provider is set up, and ends with the run', async () => {
