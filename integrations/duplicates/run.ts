@@ -9,7 +9,7 @@ import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
 import { type Db, inTransaction } from '../../platform/database.ts';
 import { unpack } from '../../platform/pack.ts';
-import type { MatchModel } from '../matching/matching.types.ts';
+import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
 import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
 import { type Find, openSearch } from './find.ts';
 import { type Packed, type Stage, stages } from './find.types.ts';
@@ -144,10 +144,11 @@ async function searchType(job: AnalysisJob, run: CarriedRun, db: Db, type: Searc
       });
     },
   });
+  job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Stores what was found of ${label}`);
   await command(ctx, async (work) => {
     await job.hold(work);
     const figures = found
-      ? await storeFound(work, run, { key, cards, fields: facts }, found)
+      ? await storeFound(work, run, { key, cards, fields: facts }, found, () => job.signal.throwIfAborted())
       : unchanged(last!);
     await work.sql('duplicate_parts').where({ run_id: run.id, card_type: key }).delete();
     done[key] = figures;
@@ -182,7 +183,8 @@ async function known(
       ? undefined
       : await db('duplicate_states').where({ card_type: key }).first('base_model', 'snapshot', 'figures');
   const model = unpack<MatchModel>(state?.base_model);
-  const fields = model && sameFields(model, all);
+  // what another version of the service has learned is learned anew
+  const fields = model?.format === MODEL_FORMAT ? sameFields(model, all) : undefined;
   if (!fields)
     return { base: null, previous: null, fields: await valuedFields(db, key, all), figures: undefined };
   return {

@@ -24,6 +24,7 @@ import {
   versionOf,
   versionSimilarity,
 } from './similarity.ts';
+import { cosineWithSlips } from './slips.ts';
 import { type Variant, variantOf, variantSimilarity } from './variants.ts';
 import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
 
@@ -35,6 +36,10 @@ export interface Aspect {
   rule?: readonly number[];
   /** Whether it compares what names one thing alone, such as serial numbers: no rule outweighs that. */
   isCode?: boolean;
+  /** Whether only what is nearly equal says anything for a match. */
+  isExact?: boolean;
+  /** Whether it compares what names a thing, without which nothing else makes a match. */
+  isNaming?: boolean;
   /** 0..1, or NaN where one of the rows has no value. */
   similarity(left: number, right: number): number;
 }
@@ -76,6 +81,8 @@ export function* aspectsOf(
   };
   const own: Aspect[] = [];
   for (const field of used) own.push(...(yield* fieldAspects(corpus, field, space)));
+  const first = firstName(used);
+  for (const aspect of own) if (aspect.name === first?.name) aspect.isNaming = true;
   const sets = spaces.filter(({ name }) => name.startsWith('ids '));
   const wordy = used.filter(isWordy);
   if (wordy.length === 0) return { aspects: own, near: sets, spaces };
@@ -83,8 +90,8 @@ export function* aspectsOf(
   const all = yield* wordSpaces(corpus, 'all', yield* joinedFields(corpus, wordy), space);
   const codes = yield* space('codes', corpus.codes.terms, corpus.codes.left, corpus.codes.right);
   const together: Aspect[] = [
-    { name: ALL_WORDS, weight, similarity: alike([all.words, all.pieces]) },
-    { name: ALL_CODES, weight, isCode: true, similarity: alike([codes]) },
+    { name: ALL_WORDS, weight, isNaming: true, similarity: alike([all.words, all.pieces]) },
+    { name: ALL_CODES, weight, isCode: true, isNaming: true, similarity: alike([codes]) },
   ];
   return {
     aspects: [
@@ -96,6 +103,10 @@ export function* aspectsOf(
     spaces,
   };
 }
+
+/** The field that names the thing: others that are compared as names say who made it, for instance. */
+const firstName = (fields: readonly MatchField[]): MatchField | undefined =>
+  fields.find(({ kind }) => kind === 'name') ?? fields.find(isName);
 
 type MakeSpace = (name: string, terms: readonly string[], left: Rows, right: Rows | null) => Paused<Space>;
 
@@ -149,6 +160,14 @@ function alike(spaces: readonly Space[]): Aspect['similarity'] {
   };
 }
 
+/** As alike, of words and their pieces, in which slips of the hand are forgiven. */
+const alikeNames =
+  (words: Space, pieces: Space): Aspect['similarity'] =>
+  (a, b) =>
+    isEmpty(words.left, a) || isEmpty(words.right, b)
+      ? Number.NaN
+      : (cosineWithSlips(words, a, b) + cosine(pieces.left, a, pieces.right, b)) / 2;
+
 function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Paused<Aspect[]> {
   const { name, kind, weight = 1 } = field;
   const text = (record: MatchRecord) => textOf(record, name);
@@ -172,7 +191,7 @@ function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Pau
         yield* inPieces(left, pieces),
         right && (yield* inPieces(right, pieces)),
       );
-      const named = aspect(alike([words, inParts]));
+      const named = aspect(alikeNames(words, inParts));
       return kind === 'name' ? named : [...named, yield* numbersAspect(corpus, field)];
     }
     case 'list': {
@@ -189,6 +208,8 @@ function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Pau
           name,
           weight,
           isCode: true,
+          isExact: true,
+          isNaming: true,
           similarity: yield* compared((record) => codeOf(text(record)), codeSimilarity),
         },
       ];
@@ -225,7 +246,7 @@ function* numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Pause
 
 /** What the first name says of the variant, and whether two names differ as those of a series do. */
 function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<Aspect[]> {
-  const field = fields.find(({ kind }) => kind === 'name') ?? fields.find(isName);
+  const field = firstName(fields);
   if (!field) return [];
   const variants = (records: readonly MatchRecord[]) =>
     mapped(records, (record) => variantOf(itemsOf(record, field.name)[0] ?? ''));

@@ -14,6 +14,10 @@ export interface ComparedAspect {
   rule?: readonly number[];
   /** Whether it compares what names one thing alone, such as serial numbers. */
   isCode?: boolean;
+  /** Whether only what is nearly equal says anything for a match: parts of codes are alike by chance. */
+  isExact?: boolean;
+  /** Whether it compares what names a thing, without which nothing else makes a match. */
+  isNaming?: boolean;
   similarities: Float32Array;
 }
 
@@ -43,12 +47,16 @@ const BELIEVED = { matches: 0.65, others: 0.15, share: 0.1 };
 const SHARE_BELIEF = 5;
 /** The least share of records that is believed to have no match. */
 const LEAST_UNMATCHED = 0.02;
+/** The first bin of codes that are nearly equal. */
+const NEARLY_EQUAL = 6;
+/** Pairs of which nothing that names them is as alike as this are no matches, whatever else they have in common. */
+const LEAST_NAMED = 0.25;
 /** Beyond e^40 nothing becomes more certain, and sums stay finite. */
 const MOST_LOG_ODDS = 40;
 
 /**
- * Learns from the records alone what each aspect says, by expectation and maximisation: beginning with the pairs that are each
- * other's nearest, it counts how similar matches and others are, weighs the pairs by that, and so on until nothing changes.
+ * Learns from the records alone what each aspect says, by expectation and maximisation: beginning with the pairs that are
+ * likely at first sight, it counts how similar matches and others are, weighs the pairs by that, and so on until nothing changes.
  * Yields the share of its steps that are done.
  */
 export function* learn(compared: Compared, shape: Shape): Generator<number, Learned> {
@@ -58,11 +66,14 @@ export function* learn(compared: Compared, shape: Shape): Generator<number, Lear
     yield 0;
     shares.push(aspect.weight * independence(aspect, aspects));
   }
-  let probabilities = nearestPairs(compared);
+  let probabilities = firstSight(compared);
   let model: Learned = { aspects: [], priorBits: 0, exclusive: shape.exclusive };
   for (let step = 0; step < MOST_STEPS; step++) {
     yield step / MOST_STEPS;
-    const bits = aspects.map(({ similarities }) => bitsOf(similarities, probabilities));
+    const bits = aspects.map(({ similarities, isExact }) => {
+      const learned = bitsOf(similarities, probabilities);
+      return isExact ? learned.map((bit, bin) => (bin < NEARLY_EQUAL ? Math.min(0, bit) : bit)) : learned;
+    });
     const at = (similarity: number) =>
       bits.reduce((sum, one, index) => sum + shares[index]! * bitsAt(one, similarity), 0);
     const sums = sumsOf(compared, bits, shares);
@@ -128,7 +139,7 @@ export function withRules(
   return { ...learned, aspects: [...learned.aspects, ...ruled] };
 }
 
-/** The odds of each pair by itself. */
+/** The odds of each pair by itself; 0 where nothing that names the two is alike. */
 export function oddsOf(
   { graph, aspects }: Compared,
   model: Pick<Learned, 'aspects' | 'priorBits'>,
@@ -139,7 +150,10 @@ export function oddsOf(
     if (similarities)
       for (let at = 0; at < bits.length; at++) bits[at]! += bitsAt(learned, similarities[at]!);
   }
-  return bits.map((bit) => Math.exp(Math.min(MOST_LOG_ODDS, bit * Math.LN2)));
+  const naming = aspects.filter(({ isNaming }) => isNaming).map(({ similarities }) => similarities);
+  const isNamed = (at: number) =>
+    naming.length === 0 || naming.some((similarities) => similarities[at]! >= LEAST_NAMED);
+  return bits.map((bit, at) => (isNamed(at) ? Math.exp(Math.min(MOST_LOG_ODDS, bit * Math.LN2)) : 0));
 }
 
 /** Odds as probabilities, each pair by itself or beside its rivals. */
@@ -178,9 +192,35 @@ function correlation(a: Float32Array, b: Float32Array): number {
   return count >= BELIEF && spread > 1e-9 ? (products - (sumA * sumB) / count) / Math.sqrt(spread) : 0;
 }
 
-/** The mean similarity of the pairs whose both records have no nearer one; 0 for all others. */
-function nearestPairs({ graph: { nodes, left, right }, aspects }: Compared): Float64Array {
-  const means = Float64Array.from(left, (_, at) => {
+/** Bins in which the likeness of pairs is counted to find a gap; the first that may be one, and how many it has at least. */
+const GAP_BINS = 20;
+const FIRST_GAP = 5;
+const GAP = 3;
+/** Pairs that the fullest bin beyond a gap must have, and what the gap may have of them. */
+const LEAST_BEYOND = 10;
+const MOST_IN_GAP = 0.1;
+
+/**
+ * The likeness at which the pairs of a list fall into two, with hardly any there and many on both sides; undefined where there is no such
+ * gap.
+ */
+function gapIn(likeness: Float64Array): number | undefined {
+  const counts = new Float64Array(GAP_BINS);
+  for (const alike of likeness) counts[Math.min(GAP_BINS - 1, Math.floor(alike * GAP_BINS))]!++;
+  for (let bin = FIRST_GAP; bin + GAP < GAP_BINS; bin++) {
+    const before = Math.max(...counts.slice(0, bin));
+    const within = Math.max(...counts.slice(bin, bin + GAP));
+    const beyond = Math.max(...counts.slice(bin + GAP));
+    // strangers of whom none has a piece of a word in common are not among the pairs at all
+    if (beyond >= LEAST_BEYOND && within <= MOST_IN_GAP * Math.min(Math.max(1, before), beyond))
+      return (bin + GAP / 2) / GAP_BINS;
+  }
+  return undefined;
+}
+
+/** The mean similarity of each pair in some aspects, by their weights; 0 where all are missing. */
+function meansOf({ graph: { left }, aspects }: Compared): Float64Array {
+  return Float64Array.from(left, (_, at) => {
     let [sum, weights] = [0, 0];
     for (const { similarities, weight } of aspects) {
       if (Number.isNaN(similarities[at]!)) continue;
@@ -189,10 +229,27 @@ function nearestPairs({ graph: { nodes, left, right }, aspects }: Compared): Flo
     }
     return weights > 0 ? sum / weights : 0;
   });
-  const best = new Float64Array(nodes);
+}
+
+/**
+ * The mean similarity of those pairs that are likely matches at first sight, 0 for all others: those beyond a gap in how their names are
+ * alike, in however large groups they are; where there is none, those whose both records have no nearer one.
+ */
+function firstSight(compared: Compared): Float64Array {
+  const { graph, aspects } = compared;
+  const means = meansOf(compared);
+  const named = meansOf({
+    graph,
+    aspects: aspects.flatMap((aspect) => (aspect.isNaming && !aspect.isCode ? { ...aspect, weight: 1 } : [])),
+  });
+  const gap = gapIn(named);
+  if (gap !== undefined) return means.map((mean, at) => (named[at]! >= gap ? mean : 0));
+  const best = new Float64Array(graph.nodes);
   for (const [at, mean] of means.entries())
-    for (const node of [left[at]!, right[at]!]) best[node] = Math.max(best[node]!, mean);
-  return means.map((mean, at) => (mean === best[left[at]!] && mean === best[right[at]!] ? mean : 0));
+    for (const node of [graph.left[at]!, graph.right[at]!]) best[node] = Math.max(best[node]!, mean);
+  return means.map((mean, at) =>
+    mean === best[graph.left[at]!] && mean === best[graph.right[at]!] ? mean : 0,
+  );
 }
 
 function sumsOf({ graph, aspects }: Compared, bits: Float64Array[], shares: number[]): Float64Array {

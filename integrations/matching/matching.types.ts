@@ -133,7 +133,7 @@ export interface MatchModel {
 }
 
 /** Grows whenever a model of an earlier form would be read wrongly. */
-export const MODEL_FORMAT = 1;
+export const MODEL_FORMAT = 2;
 
 export interface MatchOptions {
   fields: readonly MatchField[];

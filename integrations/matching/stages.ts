@@ -166,13 +166,17 @@ export function comparedOf(
 ): Compared {
   return {
     graph: graphOf(candidates, left.length, right?.length ?? null),
-    aspects: aspects.map(({ name, weight, rule, isCode = false }, index) => ({
-      name,
-      weight,
-      isCode,
-      ...(rule ? { rule } : {}),
-      similarities: similarities[index]!,
-    })),
+    aspects: aspects.map(
+      ({ name, weight, rule, isCode = false, isExact = false, isNaming = false }, index) => ({
+        name,
+        weight,
+        isCode,
+        isExact,
+        isNaming,
+        ...(rule ? { rule } : {}),
+        similarities: similarities[index]!,
+      }),
+    ),
   };
 }
 

@@ -2,6 +2,7 @@ import { withoutLegalForm } from '../matching/legal-forms.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { fold } from '../matching/normalise.ts';
 import { regionNamed, regionOfCode } from '../matching/regions.ts';
+import { slips } from '../matching/slips.ts';
 import { wordsIn } from '../matching/tokens.ts';
 
 /** Words that companies put behind their names; alone they tell no two apart. */
@@ -117,26 +118,6 @@ export function isSlip(a: Spelling, b: Spelling): boolean {
   if (allowed === 0 || a.key[0] !== b.key[0]) return false;
   if (a.key.replace(/\P{N}/gu, '') !== b.key.replace(/\P{N}/gu, '')) return false;
   return slips(a.key, b.key, allowed) <= allowed;
-}
-
-/** The distance of two texts after Damerau and Levenshtein (neighbours swapped once), or one more than `most` beyond that. */
-export function slips(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most) return most + 1;
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= a.length; row++) {
-    const next = [row];
-    for (let at = 1; at <= b.length; at++) {
-      const wrong = a[row - 1] === b[at - 1] ? 0 : 1;
-      let least = Math.min(last[at]! + 1, next[at - 1]! + 1, last[at - 1]! + wrong);
-      if (row > 1 && at > 1 && a[row - 1] === b[at - 2] && a[row - 2] === b[at - 1])
-        least = Math.min(least, before[at - 2]! + 1);
-      next.push(least);
-    }
-    if (Math.min(...next) > most) return most + 1;
-    [before, last] = [last, next];
-  }
-  return last[b.length]!;
 }
 
 /** Whether one name is the other with general words behind it: `Atlassian Software` and `Atlassian`. */

@@ -4,6 +4,7 @@ import { type DuplicatesResult, findDuplicates, matchLists } from '../../../inte
 import type { MatchResult } from '../../../integrations/matching/matching.types.ts';
 import { baselinePairs } from './baseline.ts';
 import { type Judged, pairKey, readJudged } from './judged.ts';
+import { otherLists } from './others.ts';
 import { KINDS, planted, plantedIn } from './planted.ts';
 
 /** Above this many records the baseline is left out, which takes the square of the time. */
@@ -14,19 +15,24 @@ interface Run {
   ms: number;
 }
 
-/** Prints how well and how fast records are matched: `--data <folder of judged sets>` and/or `--records <number>`. */
+/**
+ * Prints how well and how fast records are matched: `--data <folder of judged sets>`, `--records <number>`, and/or `--others`, made-up
+ * lists of many kinds, sizes and shares of duplicates.
+ */
 export function benchMatching(args: string[]): void {
   const { values } = parseArgs({
     args,
     options: {
       data: { type: 'string' },
       records: { type: 'string' },
+      others: { type: 'boolean', default: false },
       errors: { type: 'string', default: '0' },
     },
   });
-  if (!values.data && !values.records)
-    throw new RangeError('Give --data <folder>, --records <number> or both.');
+  if (!values.data && !values.records && !values.others)
+    throw new RangeError('Give --data <folder>, --records <number> or --others.');
   for (const judged of values.data ? readJudged(values.data) : []) report(judged, Number(values.errors));
+  if (values.others) table(otherLists());
   if (values.records) scale(Number(values.records), Number(values.errors));
 }
 
@@ -55,6 +61,19 @@ function report(judged: Judged, errors: number): Run {
       [pair.left, pair.right].map((id) => [...left, ...(right ?? [])].find((one) => one.id === id)?.values),
     );
   return { result, ms };
+}
+
+/** Many lists, each in one line. */
+function table(lists: readonly Judged[]): void {
+  console.log('\nclusters: precision, recall, F1; pairs found, true pairs; transitivity');
+  for (const judged of lists) {
+    const { result } = run(judged);
+    const { precision, recall, f1, found } = judge(inClusters(result), judged.truth);
+    const numbers = [precision, recall, f1].map((value) => value.toFixed(3)).join('  ');
+    console.log(
+      `  ${numbers}  ${`${found}`.padStart(5)} ${`${judged.truth.size}`.padStart(5)}  ${result.model.transitivity.toFixed(2)}${result.model.exclusive ? ' rivals' : ''}  ${judged.name}`,
+    );
+  }
 }
 
 function run({ left, right, fields }: Judged): Run {

@@ -13,7 +13,7 @@ interface Kind {
 }
 
 /** Numbers in 0..1, the same for the same seed. */
-class Random {
+export class Random {
   #state: number;
 
   constructor(seed: number) {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { NamedSupplier } from '../../../domain/suppliers/suppliers.types.ts';
+import { slips } from '../../../integrations/matching/slips.ts';
 import { resolveSuppliers } from '../../../integrations/suppliers/resolve.ts';
-import { isSlip, shownName, slips, spellingOf } from '../../../integrations/suppliers/spelling.ts';
+import { isSlip, shownName, spellingOf } from '../../../integrations/suppliers/spelling.ts';
 
 const supplier = (name: string, more: Partial<NamedSupplier> = {}): NamedSupplier => ({
   name,
