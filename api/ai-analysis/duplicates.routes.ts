@@ -177,9 +177,7 @@ export function registerDuplicateRoutes(app: App): void {
     params: ofPair,
     body: DecisionBody,
     answers: { 200: { description: 'The pair', schema: Type.Ref('ExplainedPair#') } },
-    handler: async ({ ctx, params, body }) => {
-      await decidePair(ctx, params.pair_id, body.status);
-      return (await explainPair(ctx, params.pair_id)) as never;
-    },
+    handler: async ({ ctx, params: { pair_id }, body }) =>
+      (await decidePair(ctx, pair_id, body.status, (sql) => explainPair(ctx, pair_id, sql))) as never,
   });
 }

@@ -1,3 +1,4 @@
+import type { Sql } from '../../platform/database.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { type MergeAnswer, mergeWithin } from '../cards/merge/merge.command.ts';
@@ -31,10 +32,19 @@ export async function decideCluster(ctx: Ctx, id: string, status: ClusterStatus)
   });
 }
 
-/** Decides about one pair that was found. @throws EstateError `forbidden`, `not_found`. */
-export async function decidePair(ctx: Ctx, id: string, status: ClusterStatus): Promise<void> {
+/**
+ * Decides about one pair that was found.
+ * @param tell what is answered, read as it is then, also where the write is only tried.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function decidePair<T>(
+  ctx: Ctx,
+  id: string,
+  status: ClusterStatus,
+  tell: (sql: Sql) => Promise<T>,
+): Promise<T> {
   requirePermission(ctx.caller, MANAGE);
-  await command(ctx, async (work) => {
+  return await command(ctx, async (work) => {
     const { sql } = work;
     const pair = await sql('duplicate_pairs').where({ id }).first('id', 'card_type', 'left_id', 'right_id');
     if (!pair) throw notFound('pair', id);
@@ -46,6 +56,7 @@ export async function decidePair(ctx: Ctx, id: string, status: ClusterStatus): P
     ] as never);
     if (rows[0].n < 2) throw notFound('pair', id);
     await saveDecisions(work, ctx, pair.card_type, [pair], status);
+    return await tell(sql);
   });
 }
 

@@ -44,16 +44,20 @@ export async function explainCluster(ctx: Ctx, id: string): Promise<ClusterDetai
   return {
     ...cluster,
     cards: await cardsOf(ctx, cards),
-    pairs: await pairsAmong(ctx, cards),
+    pairs: await pairsAmong(ctx.db, ctx, cards),
     effect: await effectOf(ctx.db, ctx, survivor!, others),
   };
 }
 
-/** One pair with its reasons. @throws EstateError `forbidden`, `not_found`. */
-export async function explainPair(ctx: Ctx, id: string): Promise<ExplainedPair> {
+/**
+ * One pair with its reasons.
+ * @param sql the transaction in which it is read, where one is open.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function explainPair(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<ExplainedPair> {
   requirePermission(ctx.caller, 'ai_analysis.view');
-  const pair = await ctx.db('duplicate_pairs').where({ id }).first('left_id', 'right_id');
-  const found = pair && (await pairsAmong(ctx, [pair.left_id, pair.right_id]))[0];
+  const pair = await sql('duplicate_pairs').where({ id }).first('left_id', 'right_id');
+  const found = pair && (await pairsAmong(sql, ctx, [pair.left_id, pair.right_id]))[0];
   if (!found) throw notFound('pair', id);
   return found;
 }
@@ -87,10 +91,10 @@ interface StoredPair extends ExplainedPair {
   weights: Found['weights'];
 }
 
-async function pairsAmong(ctx: Ctx, ids: readonly string[]): Promise<ExplainedPair[]> {
+async function pairsAmong(sql: Sql, ctx: Ctx, ids: readonly string[]): Promise<ExplainedPair[]> {
   const item = projection(pairMembers, undefined);
   const seen = seenPairs(ctx);
-  const { rows } = await ctx.db.raw(
+  const { rows } = await sql.raw(
     `select ${item.sql} as pair, p.similarities, p.bits, m.fields, m.weights
      from ${pairsFrom} join duplicate_models m on m.id = p.model_id
      where p.left_id = any(?::uuid[]) and p.right_id = any(?::uuid[]) and ${seen.sql}
@@ -100,9 +104,9 @@ async function pairsAmong(ctx: Ctx, ids: readonly string[]): Promise<ExplainedPa
   if (rows.length === 0) return [];
   const pairs: StoredPair[] = rows.map(({ pair, ...more }: { pair: object }) => ({ ...pair, ...more }));
   const { card_type, fields } = pairs[0]!;
-  const records = await recordsOf(ctx.db, ctx.metamodel, card_type, fields, ids);
+  const records = await recordsOf(sql, ctx.metamodel, card_type, fields, ids);
   const byId = new Map(records.map((record) => [record.id, record]));
-  const open = await openCosts(ctx.db, ctx, card_type, ids);
+  const open = await openCosts(sql, ctx, card_type, ids);
   return pairs.map((pair) => {
     const { similarities, bits, fields: _, weights, ...shown } = pair;
     return { ...shown, reasons: reasons(ctx, pair, byId, open) };

@@ -26,12 +26,16 @@ export interface TypeFigures {
 
 const AT_ONCE = 5_000;
 
-/** Stores what was found of a type in place of what was found before, as far as it differs. */
+/**
+ * Stores what was found of a type in place of what was found before, as far as it differs.
+ * @param breathe called between statements; throws when the run is to stop.
+ */
 export async function storeFound(
   work: Work,
   run: { id: string },
   type: { key: string; cards: number; fields: readonly ComparedField[] },
   found: Found,
+  breathe: () => void,
 ): Promise<TypeFigures> {
   const { sql } = work;
   await lockDecisions(sql, type.key);
@@ -43,9 +47,10 @@ export async function storeFound(
     [type.key, lapsed] as never,
   );
   const clusters = clustersWith(found.pairs, holding);
+  breathe();
   await storeModel(work, run.id, type.key, found);
-  await storeClusters(work, run.id, type.key, clusters, new Set(holding.map(({ id }) => id)));
-  await storePairs(work, type.key, found, clusters);
+  await storeClusters(work, run.id, type.key, clusters, new Set(holding.map(({ id }) => id)), breathe);
+  await storePairs(work, type.key, found, clusters, breathe);
   const matches = found.pairs.filter((pair) => pair.class === 'match').length;
   const figures: TypeFigures = {
     cards: type.cards,
@@ -108,6 +113,7 @@ async function storeClusters(
   type: string,
   clusters: readonly FoundCluster[],
   holding: ReadonlySet<string>,
+  breathe: () => void,
 ): Promise<void> {
   const dismissed = await sql('duplicate_clusters')
     .where({ card_type: type, status: 'dismissed' })
@@ -122,7 +128,8 @@ async function storeClusters(
        and not exists (select from unnest(?::uuid[]) k (id) where k.id = c.id)`,
     [type, [...kept, ...clusters].map(({ id }) => id)] as never,
   );
-  for (let from = 0; from < clusters.length; from += AT_ONCE)
+  for (let from = 0; from < clusters.length; from += AT_ONCE) {
+    breathe();
     await sql.raw(
       `insert into duplicate_clusters as c
          (id, card_type, card_ids, status, cohesion, least_score, most_score, run_id, found_at)
@@ -138,6 +145,7 @@ async function storeClusters(
          is distinct from (excluded.status, excluded.cohesion, excluded.least_score, excluded.most_score)`,
       [type, runId, JSON.stringify(clusters.slice(from, from + AT_ONCE))],
     );
+  }
 }
 
 async function storePairs(
@@ -145,6 +153,7 @@ async function storePairs(
   type: string,
   { pairs, modelId }: Found,
   clusters: readonly FoundCluster[],
+  breathe: () => void,
 ): Promise<void> {
   const home = new Map(clusters.flatMap(({ id, card_ids }) => card_ids.map((card) => [card, id] as const)));
   const clusterOf = ({ left, right }: FoundPair) => {
@@ -167,7 +176,8 @@ async function storePairs(
        and not exists (select from unnest(?::uuid[]) k (id) where k.id = p.id)`,
     [type, rows.map(({ id }) => id)] as never,
   );
-  for (let from = 0; from < rows.length; from += AT_ONCE)
+  for (let from = 0; from < rows.length; from += AT_ONCE) {
+    breathe();
     await sql.raw(
       `insert into duplicate_pairs as p
          (id, card_type, left_id, right_id, class, score, alone, similarities, bits, model_id, cluster_id)
@@ -182,4 +192,5 @@ async function storePairs(
           excluded.cluster_id)`,
       [type, modelId, JSON.stringify(rows.slice(from, from + AT_ONCE))],
     );
+  }
 }

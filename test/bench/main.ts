@@ -16,6 +16,7 @@ import { architect } from './scenarios/architect.ts';
 import { bulkUpdate } from './scenarios/bulk-update.ts';
 import { card } from './scenarios/card.ts';
 import { compliance } from './scenarios/compliance.ts';
+import { complianceReadings } from './scenarios/compliance-readings.ts';
 import { dashboardCached } from './scenarios/dashboard-cached.ts';
 import { dashboardComputed } from './scenarios/dashboard-computed.ts';
 import { duplicates } from './scenarios/duplicates.ts';
@@ -74,6 +75,7 @@ const scenarios: Scenario[] = [
   itsmUndo,
   duplicates,
   compliance,
+  complianceReadings,
   analysisDeaths,
   ppm,
 ];

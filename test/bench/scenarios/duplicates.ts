@@ -13,6 +13,8 @@ const MB = 1_000_000;
 /** Applications of the full size; `--cards` is 100,000 unless given. */
 const SHARE = 0.4;
 const CHANGED = 100;
+/** Clusters that are decided about before the second run. */
+const DECIDED = 60;
 const AT_ONCE = 5_000;
 const POLL_MS = 20;
 
@@ -111,6 +113,20 @@ export async function fingerprint(client: pg.Client): Promise<string> {
   return rows[0].print;
 }
 
+/** Confirms some clusters that were found and dismisses others, as people would between two runs. @returns how many. */
+async function decide(api: Api, truth: Truth): Promise<number> {
+  const right = truth.get('Application')!;
+  const { items } = await api.get<{ items: { id: string; card_names: string[] }[] }>(
+    `/ai-analysis/duplicates?card_type=Application&sort_by=cohesion&sort_dir=asc&page_size=${DECIDED}`,
+  );
+  for (const { id, card_names } of items) {
+    const status =
+      card_names.length === 2 && right.has(card_names.toSorted().join('\n')) ? 'confirmed' : 'dismissed';
+    await api.patch(`/ai-analysis/duplicates/${id}/status`, { status });
+  }
+  return items.length;
+}
+
 /** Precision and recall of matches among the applications. */
 async function judge(client: pg.Client, truth: Truth) {
   const { rows } = await client.query(
@@ -141,6 +157,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
     `duplicates among ${applications} applications and others: ${seconds.toFixed(1)} s, ${(growthBytes / MB).toFixed(0)} MB grown; precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
   );
 
+  const decided = await decide(api, truth);
   await client.query(
     `update cards set name = name || ' anew', updated_at = now()
      where id in (select id from cards where type = 'Application' order by md5(id::text) limit ${CHANGED})`,
@@ -150,7 +167,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
   const again = (performance.now() - after) / 1_000;
   const print = await fingerprint(client);
   log(
-    `after ${CHANGED} changes: ${again.toFixed(1)} s, ${changes.results.changed} cards and ${changes.results.compared_now} pairs of ${first.results.compared_now} compared`,
+    `after ${CHANGED} changes and ${decided} decisions: ${again.toFixed(1)} s, ${changes.results.changed} cards and ${changes.results.compared_now} pairs of ${first.results.compared_now} compared`,
   );
 
   // cancelled while records are compared, then a worker killed at the same place
