@@ -342,8 +342,14 @@ describe('over standard streams', () => {
   it('says so when the service takes the token no more', async () => {
     const passing = await t.as('viewer', 'passing');
     const client = new Client({ name: 'test', version: '1' });
-    const started = { command: process.execPath, args: [program, '--url', url], stderr: 'inherit' } as const;
-    await client.connect(new StdioClientTransport({ ...started, env: { ESTATE_TOKEN: passing.token } }));
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [program, '--url', url],
+        env: { ESTATE_TOKEN: passing.token },
+        stderr: 'inherit',
+      }),
+    );
     clients.push(client);
     await passing.post('/api/v1/auth/logout');
     expect(await refusal(client, 'list_reports')).toMatchObject({ status: 401, code: 'unauthorized' });
