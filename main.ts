@@ -2,13 +2,19 @@ import { useOneArena } from './platform/one-arena.ts';
 
 useOneArena();
 // all else is loaded once, by the process that stays
-const [{ serve }, { boot, welcomeFirstAdministrator, welcomeNewcomer }, { failStartup }, { startWorkers }] =
-  await Promise.all([
-    import('./api/serve.ts'),
-    import('./boot.ts'),
-    import('./platform/startup.ts'),
-    import('./workers/runtime.ts'),
-  ]);
+const [
+  { serve },
+  { boot, welcomeFirstAdministrator, welcomeNewcomer },
+  { failStartup },
+  { tidy },
+  { startWorkers },
+] = await Promise.all([
+  import('./api/serve.ts'),
+  import('./boot.ts'),
+  import('./platform/startup.ts'),
+  import('./platform/heap.ts'),
+  import('./workers/runtime.ts'),
+]);
 
 try {
   const { services, lifecycle } = await boot('estate', { exclusive: true });
@@ -30,6 +36,7 @@ try {
   lifecycle.onClose('workers', (remainingMs) => workers.close(remainingMs));
   const api = await serve(services);
   lifecycle.onClose('API', (remainingMs) => api.close(remainingMs));
+  tidy();
   console.info(`Estate is ready at ${api.address}   API page: ${api.address}/api/docs`);
 } catch (error) {
   failStartup(error);

@@ -62,8 +62,9 @@ let tidied = 0;
 
 /**
  * Collects the garbage among old objects where there is a tenth of what is in use; to be called between two batches of long
- * work. By itself V8 begins at a fifth, and goes on beside the work, which by then has made more of it: how much is a matter of
- * chance, and the longer the work, the more it once was. So a long job takes as much memory as a short one.
+ * work, and once a process has begun, since loading it leaves some. By itself V8 begins at a fifth, and goes on beside the work,
+ * which by then has made more of it: how much is a matter of chance, and the longer the work, the more it once was. So a long
+ * job takes as much memory as a short one.
  */
 export function tidy(): void {
   if (oldBytes() < tidied * UNTIDY) return;
