@@ -1,3 +1,5 @@
+import { collectSoon } from './heap.ts';
+
 /** Bytes of a block. The system gives memory only for what has been written. */
 const BLOCK = 16 * 1024 * 1024;
 /** Blocks that are kept for whoever comes next, and for how long: 48 MB, what an answer on all cards is made from. */
@@ -6,9 +8,26 @@ const KEPT = { blocks: 3, ms: 10_000 };
 const kept: Buffer[] = [];
 let leaving: NodeJS.Timeout | undefined;
 
+/** So many bytes of blocks may have been made since garbage was last collected for them. */
+const MADE = 192 * 1024 * 1024;
+let made = 0;
+
+/**
+ * V8 takes the bytes of other buffers for a part of its heap, and looks through the whole of that whenever it has grown by a
+ * part. It does not count memory that threads can share, so what is thrown away of it is counted here.
+ */
+function newBlock(bytes: number): Buffer {
+  made += bytes;
+  if (made > MADE) {
+    made = bytes;
+    collectSoon();
+  }
+  return Buffer.from(new SharedArrayBuffer(bytes));
+}
+
 function takeBlock(bytes: number): Buffer {
   const block = bytes <= BLOCK ? kept.pop() : undefined;
-  return block ?? Buffer.allocUnsafeSlow(Math.max(bytes, BLOCK));
+  return block ?? newBlock(Math.max(bytes, BLOCK));
 }
 
 function keepBlock(block: Buffer): void {

@@ -61,7 +61,8 @@ export class IdNumbers {
     const words = this.#words;
     const from = number * WORDS;
     // step by step: a loop over the bytes takes four times as long
-    const [second, third] = [words[from + 1]!, words[from + 2]!];
+    const second = words[from + 1]!;
+    const third = words[from + 2]!;
     writeWord(words[from]!, into, at);
     into[at + 8] = DASH;
     writeHalf(second >>> 16, into, at + 9);
@@ -129,7 +130,8 @@ const word = (bytes: Buffer, at: number): number =>
 
 /** Writes the digits of a word's lower half. */
 function writeHalf(half: number, into: Uint8Array, at: number): void {
-  const [first, second] = [(half >>> 8) & 0xff, half & 0xff];
+  const first = (half >>> 8) & 0xff;
+  const second = half & 0xff;
   into[at] = high[first]!;
   into[at + 1] = low[first]!;
   into[at + 2] = high[second]!;

@@ -44,12 +44,12 @@ export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGe
   }
 }
 
-/** Where each line of {@link readLines} begins and ends, without the comma between it and the next. */
-export function* eachLine(lines: Buffer): Generator<[from: number, to: number]> {
+/** Tells where each line of {@link readLines} begins and ends, without the comma between it and the next. */
+export function eachLine(lines: Buffer, tell: (from: number, to: number) => void): void {
   for (let from = 0; from < lines.length; ) {
     const found = lines.indexOf(LF, from);
     const to = found < 0 ? lines.length : found - 1;
-    yield [from, to];
+    tell(from, to);
     from = to + 2;
   }
 }

@@ -168,13 +168,20 @@ export function listsOf(
 
 /** The same in the order of the others' ids, each once. */
 function inOrder({ starts, items }: Lists, others: IdNumbers): Lists {
-  const kept: number[] = [];
   const newStarts = new Int32Array(starts.length);
+  let kept = 0;
   for (let n = 0; n + 1 < starts.length; n += 1) {
-    newStarts[n] = kept.length;
-    const list = new Set(items.subarray(starts[n], starts[n + 1]));
-    kept.push(...[...list].sort((a, b) => others.compare(a, b)));
+    const from = starts[n]!;
+    const to = starts[n + 1]!;
+    newStarts[n] = kept;
+    // most owners have one, or none
+    if (to - from > 1) items.subarray(from, to).sort((a, b) => others.compare(a, b));
+    for (let m = from; m < to; m += 1) {
+      if (m > from && items[m] === items[kept - 1]) continue;
+      items[kept] = items[m]!;
+      kept += 1;
+    }
   }
-  newStarts[starts.length - 1] = kept.length;
-  return { starts: newStarts, items: Int32Array.from(kept) };
+  newStarts[starts.length - 1] = kept;
+  return { starts: newStarts, items: items.subarray(0, kept) };
 }

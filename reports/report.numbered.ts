@@ -18,11 +18,11 @@ export function numberedLines(bytes: Buffer): NumberedLines {
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) most += 1;
   const [from, to] = [new Int32Array(most), new Int32Array(most)];
   let count = 0;
-  for (const [start, end] of eachLine(bytes)) {
+  eachLine(bytes, (start, end) => {
     from[count] = start;
     to[count] = end;
     count += 1;
-  }
+  });
   const numbers = new IdNumbers(count);
   for (let n = 0; n < count; n += 1) numbers.addText(bytes, from[n]! + ID_FROM);
   return { bytes, from, to, numbers };

@@ -143,6 +143,14 @@ export function changedCards(changes: CardChanges, kinds: EventKinds): Fragment 
   return once(changes.hops > 0 ? around(base, changes) : base);
 }
 
+/**
+ * Whether all cards that may look different are there still, for a caller who sees all cards: none was deleted, no filter may
+ * have let one go, and no type has come out of sight.
+ */
+export function allRemain({ moved, filtered }: CardChanges, { removals }: EventKinds): boolean {
+  return !removals && !filtered && moved.cardTypes.size === 0 && moved.everything === undefined;
+}
+
 /** The cards that look different to their relations: by name, external id, or whether and how much of them is seen. */
 export function changedEnds(changes: CardChanges, costs: boolean): Fragment {
   const { after, told } = changes;

@@ -26,21 +26,21 @@ const PART = 250;
 
 /**
  * Looks for what may have changed.
- * @param gone the statement of what is gone, over `changed`. @returns undefined when it is too much to be kept.
+ * @param gone the statement of what is gone, over `changed`; undefined where nothing is. @returns undefined when it is too much to be kept.
  */
 export async function findChanged(
   snapshot: Snapshot,
   changed: Fragment,
-  gone: Fragment,
+  gone: Fragment | undefined,
 ): Promise<Found | undefined> {
   const [found] = await snapshot.query<FoundRow>(
     numbered(
       `with changed as materialized (${changed.sql})
        select count(*)::int as count, string_agg(x.id::text, ',' order by x.id) as ids,
-         string_agg(x.position::text, ',' order by x.id) as positions, exists (${gone.sql}) as gone
+         string_agg(x.position::text, ',' order by x.id) as positions, ${gone ? `exists (${gone.sql})` : 'false'} as gone
        from (select id, position from changed limit ${MOST + 1}) x`,
     ),
-    [...changed.bindings, ...gone.bindings],
+    [...changed.bindings, ...(gone?.bindings ?? [])],
   );
   const { count, ids, positions } = found!;
   if (count > MOST) return undefined;

@@ -10,6 +10,8 @@ export interface CardSelection {
   conditions: Condition[];
   /** Only what may have changed: rows of `id`, `type`, `position`, and whether the caller was `told` of it before. */
   changes?: Fragment;
+  /** Whether all of these are known to be there still, and to be seen. */
+  remain?: boolean;
 }
 
 /** The conditions of a selection, visibility included, over the alias `c`. */
@@ -43,6 +45,7 @@ export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
   return {
     ...source,
     changed: changes,
+    remain: selection.remain === true,
     from: { sql: 'changed x join cards c on c.id = x.id', bindings: [] },
     gone: {
       sql: `select x.id, x.type, c.id is null as deleted, x.position

@@ -3,10 +3,9 @@ import type { Ctx } from '../../domain/context.ts';
 import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../domain/events/changes.ts';
 import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { changedCards } from './changes.cards.ts';
+import { allRemain, changedCards } from './changes.cards.ts';
 import { lookBack } from './changes.moved.ts';
 import { changedRelations } from './changes.relations.ts';
 import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
@@ -23,7 +22,7 @@ export interface ExtractionPlan {
   relations: RelationSelection;
   columns: Column[];
   /** Where only what has changed is wanted: looks on the snapshot for the statement that finds it. */
-  changes?: (snapshot: Snapshot) => Promise<Fragment>;
+  changes?: (snapshot: Snapshot) => Promise<Pick<CardSelection, 'changes' | 'remain'>>;
 }
 
 /** Whether the caller may see any cost value at all: by permission, or by a role on some card. */
@@ -89,9 +88,9 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     changes: async (snapshot) => {
       const { kinds, moved } = await lookBack(snapshot, ctx, after);
       const changes = cardChanges(request, { after, types: cards.types, moved });
-      if (ofCards) return changedCards(changes, kinds);
+      if (ofCards) return { changes: changedCards(changes, kinds), remain: allRemain(changes, kinds) };
       const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, moved);
-      return changedRelations(ctx, changes, told, kinds);
+      return { changes: changedRelations(ctx, changes, told, kinds) };
     },
     // a row that is gone has nothing else
     columns: [...idColumns(columns), ...columns, ...changeColumns],

@@ -22,6 +22,8 @@ export interface RowSource {
   /** The table and what its condition needs; what may have changed is joined as `x`. */
   from: Fragment;
   where: Condition;
+  /** Whether none of `gone` is known beforehand. */
+  remain?: boolean;
   /** Objects that are no longer there: `id`, `type`, whether `deleted` for good, and `position`. */
   gone?: Fragment;
 }
@@ -111,7 +113,7 @@ export async function lineTable(
     return { name, columns, expected, lines };
   }
   const first = goneRows(gone, query.goneCells);
-  const found = await findChanged(snapshot, changed!, gone);
+  const found = await findChanged(snapshot, changed!, source.remain ? undefined : gone);
   if (found) {
     const lines = snapshot.parts(form, worthwhile(found), (connections) => [
       ...(found.gone ? [withChanged(source, first)] : []),

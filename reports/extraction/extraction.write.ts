@@ -55,8 +55,8 @@ async function withChanges(snapshot: Snapshot, plan: ExtractionPlan): Promise<Ex
   const changes = await plan.changes?.(snapshot);
   if (!changes) return plan;
   return request.kind === 'cards'
-    ? { ...plan, cards: { ...cards, changes } }
-    : { ...plan, relations: { ...relations, changes } };
+    ? { ...plan, cards: { ...cards, ...changes } }
+    : { ...plan, relations: { ...relations, ...changes } };
 }
 
 async function csvLines(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<LineTable> {

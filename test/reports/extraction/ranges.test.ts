@@ -86,9 +86,11 @@ it.each(['csv', 'ndjson'] as const)(
       const written = async (condition: string): Promise<Buffer> => {
         const out = new Kept();
         const changes = async () => ({
-          sql: `select c.id, c.type, 7::bigint as position, true as told from cards c where ${condition}
-            union all select '00000000-0000-4000-8000-000000000000', 'Objective', 8, true`,
-          bindings: [],
+          changes: {
+            sql: `select c.id, c.type, 7::bigint as position, true as told from cards c where ${condition}
+              union all select '00000000-0000-4000-8000-000000000000', 'Objective', 8, true`,
+            bindings: [],
+          },
         });
         const extraction = await prepareExtraction(snapshot, ctx, { ...plan, changes }, '9');
         await extraction.write(out, {});
