@@ -7,7 +7,7 @@ import { NEWEST_FIRST, statusReportMembers } from '../../domain/ppm/status-repor
 import { invalidField } from '../../platform/errors.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';
-import { jsonLine } from '../report.sql.ts';
+import { type JsonMember, jsonLine, jsonText } from '../report.sql.ts';
 import { defineReport, type ReportTable } from '../report.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
@@ -37,21 +37,40 @@ interface Item {
   stakeholders: { user_id: string; display_name: string; role_key: string }[];
 }
 
-/** A day among attributes, as text where it is one. */
-const day = (key: string): string =>
-  `case when c.attributes ->> '${key}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then c.attributes ->> '${key}' end`;
-const amount = (key: string): string =>
-  `case when jsonb_typeof(c.attributes -> '${key}') = 'number' then c.attributes -> '${key}' end`;
+/** The attributes that the report shows, as `v`, each looked up once however often it is looked at. */
+const attributes = `cross join lateral (select c.attributes ->> 'initiativeStatus' as status,
+    c.attributes ->> 'startDate' as start_date, c.attributes ->> 'endDate' as end_date,
+    c.attributes -> 'costBudget' as cost_budget, c.attributes -> 'costActual' as cost_actual offset 0) v`;
 
-const report = `json_build_object(${Object.entries(statusReportMembers)
-  .map(([name, sql]) => `'${name}', ${sql}`)
-  .join(', ')})`;
+/** A day among attributes, as text where it is one. */
+const day = (column: string): string =>
+  `case when ${column} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then ${column} end`;
+const amount = (column: string): string => `case when jsonb_typeof(${column}) = 'number' then ${column} end`;
+
+/** Members of a status report that may be null; all others are keys, ids and times, which need no escaping. */
+const written: Record<string, JsonMember> = {
+  reporter_id: { json: 'to_json(t.reporter_id)' },
+  reporter: { json: statusReportMembers.reporter! },
+  summary: { text: 't.summary' },
+  accomplishments: { text: 't.accomplishments' },
+  next_steps: { text: 't.next_steps' },
+};
+const report = jsonText(
+  Object.fromEntries(
+    Object.entries(statusReportMembers).map(([name, id]) => [name, written[name] ?? { id }]),
+  ),
+);
+const person = jsonText({
+  user_id: { id: 'k.user_id' },
+  display_name: { text: 'u.display_name' },
+  role_key: { text: 'k.role' },
+});
 
 /** Money members, null for those who see no costs. */
 function moneyOf(ctx: Ctx): Record<string, { json: string }> {
   const money = {
-    cost_budget: amount('costBudget'),
-    cost_actual: amount('costActual'),
+    cost_budget: amount('v.cost_budget'),
+    cost_actual: amount('v.cost_actual'),
     capex_planned: 'coalesce(l.capex_planned, 0)',
     capex_actual: 'coalesce(l.capex_actual, 0)',
     opex_planned: 'coalesce(l.opex_planned, 0)',
@@ -107,25 +126,25 @@ export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
   variant: (ctx) => [showsCosts(ctx), may(ctx.caller, 'stakeholders.view')].join(),
   async compute({ lines, ctx, params, cards, visible }) {
     const group = groupJoin(ctx, params.group_by, visible);
-    const people = may(ctx.caller, 'stakeholders.view') ? 's.people' : `'[]'::json`;
+    const people = may(ctx.caller, 'stakeholders.view') ? 's.people' : 'null';
     const item = jsonLine({
       id: { id: 'c.id' },
       name: { text: 'c.name' },
       subtype: { text: 'c.subtype' },
-      status: { text: `c.attributes ->> 'initiativeStatus'` },
+      status: { text: 'v.status' },
       parent_id: { json: 'to_json(c.parent_id)' },
-      start_date: { text: day('startDate') },
-      end_date: { text: day('endDate') },
+      start_date: { text: day('v.start_date') },
+      end_date: { text: day('v.end_date') },
       ...moneyOf(ctx),
       group_id: { json: 'to_json(g.id)' },
       group_name: { text: 'g.name' },
       latest_report: { json: 'r.report' },
       latest_report_id: { json: 'to_json(r.id)' },
-      stakeholders: { json: `coalesce(${people}, '[]')` },
+      stakeholders: { array: people },
     });
     const items = await lines({
       sql: `select ${item}
-        from cards c
+        from cards c ${attributes}
         left join (
           select card_id,
             sum(planned) filter (where category = 'capex') as capex_planned,
@@ -139,16 +158,14 @@ export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
             select * from ppm_reports t where t.card_id = c.id order by ${NEWEST_FIRST} limit 1
           ) t
         ) r on true
-        left join (
-          select k.card_id, json_agg(json_build_object('user_id', k.user_id,
-            'display_name', u.display_name, 'role_key', k.role) order by k.role, lower(u.display_name), k.user_id) as people
-          from stakeholders k join users u on u.id = k.user_id
-          join cards i on i.id = k.card_id and i.type = ? group by k.card_id
-        ) s on s.card_id = c.id
+        left join lateral (
+          select string_agg(${person}, ',' order by k.role, lower(u.display_name), k.user_id) as people
+          from stakeholders k join users u on u.id = k.user_id where k.card_id = c.id
+        ) s on true
         ${group.sql}
         where c.type = ? and ${cards.sql}
         order by ${params.group_by === undefined ? '' : 'g.name nulls last, g.id, '}c.name_key, c.id`,
-      bindings: [INITIATIVE, ...group.bindings, INITIATIVE, ...cards.bindings],
+      bindings: [...group.bindings, INITIATIVE, ...cards.bindings],
     });
     return ['{"items":[\n', items, '\n]}'];
   },
