@@ -88,6 +88,7 @@ import { registerUserWriteRoutes } from './users/users.write.routes.ts';
 import { registerBookmarkRoutes } from './views/bookmarks.routes.ts';
 import { registerFavoriteRoutes } from './views/favorites.routes.ts';
 import { registerWebhookRoutes } from './webhooks/webhooks.routes.ts';
+import { registerWorkspaceRoutes } from './workspace/workspace.routes.ts';
 
 /** Registers one group's schemas and operations. */
 export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
@@ -147,6 +148,7 @@ export const routeGroups: RouteGroup[] = [
   registerImportRoutes,
   registerExportRoutes,
   registerArchimateRoutes,
+  registerWorkspaceRoutes,
   registerExtractRoutes,
   registerExtractionScheduleRoutes,
   registerReportRoutes,

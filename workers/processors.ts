@@ -23,6 +23,7 @@ import { reportQueryProcessor } from './report-query.ts';
 import { scheduledExtractionProcessor } from './scheduled-extraction.ts';
 import { todosDueProcessor } from './todos-due.ts';
 import { vendorHierarchyProcessor, vendorsProcessor } from './vendors.ts';
+import { workspaceApplyProcessor, workspaceExportProcessor, workspaceParseProcessor } from './workspace.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
 export const processors: JobProcessor[] = [
@@ -52,4 +53,7 @@ export const processors: JobProcessor[] = [
   vendorHierarchyProcessor,
   modernizationsProcessor,
   duplicatesProcessor,
+  workspaceExportProcessor,
+  workspaceParseProcessor,
+  workspaceApplyProcessor,
 ];

@@ -47,6 +47,7 @@ export const tags = [
   },
   { name: 'Reference catalogues', description: 'What most enterprises have, and cards made of it' },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
+  { name: 'Workspace transfer', description: 'Whole workspaces as archives, out and in again' },
   { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },
   { name: 'Jobs', description: 'Work in the background' },
   { name: 'Reports', description: 'Figures over the inventory' },

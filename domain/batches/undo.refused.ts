@@ -13,6 +13,7 @@ export const harmlessEvents: readonly EventType[] = [
   'report_query.started',
   'file.downloaded',
   'import.started',
+  'import.discarded',
   'analysis_run.started',
   'analysis_run.completed',
   'analysis_run.failed',

@@ -204,6 +204,7 @@ export const eventTypes = {
   'settings.updated': 'audit',
   'settings.secret_changed': 'audit',
   'import.started': 'audit',
+  'import.discarded': 'audit',
   'export.started': 'audit',
   'export.streamed': 'audit',
   'report.started': 'audit',

@@ -9,6 +9,7 @@ import { removeOldRuns } from '../itsm/runs.retention.ts';
 import { removeOldMails, removeOldNotifications } from '../notifications/notifications.retention.ts';
 import type { SettingValues } from '../settings/settings.defaults.ts';
 import { readSetting } from '../settings/settings.read.ts';
+import { removeOldTransfers } from '../workspace/transfer.commands.ts';
 import { jobCatalogue } from './jobs.catalogue.ts';
 import type { JobCounts } from './jobs.running.ts';
 
@@ -52,6 +53,7 @@ const chores: Record<string, Chore> = {
   process_contents: (sql, { batches_days }) => removeUnusedContents(sql, batches_days, BATCH),
   notifications: (sql) => removeOldNotifications(sql, BATCH),
   mails: (sql) => removeOldMails(sql, BATCH),
+  workspace_transfers: (sql) => removeOldTransfers(sql, BATCH),
 };
 
 /** Removes rows on a condition, which may hold one value of the settings. */

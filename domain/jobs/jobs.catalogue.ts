@@ -23,6 +23,7 @@ import { reportQueryJob } from './kinds/report-query.ts';
 import { scheduledExtractionJob } from './kinds/scheduled-extraction.ts';
 import { todosDueJob } from './kinds/todos-due.ts';
 import { vendorHierarchyJob, vendorsJob } from './kinds/vendors.ts';
+import { workspaceApplyJob, workspaceExportJob, workspaceParseJob } from './kinds/workspace.ts';
 
 /** Every kind of job. */
 export const jobCatalogue: readonly JobDefinition[] = [
@@ -52,6 +53,9 @@ export const jobCatalogue: readonly JobDefinition[] = [
   vendorHierarchyJob,
   modernizationsJob,
   duplicatesJob,
+  workspaceExportJob,
+  workspaceParseJob,
+  workspaceApplyJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

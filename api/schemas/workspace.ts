@@ -1,0 +1,108 @@
+import Type from 'typebox';
+import { transferStatuses } from '../../domain/workspace/transfer.types.ts';
+import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+
+export const TransferParams = Type.Object({ transfer_id: Uuid }, closed);
+
+export const TransferForm = Type.Object(
+  { file: Type.String({ contentMediaType: 'application/zip', description: 'The archive' }) },
+  closed,
+);
+
+const Counts = Type.Object(
+  {
+    create: Type.Integer({ minimum: 0, description: 'New here' }),
+    update: Type.Integer({ minimum: 0, description: 'Here, with other values' }),
+    unchanged: Type.Integer({ minimum: 0, description: 'Here as it is' }),
+    conflict: Type.Integer({ minimum: 0, description: 'Left alone' }),
+  },
+  closed,
+);
+const ByKind = Type.Record(Type.String(), Counts, { description: 'By the table of the rows' });
+const Left = Type.Array(
+  Type.Object(
+    { kind: Type.String(), key: Type.String(), code: Type.String(), message: Type.String() },
+    closed,
+  ),
+  { description: 'The first 1,000 rows that are left alone, with the reason' },
+);
+
+export const WorkspaceTransferSchema = Type.Object(
+  {
+    id: Uuid,
+    filename: Type.String(),
+    status: Type.Union(
+      transferStatuses.map((status) => Type.Literal(status)),
+      { description: '`parsing` -> `previewed` -> `applying` -> `applied`, or `failed`' },
+    ),
+    format_version: Nullable(Type.String()),
+    source_url: Nullable(Type.String({ description: 'Where the workspace came from, as it says itself' })),
+    diff: Nullable(
+      Type.Object(
+        {
+          kinds: ByKind,
+          totals: Counts,
+          conflicts: Left,
+          source: Type.Object(
+            {
+              service_version: Type.String(),
+              schema_version: Type.String(),
+              position: Type.String(),
+              created_at: Type.String(),
+            },
+            closed,
+          ),
+          include_archived: Type.Boolean(),
+        },
+        { additionalProperties: false, description: 'What the archive would change' },
+      ),
+    ),
+    result: Nullable(
+      Type.Object(
+        { kinds: ByKind, totals: Counts, left: Left },
+        { additionalProperties: false, description: 'What has become of it' },
+      ),
+    ),
+    error_message: Nullable(Type.String()),
+    job_id: Nullable(Uuid),
+    created_at: Timestamp,
+    previewed_at: Nullable(Timestamp),
+    applied_at: Nullable(Timestamp),
+  },
+  { $id: 'WorkspaceTransfer', additionalProperties: false },
+);
+
+const counts = { create: 312, update: 2, unchanged: 240, conflict: 1 };
+
+export const transferExample = {
+  id: '0192f0c1-7b7e-7cc0-9d3e-2f6f4b1c5a10',
+  filename: 'estate-workspace-2026-01-31.zip',
+  status: 'previewed',
+  format_version: '1.0',
+  source_url: null,
+  diff: {
+    kinds: { cards: counts },
+    totals: counts,
+    conflicts: [
+      {
+        kind: 'cards',
+        key: 'Application/Payroll',
+        code: 'taken:cards_sibling_name',
+        message: 'another card here has it already: Application/APP-1',
+      },
+    ],
+    source: {
+      service_version: '0.1.0',
+      schema_version: '0067-itsm-reconciliation',
+      position: '4821',
+      created_at: '2026-01-31T08:00:00.000Z',
+    },
+    include_archived: false,
+  },
+  result: null,
+  error_message: null,
+  job_id: '0192f0c1-7b7e-7cc0-9d3e-2f6f4b1c5a11',
+  created_at: '2026-01-31T08:01:00.000Z',
+  previewed_at: '2026-01-31T08:01:04.000Z',
+  applied_at: null,
+};

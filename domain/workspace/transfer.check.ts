@@ -1,0 +1,228 @@
+import type { FieldError } from '../../platform/errors.ts';
+import { missingFrom, type PermissionMap } from '../access/grants.ts';
+import { appPermissions } from '../access/permissions.data.ts';
+import type { Caller } from '../context.ts';
+import type { StoredRow } from '../events/row-changes.ts';
+import { compileMetamodel, type Metamodel } from '../metamodel/metamodel.compile.ts';
+import { leaveRows } from './transfer.diff.ts';
+import { partOf, type Staging } from './transfer.stage.ts';
+import type { Reason } from './transfer.types.ts';
+import { blobName } from './workspace.manifest.ts';
+import {
+  cardTypeFaults,
+  narrows,
+  relationTypeFaults,
+  stakeholderRoleFaults,
+} from './workspace.metamodel.rules.ts';
+import { cardFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
+
+interface Staged {
+  line: number;
+  content: StoredRow;
+}
+
+/** What the rows of a kind are checked with, beside what the database says of them. */
+export interface Checking extends Staging {
+  caller: Caller;
+  /** As it will be when the archive's own is written. */
+  metamodel: Metamodel | undefined;
+}
+
+const PAGE = 1_000;
+
+/** One reason of several faults. */
+export const reasonOf = (faults: readonly FieldError[]): Reason => ({
+  code: faults[0]!.code,
+  message: faults
+    .slice(0, 3)
+    .map(({ field, message }) => (field ? `${field} ${message}` : message))
+    .join('; ')
+    .slice(0, 500),
+});
+
+/** The rows of a kind that are to be written, page by page; `more` are further columns, of `s` and its row `n`. */
+async function* open(
+  { db, transferId, signal }: Staging,
+  kind: string,
+  more = '',
+): AsyncGenerator<(Staged & Record<string, never>)[]> {
+  let after = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { rows } = await db.raw(
+      `select s.line, s.content ${more} from workspace_transfer_rows s
+       where s.transfer_id = ?::uuid and s.kind = ? and s.action in ('create', 'update') and s.line > ?
+       order by s.line limit ${PAGE}`,
+      [transferId, kind, after],
+    );
+    if (rows.length === 0) return;
+    yield rows;
+    after = rows.at(-1).line;
+  }
+}
+
+/** Leaves alone what a check has something against. */
+async function check(
+  checking: Checking,
+  kind: string,
+  faultsOf: (content: StoredRow, row: Record<string, never>) => FieldError[],
+  more = '',
+): Promise<void> {
+  for await (const rows of open(checking, kind, more)) {
+    const left = rows.flatMap((row) => {
+      const faults = faultsOf(row.content, row as never);
+      return faults.length === 0 ? [] : [{ line: row.line, ...reasonOf(faults) }];
+    });
+    await leaveRows(checking, kind, left);
+  }
+}
+
+/** What a role may not become: nobody gives by an archive what he does not hold himself. */
+export function roleFaults(caller: Caller, content: StoredRow, isSystem: boolean): FieldError[] {
+  if (isSystem) {
+    return [{ field: '', code: 'system_role', message: 'The role belongs to the system.' }];
+  }
+  const permissions = (content.permissions ?? {}) as PermissionMap;
+  const unknown = Object.keys(permissions).find((key) => key !== '*' && !Object.hasOwn(appPermissions, key));
+  if (unknown !== undefined) {
+    return [{ field: 'permissions', code: 'unknown_permission', message: `holds ${unknown.slice(0, 60)}` }];
+  }
+  const missing = missingFrom(caller, permissions);
+  return missing
+    ? [{ field: 'permissions', code: 'forbidden', message: `need ${missing}, which you lack` }]
+    : [];
+}
+
+/** The type of a card that is here or comes, by the column that names it. */
+const typeOf = (column: string): string =>
+  `coalesce((select c.type from cards c where c.id = (s.content ->> '${column}')::uuid),
+    (select x.content ->> 'type' from workspace_transfer_rows x
+     where x.transfer_id = s.transfer_id and x.kind = 'cards' and x.ref = s.content ->> '${column}'))`;
+
+const checks: Record<string, (checking: Checking) => Promise<void>> = {
+  async roles(checking) {
+    const isSystem = new Set(await checking.db('roles').where({ is_system: true }).pluck('key'));
+    await check(checking, 'roles', (row) =>
+      roleFaults(checking.caller, row, isSystem.has(row.key as string)),
+    );
+  },
+  async card_types(checking) {
+    const here = await definitions(
+      checking,
+      'card_types',
+      'exists (select from cards c where c.type = t.key)',
+    );
+    await check(checking, 'card_types', (row) => [...cardTypeFaults(row), ...narrowing(here, row)]);
+  },
+  async relation_types(checking) {
+    const types = new Set(await checking.db('card_types').pluck('key'));
+    for await (const rows of open(checking, 'card_types')) {
+      for (const { content } of rows) types.add(String((content as StoredRow).key));
+    }
+    const used = 'exists (select from relations r where r.type = t.key)';
+    const here = await definitions(checking, 'relation_types', used);
+    await check(checking, 'relation_types', (row) => [
+      ...relationTypeFaults(row, types),
+      ...narrowing(here, row),
+    ]);
+  },
+  async stakeholder_role_definitions(checking) {
+    await check(checking, 'stakeholder_role_definitions', stakeholderRoleFaults);
+    checking.metamodel = await expectedMetamodel(checking);
+  },
+  async files(checking) {
+    await check(checking, 'files', (row) => {
+      const part = checking.archive.part(blobName(String(row.id)));
+      if (part && part.sha256 === row.sha256 && part.bytes === row.size) return [];
+      return [{ field: '', code: 'content_missing', message: 'The archive has no content of the file.' }];
+    });
+  },
+  async cards(checking) {
+    const types = checking.metamodel!.cardTypes;
+    await check(
+      checking,
+      'cards',
+      (row, { parent_type }) => {
+        const faults = cardFaults(types, row);
+        if (faults.length > 0 || (row.parent_id ?? null) === null) return faults;
+        const nests = parent_type === row.type && types.get(row.type as string)!.has_hierarchy;
+        return nests
+          ? []
+          : [{ field: 'parent_id', code: 'parent_type', message: 'is no card that it may lie below' }];
+      },
+      `, ${typeOf('parent_id')} as parent_type`,
+    );
+  },
+  async relations(checking) {
+    await check(
+      checking,
+      'relations',
+      (row, { source, target }) => relationFaults(checking.metamodel!.relationTypes, row, { source, target }),
+      `, ${typeOf('source_id')} as source, ${typeOf('target_id')} as target`,
+    );
+  },
+  async card_tags({ db, transferId }) {
+    await db.raw(
+      `update workspace_transfer_rows s set action = 'conflict',
+         reason = '{"code": "single_tag", "message": "The group allows one tag, and the card has another."}'
+       where s.transfer_id = ?::uuid and s.kind = 'card_tags' and s.action = 'create' and exists (
+         select from card_tags k join tags o on o.id = k.tag_id join tag_groups g on g.id = o.tag_group_id
+         left join tags n on n.id = (s.content ->> 'tag_id')::uuid
+         where k.card_id = (s.content ->> 'card_id')::uuid and g.mode = 'single'
+           and g.id = coalesce(n.tag_group_id, (select (x.content ->> 'tag_group_id')::uuid
+             from workspace_transfer_rows x
+             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`,
+      [transferId],
+    );
+  },
+  documents: (checking) => check(checking, 'documents', linkFaults),
+};
+
+/** Looks at the rows of a kind by the rules of that kind. */
+export async function checkRows(checking: Checking, kind: string): Promise<void> {
+  if (partOf(checking.archive, kind)) await checks[kind]?.(checking);
+}
+
+/** Definitions that values lie under. */
+async function definitions({ db }: Staging, table: string, used: string): Promise<Map<unknown, StoredRow>> {
+  const { rows } = await db.raw(`select to_jsonb(t) as row from ${table} t where ${used}`);
+  return new Map(rows.map(({ row }: { row: StoredRow }) => [row.key, row]));
+}
+
+function narrowing(here: ReadonlyMap<unknown, StoredRow>, row: StoredRow): FieldError[] {
+  const before = here.get(row.key);
+  const loss = before && cardTypeOrRelationType(row) ? narrows(before, row) : undefined;
+  return loss
+    ? [{ field: '', code: 'values_do_not_fit', message: `Values here would lose their place: ${loss}.` }]
+    : [];
+}
+
+/** Whether a definition has what is compared: one that has not is left alone already. */
+const cardTypeOrRelationType = (row: StoredRow): boolean =>
+  Array.isArray(row.attributes_schema) || (Array.isArray(row.fields_schema) && Array.isArray(row.subtypes));
+
+/** The metamodel that there will be: what is here, with what the archive brings over it. */
+async function expectedMetamodel({ db, transferId }: Staging): Promise<Metamodel> {
+  const merged = async (table: string, key: string) => {
+    const { rows } = await db.raw(
+      `select coalesce(to_jsonb(t), '{}') || coalesce(s.content, '{}') as row
+       from ${table} t full join (
+         select content from workspace_transfer_rows
+         where transfer_id = ?::uuid and kind = '${table}' and action in ('create', 'update')) s
+       on ${key}`,
+      [transferId],
+    );
+    return rows.map(({ row }: { row: never }) => row);
+  };
+  const byKey = `t.key = s.content ->> 'key'`;
+  return compileMetamodel({
+    version: 0,
+    cardTypes: await merged('card_types', byKey),
+    relationTypes: await merged('relation_types', byKey),
+    roles: await merged(
+      'stakeholder_role_definitions',
+      `${byKey} and t.card_type_key = s.content ->> 'card_type_key'`,
+    ),
+    tagGroups: [],
+  });
+}

@@ -1,0 +1,111 @@
+import type { CalculationRow } from '../calculations/calculations.plan.ts';
+import { CALCULATIONS, takeUp } from '../calculations/calculations.told.ts';
+import { recomputeOrEnqueue } from '../calculations/recalculate.type.ts';
+import type { StoredRow } from '../events/row-changes.ts';
+import { differing, insertRow } from '../events/stored-rows.ts';
+import { tellCardType, writeCardType } from '../metamodel/card-types/card-types.write.ts';
+import { openRun } from '../metamodel/changes/changes.run.ts';
+import type { ChangeRun } from '../metamodel/changes/changes.types.ts';
+import { restateInventory } from '../metamodel/changes/restate.ts';
+import { DEFAULT_LANGUAGE } from '../metamodel/languages.ts';
+import { requireFreePair } from '../metamodel/relation-types/relation-types.checks.ts';
+import { tellRelationType } from '../metamodel/relation-types/relation-types.rows.ts';
+import { writeRelationType } from '../metamodel/relation-types/relation-types.write.ts';
+import { roleFaults } from './transfer.check.ts';
+import { type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
+import { narrows } from './workspace.metamodel.rules.ts';
+
+/** Writes a page of the metamodel, and brings in line what lies under it. */
+async function restating(page: Page, write: (run: ChangeRun) => Promise<void>): Promise<void> {
+  const run = openRun(page.work, page.ctx, { language: DEFAULT_LANGUAGE });
+  await write(run);
+  await restateInventory(run);
+  await run.held?.record();
+}
+
+/** What a definition sets of the columns that the archive has. */
+const valuesOf = ({ columns }: Page, content: StoredRow): StoredRow =>
+  Object.fromEntries(
+    columns.filter((column) => column in content).map((column) => [column, content[column]]),
+  );
+
+/** Writes card types: one that is here gets what is new, and nothing under it loses its place. */
+export async function writeCardTypes(page: Page): Promise<void> {
+  await restating(page, async (run) => {
+    for (const { content, before } of await readPage(page)) {
+      const values = valuesOf(page, content);
+      if (before) {
+        await refuseLoss(page, 'cards', before, values);
+        await writeCardType(run, before, differing(before, values));
+      } else tellCardType(run.work, null, await insertRow(run.work.sql, 'card_types', values));
+    }
+  });
+}
+
+/** Writes relation types. */
+export async function writeRelationTypes(page: Page): Promise<void> {
+  await restating(page, async (run) => {
+    for (const { content, before } of await readPage(page)) {
+      const values = valuesOf(page, content);
+      if (before) {
+        await refuseLoss(page, 'relations', before, values);
+        await writeRelationType(run, before, differing(before, values));
+      } else {
+        const row = await insertRow(run.work.sql, 'relation_types', values);
+        await requireFreePair(run.work, row);
+        tellRelationType(run.work, null, row);
+      }
+    }
+  });
+}
+
+async function refuseLoss(
+  { work }: Page,
+  holder: string,
+  before: StoredRow,
+  after: StoredRow,
+): Promise<void> {
+  const loss = narrows(before, { ...before, ...after });
+  if (
+    !loss ||
+    !(await work
+      .sql(holder)
+      .where({ type: before.key as string })
+      .first('id'))
+  )
+    return;
+  throw new RowRefused([
+    { field: '', code: 'values_do_not_fit', message: `Values here would lose their place: ${loss}.` },
+  ]);
+}
+
+/** Writes what belongs to the metamodel and is a plain row: roles on cards, tag groups and tags. */
+export async function writeMetamodelRows(page: Page): Promise<void> {
+  await restating(page, async () => {
+    await tellRows(page, await writeRows(page, await readPage(page)));
+  });
+}
+
+/** Writes formulas, and lets those that are in force compute. */
+export async function writeCalculations(page: Page): Promise<void> {
+  const { work, ctx } = page;
+  const written = await writeRows(page, await readPage(page));
+  const ids = written.map(({ after }) => ({ calculation_id: after.id as string }));
+  if (ids.length > 0) await work.sql('calculation_runs').insert(ids).onConflict().ignore();
+  await takeUp(work);
+  for (const { after } of written) {
+    if (after.is_active) await recomputeOrEnqueue(work, ctx, after as unknown as CalculationRow);
+  }
+  // behind the cards' events, so that undoing begins with it
+  await tellRows({ ...page, table: { ...page.table, table: CALCULATIONS } }, written);
+}
+
+/** Writes roles: nobody gives by an archive what he does not hold himself. */
+export async function writeRoles(page: Page): Promise<void> {
+  const rows = await readPage(page);
+  for (const { content, before } of rows) {
+    const faults = roleFaults(page.ctx.caller, content, before?.is_system === true);
+    if (faults.length > 0) throw new RowRefused(faults);
+  }
+  await tellRows(page, await writeRows(page, rows));
+}

@@ -1,0 +1,94 @@
+/** Why a table stays behind. */
+export type LeftOut = { class: 'secret' | 'derived' | 'service'; why: string };
+
+const secret = (why: string): LeftOut => ({ class: 'secret', why });
+const derived = (why: string): LeftOut => ({ class: 'derived', why });
+const service = (why: string): LeftOut => ({ class: 'service', why });
+
+const logins = 'Who logs in, and how, is settled where they log in.';
+const scim = 'The identity provider of the service keeps them.';
+const itsm = 'Connections hold credentials, and a copy would begin to write to the same remote system.';
+const history = 'The history belongs to the service in which it happened.';
+const working = 'The service keeps its own work here.';
+const runs = 'A run finds them anew.';
+
+/** Every table that is no content of the workspace, with the reason. A test misses none. */
+export const leftOut: Readonly<Record<string, LeftOut>> = {
+  api_tokens: secret(logins),
+  one_time_tokens: secret(logins),
+  recovery_codes: secret(logins),
+  two_factor: secret(logins),
+  sso_identities: secret(logins),
+  revoked_tokens: secret(logins),
+  itsm_connections: secret(itsm),
+  webhooks: secret('Subscriptions hold secrets, and a copy would begin to send.'),
+  extraction_schedules: secret(
+    'Schedules hold what opens their destination, and a copy would begin to send.',
+  ),
+  mails: secret('Links in mails may be secrets.'),
+
+  scim_identities: service(scim),
+  scim_groups: service(scim),
+  scim_group_members: service(scim),
+  throttles: service(working),
+  idempotency_keys: service(working),
+  topic_versions: service(working),
+  list_snapshots: service(working),
+  list_snapshot_chunks: service(working),
+  jobs: service(working),
+  job_schedules: service('When the service does its work is its own affair.'),
+  feed_followers: service(working),
+  schema_steps: service(working),
+  import_card_rows: service(working),
+  import_card_plan: service(working),
+  import_relation_rows: service(working),
+  import_relation_plan: service(working),
+  import_outcomes: service(working),
+  workspace_transfers: service(working),
+  workspace_transfer_rows: service(working),
+  workspace_transfer_ids: service(working),
+  webhook_deliveries: service(history),
+  extraction_runs: service(history),
+  notifications: service('What people were told, they were told there.'),
+  notification_mailings: service(working),
+  events: service(history),
+  mutation_batches: service(history),
+  card_merges: service(history),
+  card_redirects: service(history),
+  kpi_snapshots: service(history),
+  ai_usage: service(history),
+  ai_outcomes: service(history),
+  itsm_mappings: service(itsm),
+  itsm_field_mappings: service(itsm),
+  itsm_relation_mappings: service(itsm),
+  itsm_books: service(itsm),
+  itsm_pairs: service(itsm),
+  itsm_links: service(itsm),
+  itsm_runs: service(itsm),
+  itsm_plan_rows: service(itsm),
+  itsm_run_records: service(itsm),
+  itsm_run_links: service(itsm),
+  itsm_run_log: service(itsm),
+  itsm_questions: service(itsm),
+  itsm_resolutions: service(itsm),
+  itsm_decisions: service(itsm),
+  itsm_remote_links: service(itsm),
+  itsm_waiting_records: service(itsm),
+
+  calculation_runs: derived('It is made with its formula.'),
+  eol_products: derived('Facts about products are loaded from their source.'),
+  eol_cycles: derived('Facts about products are loaded from their source.'),
+  suppliers: derived(runs),
+  supplier_names: derived(runs),
+  supplier_cards: derived(runs),
+  modernizations: derived(runs),
+  analysis_runs: derived(runs),
+  analysis_parts: derived(runs),
+  compliance_scanned: derived(runs),
+  compliance_readings: derived(runs),
+  duplicate_models: derived(runs),
+  duplicate_states: derived(runs),
+  duplicate_parts: derived(runs),
+  duplicate_clusters: derived('A run finds them anew; what was decided about them goes along.'),
+  duplicate_pairs: derived(runs),
+};

@@ -1,0 +1,33 @@
+import type { TableShape } from './workspace.schema.ts';
+import type { ContentTable } from './workspace.tables.ts';
+
+/** Orders text by its bytes, so that files are the same whatever the database's locale. */
+const inOrder = (table: ContentTable, { types }: TableShape): string =>
+  table.key.map((column) => `t.${column}${types[column] === 'text' ? ' collate "C"' : ''}`).join(', ');
+
+const isActive = (card: string): string =>
+  `exists (select from cards c where c.id = ${card} and c.status = 'ACTIVE')`;
+
+/**
+ * The query for a table's rows, one JSON text each, in an order of their own. Without archived cards, what hangs on them
+ * is left out as well, and what only names one names none.
+ */
+export function selectRows(table: ContentTable, shape: TableShape, includeArchived: boolean): string {
+  const active = includeArchived ? () => 'true' : isActive;
+  const where = [table.where?.(active) ?? 'true'];
+  const cleared = new Map<string, string>();
+  if (!includeArchived) {
+    if (table.table === 'cards') where.push(`t.status = 'ACTIVE'`);
+    for (const { column, table: other, onDelete } of shape.references) {
+      if (other !== 'cards') continue;
+      const shown = active(`t.${column}`);
+      // a name that leads nowhere would not be taken
+      if (onDelete === 'n' || table.table === 'cards') {
+        cleared.set(column, `case when ${shown} then t.${column} end`);
+      } else where.push(`t.${column} is null or ${shown}`);
+    }
+  }
+  const columns = shape.columns.map((column) => `${cleared.get(column) ?? `t.${column}`} as ${column}`);
+  return `select row_to_json(x)::text from (select ${columns.join(', ')} from ${table.table} t
+    where ${where.map((condition) => `(${condition})`).join(' and ')} order by ${inOrder(table, shape)}) x`;
+}
