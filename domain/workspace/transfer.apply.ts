@@ -25,9 +25,6 @@ import { openArchive } from './workspace.archive.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
 import { contentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
-/** Rows that are written together. */
-const PAGE = 500;
-
 /** What has become of an archive. */
 export interface TransferResult {
   kinds: Record<string, KindCounts>;
@@ -55,10 +52,12 @@ const plainly = async (page: Page): Promise<void> =>
  * Writes what a checked archive holds: kind after kind, each behind what it refers to, page by page, each page with its events, the
  * marks of its rows and the job's checkpoint in one transaction. A row that is refused is named, and stops no other. A run that goes
  * on finds the rows that are not marked.
+ * @param tuning rows that are written together.
  */
 export async function runApply(
   job: RunningJob<WorkspaceTransferPayload>,
   services: Services,
+  tuning = { pageRows: 500 },
 ): Promise<JobResult> {
   const { db, blobs } = services;
   const { transfer_id: id } = job.payload;
@@ -70,7 +69,8 @@ export async function runApply(
   if (!file) throw new EstateError('not_found', 'The archive is no longer kept.');
   const archive = await openArchive(blobs, file, await schemaVersion(db));
   try {
-    const applying: Applying = { job, services, archive, shapes: await readShapes(db, contentTables) };
+    const shapes = await readShapes(db, contentTables);
+    const applying: Applying = { job, services, archive, shapes, pageRows: tuning.pageRows };
     const count = await counter(applying);
     await applyKind(applying, PEOPLE, count);
     for (const { table } of contentTables) await applyKind(applying, table, count);
@@ -110,7 +110,7 @@ async function applyKind(applying: Applying, kind: string, count: Count): Promis
     job.signal.throwIfAborted();
     const { rows } = await services.db.raw(
       `select line, ref from workspace_transfer_rows where transfer_id = ?::uuid and kind = ?
-         and action in ('create', 'update') and not done order by depth, line limit ${PAGE}`,
+         and action in ('create', 'update') and not done order by depth, line limit ${applying.pageRows}`,
       [job.payload.transfer_id, kind],
     );
     if (rows.length === 0) return;

@@ -16,9 +16,13 @@ import {
 } from './workspace.metamodel.rules.ts';
 import { cardFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
 
-interface Staged {
+interface StagedRow {
   line: number;
   content: StoredRow;
+  /** Further columns that were asked for. */
+  type: string | null;
+  source: string | null;
+  target: string | null;
 }
 
 /** What the rows of a kind are checked with, beside what the database says of them. */
@@ -45,7 +49,7 @@ async function* open(
   { db, transferId, signal }: Staging,
   kind: string,
   more = '',
-): AsyncGenerator<(Staged & Record<string, never>)[]> {
+): AsyncGenerator<StagedRow[]> {
   let after = 0;
   for (;;) {
     signal.throwIfAborted();
@@ -65,12 +69,12 @@ async function* open(
 async function check(
   checking: Checking,
   kind: string,
-  faultsOf: (content: StoredRow, row: Record<string, never>) => FieldError[],
+  faultsOf: (content: StoredRow, row: StagedRow) => FieldError[],
   more = '',
 ): Promise<void> {
   for await (const rows of open(checking, kind, more)) {
     const left = rows.flatMap((row) => {
-      const faults = faultsOf(row.content, row as never);
+      const faults = faultsOf(row.content, row);
       return faults.length === 0 ? [] : [{ line: row.line, ...reasonOf(faults) }];
     });
     await leaveRows(checking, kind, left);
@@ -117,7 +121,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   async relation_types(checking) {
     const types = new Set(await checking.db('card_types').pluck('key'));
     for await (const rows of open(checking, 'card_types')) {
-      for (const { content } of rows) types.add(String((content as StoredRow).key));
+      for (const { content } of rows) types.add(String(content.key));
     }
     const used = 'exists (select from relations r where r.type = t.key)';
     const here = await definitions(checking, 'relation_types', used);
@@ -142,15 +146,15 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     await check(
       checking,
       'cards',
-      (row, { parent_type }) => {
+      (row, { type: parentType }) => {
         const faults = cardFaults(types, row);
         if (faults.length > 0 || (row.parent_id ?? null) === null) return faults;
-        const nests = parent_type === row.type && types.get(row.type as string)!.has_hierarchy;
+        const nests = parentType === row.type && types.get(row.type as string)!.has_hierarchy;
         return nests
           ? []
           : [{ field: 'parent_id', code: 'parent_type', message: 'is no card that it may lie below' }];
       },
-      `, ${typeOf('parent_id')} as parent_type`,
+      `, ${typeOf('parent_id')} as type`,
     );
   },
   async relations(checking) {

@@ -1,15 +1,13 @@
 import type { Db } from '../../platform/database.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Staging } from './transfer.stage.ts';
-import { type KindCounts, type LeftRow, MAX_NAMED, type RowAction } from './transfer.types.ts';
+import { type KindCounts, type LeftRow, MAX_NAMED, type Reason, type RowAction } from './transfer.types.ts';
 import { type ContentTable, contentTable, contentTables } from './workspace.tables.ts';
 
-const COMPARED_NOT = new Set(['updated_at', 'updated_by']);
+/** Who made a row, and who changed it last, and when: no difference by itself. */
+const COMPARED_NOT = new Set(['created_at', 'created_by', 'updated_at', 'updated_by']);
 
-/**
- * Decides for each row of a kind whether it is new, changed, the same, or in the way of something. Who changed a row
- * last, and when, is no change of its own.
- */
+/** Decides for each row of a kind whether it is new, changed, the same, or in the way of something. */
 export async function compareRows(staging: Staging, table: ContentTable, columns: string[]): Promise<void> {
   const { db, transferId } = staging;
   const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
@@ -30,7 +28,6 @@ export async function compareRows(staging: Staging, table: ContentTable, columns
     [transferId, table.table, transferId, table.table],
   );
   await findTaken(staging, table);
-  await findLoose(staging, table);
 }
 
 /** Whether an import may change rows that are there; what its kind never changes, it does not either. */
@@ -61,7 +58,7 @@ async function findTaken({ db, transferId, shapes }: Staging, table: ContentTabl
 }
 
 /** Rows that refer to what is neither here nor comes: as often as that leaves further ones behind. */
-async function findLoose({ db, transferId, shapes }: Staging, table: ContentTable): Promise<void> {
+export async function findLoose({ db, transferId, shapes }: Staging, table: ContentTable): Promise<void> {
   for (const { column, table: other, target } of shapes.get(table.table)!.references) {
     if (!contentTable.has(other) && other !== 'users') continue;
     for (;;) {
@@ -136,11 +133,9 @@ export async function leftRows(db: Db, transferId: string): Promise<LeftRow[]> {
      where transfer_id = ?::uuid and action = 'conflict' order by kind, line limit ${MAX_NAMED}`,
     [transferId],
   );
-  return rows.map(({ kind, content, ref, reason }: Record<string, never>) => ({
-    kind,
-    key: nameOf(content) ?? ref,
-    ...(reason as object),
-  }));
+  return (rows as { kind: string; content: Record<string, unknown>; ref: string; reason: Reason }[]).map(
+    ({ kind, content, ref, reason }) => ({ kind, key: nameOf(content) ?? ref, ...reason }),
+  );
 }
 
 /** How a report names a row. */

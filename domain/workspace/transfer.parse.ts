@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import type { SettingKey } from '../settings/settings.defaults.ts';
 import { settingValue, storedKey } from '../settings/settings.read.ts';
 import { type Checking, checkRows, reasonOf } from './transfer.check.ts';
-import { compareRows, countActions, leaveRows, leftRows } from './transfer.diff.ts';
+import { compareRows, countActions, findLoose, leaveRows, leftRows } from './transfer.diff.ts';
 import { matchPeople, matchRows, measureDepths, requireOnce } from './transfer.match.ts';
 import { requireTransferRights } from './transfer.rights.ts';
 import { columnsOf, isRowFault, partOf, stageRows, unstage } from './transfer.stage.ts';
@@ -154,6 +154,8 @@ async function readTable(checking: Checking, table: ContentTable): Promise<void>
     await compareRows(checking, table, columns);
   }
   await checkRows(checking, table.table);
+  // what hangs on a row that is left alone by now
+  if (part) await findLoose(checking, table);
 }
 
 /** Settings are few; each is compared with the value in force. */

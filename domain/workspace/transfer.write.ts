@@ -18,6 +18,8 @@ export interface Applying {
   services: Services;
   archive: Archive;
   shapes: ReadonlyMap<string, TableShape>;
+  /** Rows that are written together. */
+  pageRows: number;
 }
 
 /** One page of rows of a kind, within its command. */
@@ -50,6 +52,9 @@ export class RowRefused extends EstateError {
     super('conflict', faults[0]!.message, { errors: [...faults] });
   }
 }
+
+/** Who made what is here already, and when, stays. */
+const MADE = new Set(['created_at', 'created_by']);
 
 const ofLines = ({ applying, table, lines }: Page) =>
   [applying.job.payload.transfer_id, table.table, lines] as never[];
@@ -106,7 +111,7 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
   }
   if (kept.length > 0) {
     const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
-    const set = columns.filter((column) => !table.key.includes(column));
+    const set = columns.filter((column) => !table.key.includes(column) && !MADE.has(column));
     const { rows: changed } = await work.sql.raw(
       `update ${name} t set ${set.map((column) => `${column} = (s.n).${column}`).join(', ')}
        from ${stagedAs(name)} s where ${keys} and s.line = any(?::integer[]) returning s.line, to_jsonb(t) as row`,

@@ -37,6 +37,7 @@ import { surveyRows } from './matrix/surveys.data.ts';
 import { tagRows } from './matrix/tags.data.ts';
 import { vendorRows } from './matrix/vendors.data.ts';
 import { webhookRows } from './matrix/webhooks.data.ts';
+import { workspaceRows } from './matrix/workspace.data.ts';
 import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
@@ -239,5 +240,6 @@ export const table: Row[] = [
   riskRows,
   referenceRows,
   archimateRows,
+  workspaceRows,
   decisionRows,
 ].flat();

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { pack, unpack } from '../../support/archives.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+import { until } from '../../support/until.ts';
+
+const url = '/api/v1/admin/workspace';
+const boundary = 'boundary-of-the-test';
+let t: TestApp;
+let workers: Workers;
+let admin: TestClient;
+let archive: Buffer;
+
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services);
+  admin = await t.as('admin');
+  await admin.post('/api/v1/cards', {
+    type: 'Application',
+    name: 'Payroll',
+    attributes: { costTotalAnnual: 7 },
+  });
+  archive = (await admin.get(`${url}/export`)).raw;
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+const upload = (
+  content: Buffer | string,
+  field = 'file',
+  headers: Record<string, string> = {},
+  client = admin,
+) =>
+  client.request({
+    method: 'POST',
+    url: `${url}/import`,
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
+    payload: Buffer.concat([
+      Buffer.from(
+        `--${boundary}\r\ncontent-disposition: form-data; name="${field}"; filename="../my workspace.zip"\r\ncontent-type: application/zip\r\n\r\n`,
+      ),
+      Buffer.from(content),
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]),
+  });
+const read = (id: string) => admin.get(`${url}/import/${id}`);
+const ended = (id: string, status: string) =>
+  until(`the transfer to be ${status}`, async () => {
+    const { body } = await read(id);
+    return body.status === status ? body : undefined;
+  });
+const events = (type: string) =>
+  t.services.db('events').where({ event_type: type }).orderBy('position').pluck('data');
+
+it('sends the archive at once, and notes that it went out', async () => {
+  const answer = await admin.get(`${url}/export?include_archived=true`);
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/zip',
+    'content-disposition': expect.stringMatching(/^attachment; filename="estate-workspace-[\d-]+\.zip"$/),
+    'cache-control': 'no-store',
+  });
+  const parts = await unpack(answer.raw);
+  const manifest = JSON.parse(parts.get('manifest.json')!.toString());
+  expect(manifest).toMatchObject({
+    format: 'estate-workspace',
+    include_archived: true,
+    position: answer.headers['x-position'],
+  });
+  expect(parts.get('content/cards.ndjson')!.toString()).toContain('Payroll');
+  expect((await events('export.streamed')).at(-1)).toMatchObject({
+    format: 'workspace',
+    include_archived: true,
+  });
+  expect((await admin.get(`${url}/export?all=1`)).status).toBe(422);
+});
+
+it('makes the archive as a job, as preferred', async () => {
+  const started = await admin.get(`${url}/export`, { prefer: 'respond-async' });
+  expect([started.status, started.headers['preference-applied']]).toEqual([202, 'respond-async']);
+  await untilStatus(t.services, started.body.job_id, 'succeeded');
+  const file = await admin.get(`/api/v1/jobs/${started.body.job_id}/result`);
+  expect([...(await unpack(file.raw)).keys()]).toContain('manifest.json');
+});
+
+it('reads an archive, tells what it would change, writes it and forgets it', async () => {
+  const sent = await upload(archive);
+  expect(sent.status).toBe(202);
+  expect(sent.body).toMatchObject({ filename: '.._my workspace.zip', status: 'parsing', diff: null });
+  const { id } = sent.body;
+  const previewed = await ended(id, 'previewed');
+  expect(previewed.diff.kinds.cards).toEqual({ create: 0, update: 0, unchanged: 1, conflict: 0 });
+  const applied = await admin.post(`${url}/import/${id}/apply`);
+  expect([applied.status, applied.body.status]).toEqual([202, 'applying']);
+  const done = await ended(id, 'applied');
+  expect(done.result).toMatchObject({ left: [], totals: { create: 0 } });
+  const again = await admin.post(`${url}/import/${id}/apply`);
+  expect([again.status, again.body.code, again.body.status_now]).toEqual([409, 'wrong_state', 'applied']);
+  expect((await admin.delete(`${url}/import/${id}`)).status).toBe(204);
+  expect((await read(id)).status).toBe(404);
+  expect((await events('import.started')).slice(-2)).toMatchObject([
+    { format: 'workspace', transfer_id: id },
+    { format: 'workspace', transfer_id: id, applies: true },
+  ]);
+  expect((await events('import.discarded')).at(-1)).toMatchObject({ transfer_id: id, was: 'applied' });
+});
+
+it('says why an archive is none', async () => {
+  const parts = await unpack(archive);
+  parts.delete('content/cards.ndjson');
+  const { body } = await upload(await pack(parts));
+  const failed = await ended(body.id, 'failed');
+  expect(failed.error_message).toBe(
+    'The manifest names content/cards.ndjson, which is not in the archive once.',
+  );
+  const refused = await admin.post(`${url}/import/${body.id}/apply`);
+  expect([refused.status, refused.body.status_now]).toEqual([409, 'failed']);
+  const job = await admin.post(`/api/v1/jobs/${failed.job_id}/retry`);
+  expect([job.status, job.body.code]).toEqual([409, 'job_not_retryable']);
+});
+
+it('refuses what is no upload of an archive', async () => {
+  const wrong = [await upload('no zip at all'), await upload(archive, 'archive'), await upload('')];
+  expect(wrong.map(({ status, body }) => [status, body.errors[0].field, body.errors[0].code])).toEqual([
+    [422, 'file', 'bad_archive'],
+    [422, 'archive', 'unknown_field'],
+    [422, 'file', 'bad_archive'],
+  ]);
+  expect((await admin.post(`${url}/import`, {})).status).toBe(415);
+  const key = { 'idempotency-key': 'a-transfer' };
+  const [first, second] = [await upload(archive, 'file', key), await upload(archive, 'file', key)];
+  expect(second.body.id).toBe(first.body.id);
+});
+
+it('knows only what there is, and keeps costs from who may not see them', async () => {
+  for (const path of ['', '/apply']) {
+    const asked = `${url}/import/00000000-0000-4000-8000-000000000000${path}`;
+    expect((await (path ? admin.post(asked) : admin.get(asked))).status).toBe(404);
+    expect((await admin.post(`${url}/import/x/apply`)).status).toBe(422);
+  }
+  await admin.post('/api/v1/roles', {
+    key: 'mover',
+    label: 'Mover',
+    color: '#000000',
+    permissions: { 'admin.export_workspace': true, 'admin.import_workspace': true },
+  });
+  const mover = await t.as('mover');
+  const answers = [await mover.get(`${url}/export`), await upload(archive, 'file', {}, mover)];
+  expect(answers.map(({ status, body }) => [status, body.permission])).toEqual([
+    [403, 'costs.view'],
+    [403, 'costs.view'],
+  ]);
+});
+
+it('is failed where its job was cancelled', async () => {
+  const [file] = await t.services
+    .db('files')
+    .insert({ name: 'w.zip', media_type: 'application/zip', size: 4, sha256: '0'.repeat(64) })
+    .returning('id');
+  const [job] = await t.services
+    .db('jobs')
+    .insert({ kind: 'workspace-apply', queue: 'bulk', status: 'cancelled' })
+    .returning('id');
+  const [made] = await t.services
+    .db('workspace_transfers')
+    .insert({ filename: 'w.zip', status: 'applying', file_id: file.id, job_id: job.id })
+    .returning('id');
+  expect((await read(made.id)).body).toMatchObject({
+    status: 'failed',
+    error_message: 'The job was cancelled.',
+  });
+  expect((await admin.delete(`${url}/import/${made.id}`)).status).toBe(204);
+});

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadDemo } from '../../../domain/demo/demo.load.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import {
+  exportArchive,
+  manifestOf,
+  type Parts,
+  pack,
+  rewrite,
+  unpack,
+  uploadArchive,
+} from '../../support/archives.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+
+let t: TestServices;
+let workers: Workers;
+let parts: Parts;
+
+beforeAll(async () => {
+  t = await createTestServices();
+  workers = await startWorkers(t.services);
+  await loadDemo(await t.ctx(), '2026-01-15');
+  parts = await unpack(await exportArchive(t.services, await t.ctx()));
+}, 60_000);
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+/** The archive with another manifest. */
+function told(change: (manifest: ReturnType<typeof manifestOf>) => unknown): Parts {
+  const manifest = manifestOf(parts);
+  const changed = change(manifest) ?? manifest;
+  return new Map([...parts, ['manifest.json', Buffer.from(JSON.stringify(changed))]]);
+}
+
+const CARDS = 'content/cards.ndjson';
+const without = (name: string): Parts => new Map([...parts].filter(([part]) => part !== name));
+const cards = (change: (rows: string[]) => string[]) => rewrite(parts, CARDS, change);
+
+async function refused(archive: Buffer): Promise<string | null> {
+  const before = await t.services.db('cards').count('* as n');
+  const { status, error_message, diff } = await uploadArchive(t.services, await t.ctx(), archive);
+  expect([status, diff]).toEqual(['failed', null]);
+  expect(await t.services.db('cards').count('* as n')).toEqual(before);
+  return error_message;
+}
+
+/** The archive with some bytes of it changed in place. */
+async function patched(find: string, put: string): Promise<Buffer> {
+  const archive = await pack(parts);
+  for (let at = archive.indexOf(find); at >= 0; at = archive.indexOf(find, at + 1)) archive.write(put, at);
+  return archive;
+}
+
+describe('an archive is refused', () => {
+  const faults: [string, () => Promise<Buffer>, RegExp][] = [
+    ['that is no zip', async () => Buffer.from('PK\u0003\u0004 and nothing more'), /cannot be read/],
+    ['that ends early', async () => (await pack(parts)).subarray(0, -200), /cannot be read/],
+    ['without a manifest', () => pack(without('manifest.json')), /no manifest/],
+    ['of something else', () => pack(told((m) => ({ ...m, format: 'other' }))), /no archive of a workspace/],
+    [
+      'of a newer format',
+      () => pack(told((m) => ({ ...m, format_version: '1.1' }))),
+      /format 1\.1.*up to 1\.0.*newer version/,
+    ],
+    [
+      'of a newer schema',
+      () => pack(told((m) => ({ ...m, schema_version: '9999-x' }))),
+      /newer version \(schema 9999-x/,
+    ],
+    ['with a broken manifest', () => pack(told((m) => ({ ...m, files: 3 }))), /manifest\.json\/files/],
+    [
+      'with a part too many',
+      () => pack(new Map([...parts, ['content/more.ndjson', Buffer.from('')]])),
+      /does not name/,
+    ],
+    ['with a part missing', () => pack(without(CARDS)), /is not in the archive/],
+    [
+      'with a part that leads elsewhere',
+      () => patched(CARDS, '../../etc/pa.ndjson'),
+      /cannot be read|does not belong/,
+    ],
+    [
+      'with the wrong checksum',
+      () =>
+        pack(
+          told((m) => {
+            m.files[0]!.sha256 = '0'.repeat(64);
+          }),
+        ),
+      /checksum differs/,
+    ],
+    [
+      'with the wrong size',
+      () =>
+        pack(
+          told((m) => {
+            m.files[0]!.bytes += 1;
+          }),
+        ),
+      /another size/,
+    ],
+    [
+      'with the wrong number of rows',
+      () =>
+        pack(
+          told((m) => {
+            m.files[1]!.rows! += 1;
+          }),
+        ),
+      /rows, not/,
+    ],
+    [
+      'with a table that nobody knows',
+      () =>
+        pack(
+          told((m) => {
+            m.files[0]!.kind = 'users_secret';
+          }),
+        ),
+      /does not know/,
+    ],
+    [
+      'with a column that nobody knows',
+      () =>
+        pack(
+          told((m) => {
+            m.files[1]!.columns!.push('evil');
+          }),
+        ),
+      /does not know/,
+    ],
+    [
+      'that becomes far too large',
+      () => pack(new Map([...parts, ['content/bomb.ndjson', Buffer.alloc(2 ** 24)]])),
+      /250 times/,
+    ],
+    ['with a line that is no JSON', () => pack(cards((rows) => [...rows, 'none'])), /is no JSON object/],
+    [
+      'with a value of another type',
+      () => pack(cards(([row, ...rest]) => [row!.replace(/"id":"[^"]*"/, '"id":"x"'), ...rest])),
+      /does not take/,
+    ],
+    [
+      'with NUL in a text',
+      () => pack(cards(([row, ...rest]) => [row!.replace(/"name":"/, '"name":"\\u0000'), ...rest])),
+      /cannot be stored/,
+    ],
+    ['with a row twice', () => pack(cards((rows) => [...rows, rows[0]!])), /twice/],
+  ];
+  it.each(faults)('%s', async (_name, archive, message) => {
+    expect(await refused(await archive())).toMatch(message);
+  });
+});
+
+it('leaves alone what does not fit, and says why', async () => {
+  const other = await createTestServices();
+  const worker = await startWorkers(other.services);
+  try {
+    const change = (find: RegExp, put: string) => (rows: string[]) => {
+      const at = rows.findIndex((row) => find.test(row));
+      return rows.map((row, n) => (n === at ? row.replace(find, put) : row));
+    };
+    let broken = cards(change(/"attributes":\{/, '"attributes":{"nothing": 1, '));
+    broken = rewrite(broken, CARDS, change(/"type":"Platform"/, '"type":"Unheard"'));
+    broken = rewrite(broken, CARDS, (rows) => {
+      const nested = rows.map((row) => JSON.parse(row)).find(({ parent_id }) => parent_id);
+      return rows.map((row) =>
+        row.includes(`"id":"${nested.id}"`)
+          ? row.replace(/"parent_id":"[^"]*"/, `"parent_id":"${nested.id}"`)
+          : row,
+      );
+    });
+    broken = rewrite(broken, 'content/roles.ndjson', (rows) => [
+      ...rows,
+      JSON.stringify({ ...JSON.parse(rows[0]!), key: 'evil', permissions: { 'no.such': true } }),
+    ]);
+    broken = rewrite(broken, 'content/settings.ndjson', (rows) => [
+      ...rows,
+      '{"key": "sso", "value": {"enabled": true}}',
+    ]);
+    const { status, diff } = await uploadArchive(other.services, await other.ctx(), await pack(broken));
+    expect(status).toBe('previewed');
+    const codes = diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`);
+    expect(codes).toEqual(
+      expect.arrayContaining([
+        'cards unknown_attribute',
+        'cards unknown_reference',
+        'cards parent_cycle',
+        'roles unknown_permission',
+        'settings unknown_setting',
+        'relations unknown_reference',
+      ]),
+    );
+  } finally {
+    await worker.close(5_000);
+    await other.close();
+  }
+}, 60_000);
