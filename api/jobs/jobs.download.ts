@@ -15,6 +15,7 @@ const mediaType = [
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   'image/svg+xml',
   'application/vnd.apache.parquet',
+  'application/zip',
   'application/xml',
   'application/octet-stream',
 ];

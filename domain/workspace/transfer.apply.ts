@@ -23,7 +23,8 @@ import { storeContents, writeFiles, writePeople, writeSettings } from './transfe
 import { type Applying, type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
 import { openArchive } from './workspace.archive.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
-import { contentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
+import { contentTables } from './workspace.tables.data.ts';
+import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
 /** What has become of an archive. */
 export interface TransferResult {

@@ -2,7 +2,9 @@ import type { Db } from '../../platform/database.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Staging } from './transfer.stage.ts';
 import { type KindCounts, type LeftRow, MAX_NAMED, type Reason, type RowAction } from './transfer.types.ts';
-import { type ContentTable, contentTable, contentTables } from './workspace.tables.ts';
+import { contentTables } from './workspace.tables.data.ts';
+import { contentTable } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** Who made a row, and who changed it last, and when: no difference by itself. */
 const COMPARED_NOT = new Set(['created_at', 'created_by', 'updated_at', 'updated_by']);

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
-import type { ContentTable } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** Members by which events name what was written, where a row has them. */
 const NAMES = ['key', 'label', 'name', 'title', 'reference', 'version', 'revision'] as const;

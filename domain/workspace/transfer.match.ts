@@ -1,8 +1,8 @@
 import type { Sql } from '../../platform/database.ts';
 import type { Staging } from './transfer.stage.ts';
 import { ArchiveFault } from './workspace.manifest.ts';
-import type { ContentTable } from './workspace.tables.ts';
 import { PEOPLE } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** The staged rows of a kind, as `s`, with each as a row of its table, as `n`. Takes transfer and kind. */
 export const stagedAs = (table: string): string =>

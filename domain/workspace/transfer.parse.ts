@@ -15,7 +15,9 @@ import { type Archive, openArchive } from './workspace.archive.ts';
 import { ArchiveFault } from './workspace.manifest.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
 import { movedFaults } from './workspace.settings.ts';
-import { type ContentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
+import { contentTables } from './workspace.tables.data.ts';
+import { PEOPLE, SETTINGS } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** Rows beyond which the planner is told of what was staged. */
 const MANY = 500;

@@ -5,7 +5,8 @@ import { type Archive, linesOf } from './workspace.archive.ts';
 import { ArchiveFault, type ArchivePart, rowsName } from './workspace.manifest.ts';
 import { exchangeIds } from './workspace.people.ts';
 import type { TableShape } from './workspace.schema.ts';
-import { type ContentTable, contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
+import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** What brings rows of an archive into the database. */
 export interface Staging {

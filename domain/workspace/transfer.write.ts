@@ -10,7 +10,7 @@ import { importedEvent } from './transfer.events.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Archive } from './workspace.archive.ts';
 import type { TableShape } from './workspace.schema.ts';
-import type { ContentTable } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** What writes an archive. */
 export interface Applying {

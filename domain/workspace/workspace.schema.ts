@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { ContentTable } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** A column that refers to another table. */
 export interface Reference {

@@ -1,5 +1,5 @@
 import type { TableShape } from './workspace.schema.ts';
-import type { ContentTable } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
 
 /** Orders text by its bytes, so that files are the same whatever the database's locale. */
 const inOrder = (table: ContentTable, { types }: TableShape): string =>

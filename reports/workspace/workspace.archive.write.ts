@@ -19,7 +19,8 @@ import { archiveId, exchangeIds } from '../../domain/workspace/workspace.people.
 import type { TableShape } from '../../domain/workspace/workspace.schema.ts';
 import { selectRows } from '../../domain/workspace/workspace.select.ts';
 import { movedSettings } from '../../domain/workspace/workspace.settings.ts';
-import { contentTables, PEOPLE, SETTINGS } from '../../domain/workspace/workspace.tables.ts';
+import { contentTables } from '../../domain/workspace/workspace.tables.data.ts';
+import { PEOPLE, SETTINGS } from '../../domain/workspace/workspace.tables.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';

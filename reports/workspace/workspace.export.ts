@@ -9,7 +9,7 @@ import { type WorkspaceExport, workspaceExportJob } from '../../domain/jobs/kind
 import type { Services } from '../../domain/services.ts';
 import { readSetting } from '../../domain/settings/settings.read.ts';
 import { readShapes, schemaVersion } from '../../domain/workspace/workspace.schema.ts';
-import { contentTables } from '../../domain/workspace/workspace.tables.ts';
+import { contentTables } from '../../domain/workspace/workspace.tables.data.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import type { StartedStream } from '../extraction/exports.stream.ts';

@@ -43,6 +43,7 @@ import { reports } from './scenarios/reports.ts';
 import { rollback } from './scenarios/rollback.ts';
 import { search } from './scenarios/search.ts';
 import { stream } from './scenarios/stream.ts';
+import { workspace } from './scenarios/workspace.ts';
 
 /** In the order in which they run; the first that needs the landscape pays for loading it. */
 const scenarios: Scenario[] = [
@@ -78,6 +79,7 @@ const scenarios: Scenario[] = [
   complianceReadings,
   analysisDeaths,
   ppm,
+  workspace,
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

@@ -40,7 +40,7 @@ const upload = (
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
     payload: Buffer.concat([
       Buffer.from(
-        `--${boundary}\r\ncontent-disposition: form-data; name="${field}"; filename="../my workspace.zip"\r\ncontent-type: application/zip\r\n\r\n`,
+        `--${boundary}\r\ncontent-disposition: form-data; name="${field}"; filename="my <w>.zip"\r\ncontent-type: application/zip\r\n\r\n`,
       ),
       Buffer.from(content),
       Buffer.from(`\r\n--${boundary}--\r\n`),
@@ -88,7 +88,7 @@ it('makes the archive as a job, as preferred', async () => {
 it('reads an archive, tells what it would change, writes it and forgets it', async () => {
   const sent = await upload(archive);
   expect(sent.status).toBe(202);
-  expect(sent.body).toMatchObject({ filename: '.._my workspace.zip', status: 'parsing', diff: null });
+  expect(sent.body).toMatchObject({ filename: 'my _w_.zip', status: 'parsing', diff: null });
   const { id } = sent.body;
   const previewed = await ended(id, 'previewed');
   expect(previewed.diff.kinds.cards).toEqual({ create: 0, update: 0, unchanged: 1, conflict: 0 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { contentTables } from '../../../domain/workspace/workspace.tables.ts';
+import { contentTables } from '../../../domain/workspace/workspace.tables.data.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import {
   applyArchive,
@@ -73,7 +73,7 @@ it('names only the people whom something names', async () => {
 it('goes into an empty service and comes out of it as it was', async () => {
   const ctx = await target.ctx();
   const { db } = target.services;
-  const [{ position }] = await db('events').max('position as position');
+  const [newest] = await db('events').max('position as position');
   const previewed = await uploadArchive(target.services, ctx, archive);
   expect(previewed).toMatchObject({ status: 'previewed', error_message: null, format_version: '1.0' });
   expect(previewed.diff!.conflicts).toEqual([]);
@@ -89,7 +89,7 @@ it('goes into an empty service and comes out of it as it was', async () => {
   const { rows } = await db.raw(
     `select event_type, count(*)::int as n from events where position > ? and batch_id is not null
        and event_type in ('card.created', 'card.updated', 'relation.created', 'relation.updated') group by 1`,
-    [position ?? 0],
+    [newest?.position ?? 0],
   );
   const { cards, relations } = previewed.diff!.kinds;
   expect(

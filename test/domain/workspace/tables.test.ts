@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leftOut } from '../../../domain/workspace/workspace.left-out.data.ts';
 import { readShapes } from '../../../domain/workspace/workspace.schema.ts';
-import { contentTable, contentTables } from '../../../domain/workspace/workspace.tables.ts';
+import { contentTables } from '../../../domain/workspace/workspace.tables.data.ts';
+import { contentTable } from '../../../domain/workspace/workspace.tables.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
 let t: TestServices;
