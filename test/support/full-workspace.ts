@@ -49,6 +49,7 @@ export async function fillWorkspace(t: TestApp, writes = 2 * acts.length, seed =
      insert into assessments (title, requirement, session_data) values ('Plan', 'Less', '{"n": 12345678901234567890.5}');
      insert into documents (card_id, name, url, type)
        select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards limit 1;
+     insert into web_portals (name, slug, card_type) values ('Open', 'open', 'Application');
      insert into soaws (name, series_id) values ('Statement', uuidv7());
      insert into adr_cards (adr_id, card_id) select a.id, c.id from adrs a, cards c limit 1 on conflict do nothing;
      with card as (select id from cards where type = 'Initiative' limit 1),
