@@ -8,6 +8,7 @@ import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts
 import { registerArchitectRoutes } from './ai-analysis/architect.routes.ts';
 import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
 import { registerDuplicateRoutes } from './ai-analysis/duplicates.routes.ts';
+import { registerMigrationRoutes } from './migration/migration.routes.ts';
 import { registerModernizationRoutes } from './ai-analysis/modernizations.routes.ts';
 import { registerVendorRoutes } from './ai-analysis/vendors.routes.ts';
 import { registerArchimateRoutes } from './archimate/archimate.routes.ts';
@@ -149,6 +150,7 @@ export const routeGroups: RouteGroup[] = [
   registerExportRoutes,
   registerArchimateRoutes,
   registerWorkspaceRoutes,
+  registerMigrationRoutes,
   registerExtractRoutes,
   registerExtractionScheduleRoutes,
   registerReportRoutes,

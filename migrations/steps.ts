@@ -53,6 +53,7 @@ import * as diagrams from './steps/0062-diagrams.ts';
 import * as webPortals from './steps/0063-web-portals.ts';
 import * as referenceCatalogues from './steps/0064-reference-catalogues.ts';
 import * as workspaceTransfers from './steps/0065-workspace-transfers.ts';
+import * as migration from './steps/0066-migration.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
 import * as itsmOneWay from './steps/0068-itsm-one-way.ts';
 import * as stakeholdersRole from './steps/0070-stakeholders-role.ts';
@@ -113,6 +114,7 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0063-web-portals', up: webPortals.up },
   { name: '0064-reference-catalogues', up: referenceCatalogues.up },
   { name: '0065-workspace-transfers', up: workspaceTransfers.up },
+  { name: '0066-migration', up: migration.up },
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
   { name: '0068-itsm-one-way', up: itsmOneWay.up },
   { name: '0070-stakeholders-role', up: stakeholdersRole.up },

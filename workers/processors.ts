@@ -14,6 +14,7 @@ import { itsmScheduleProcessor } from './itsm-schedule.ts';
 import { kpiSnapshotProcessor } from './kpi-snapshot.ts';
 import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
+import { migrationApplyProcessor, migrationStageProcessor } from './migration.ts';
 import { mitigationsDueProcessor } from './mitigations-due.ts';
 import { modernizationsProcessor } from './modernizations.ts';
 import { passwordResetProcessor } from './password-reset.ts';
@@ -56,4 +57,6 @@ export const processors: JobProcessor[] = [
   workspaceExportProcessor,
   workspaceParseProcessor,
   workspaceApplyProcessor,
+  migrationStageProcessor,
+  migrationApplyProcessor,
 ];

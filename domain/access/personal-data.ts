@@ -34,6 +34,9 @@ const kept: Record<string, string> = {
   compliance_reviews: `select json_build_object('id', f.id, 'regulation', f.regulation, 'card_id', f.card_id,
       'decision', f.decision, 'review_note', f.review_note, 'reviewed_at', utc(f.reviewed_at)) as item
     from compliance_findings f where f.reviewed_by = ?::uuid order by f.id desc`,
+  migrations: `select json_build_object('id', m.id, 'name', m.name, 'source_type', m.source_type,
+      'created_at', utc(m.created_at)) as item
+    from migrations m where m.created_by = ?::uuid order by m.id desc`,
   diagrams: `select json_build_object('id', d.id, 'name', d.name, 'created_at', utc(d.created_at)) as item
     from diagrams d where d.created_by = ?::uuid order by d.id desc`,
   web_portals: `select json_build_object('id', p.id, 'name', p.name, 'slug', p.slug, 'created_at', utc(p.created_at)) as item

@@ -1,11 +1,13 @@
 import { inTransaction, sqlState } from '../../platform/database.ts';
 import { EstateError, type FieldError } from '../../platform/errors.ts';
 import { tidy } from '../../platform/heap.ts';
-import { command } from '../command.ts';
+import { command, type Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
 import type { JobCounts, JobStep, RunningJob } from '../jobs/jobs.running.ts';
 import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
 import { applyCards } from './imports.cards.apply.ts';
+import type { ImportKind } from './imports.row.ts';
 import { applyRelations } from './imports.relations.apply.ts';
 import { countOutcomes } from './imports.report.ts';
 import { countRows, storeOutcomes } from './imports.staging.ts';
@@ -49,8 +51,10 @@ export async function applyBatches(
   const counts = { ...(await countOutcomes(db, job.id)), total: await countRows(db, job.id, payload.kind) };
   for (let batch = from.batch; batch < from.batches; batch += 1) {
     signal.throwIfAborted();
-    const outcomes = await attemptBatch(job, batch, (rows) =>
-      stepAfter(counts, rows, batch + 1, from.batches),
+    const { ctx, id: jobId } = job;
+    const planned = { ctx, kind: payload.kind, jobId, batch, dryRun: payload.dry_run };
+    const outcomes = await attemptBatch(planned, (work, rows) =>
+      job.checkpoint(work, stepAfter(counts, rows, batch + 1, from.batches)),
     );
     if (payload.dry_run) {
       await inTransaction(db, async (sql) => {
@@ -63,13 +67,24 @@ export async function applyBatches(
   }
 }
 
-/** Tries a batch until others' writes leave it alone, without the rows that they have made impossible. */
-async function attemptBatch(
-  job: RunningJob<ImportPayload>,
-  batch: number,
-  stepOf: (outcomes: RowOutcome[]) => JobStep,
+/** A batch of the plan of one kind of rows. */
+export interface PlannedBatch {
+  ctx: Ctx;
+  kind: ImportKind;
+  /** Under which the plan is kept. */
+  jobId: string;
+  batch: number;
+  dryRun: boolean;
+}
+
+/**
+ * Tries a batch until others' writes leave it alone, without the rows that they have made impossible.
+ * @param keep stores what became of the rows, in the batch's own transaction; not called in a dry run.
+ */
+export async function attemptBatch(
+  { ctx, kind, jobId, batch, dryRun }: PlannedBatch,
+  keep: (work: Work, outcomes: RowOutcome[]) => Promise<void>,
 ): Promise<RowOutcome[]> {
-  const { ctx, payload } = job;
   let known: ReadonlyMap<number, FieldError> = new Map();
   let searchTaken = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -77,15 +92,15 @@ async function attemptBatch(
       return await command(
         ctx,
         async (work) => {
-          const applying = { work, ctx, jobId: job.id, dryRun: payload.dry_run, known, searchTaken };
-          const outcomes = await applyBatch(payload.kind, applying, batch);
-          if (!payload.dry_run) {
-            await storeOutcomes(work.sql, job.id, outcomes);
-            await job.checkpoint(work, stepOf(outcomes));
+          const applying = { work, ctx, jobId, dryRun, known, searchTaken };
+          const outcomes = await applyBatch(kind, applying, batch);
+          if (!dryRun) {
+            await storeOutcomes(work.sql, jobId, outcomes);
+            await keep(work, outcomes);
           }
           return outcomes;
         },
-        { dryRun: payload.dry_run },
+        { dryRun },
       );
     } catch (error) {
       if (attempt === MAX_ATTEMPTS) throw error;

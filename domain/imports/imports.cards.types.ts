@@ -18,6 +18,8 @@ export interface CardPayload {
   tags?: string[];
   /** All who shall hold a role. */
   holders?: StagedHolder[];
+  /** Tags and holders join those that are there, but for a tag of a group that allows one: it takes the other's place. */
+  additive?: boolean;
 }
 
 /** A row of `import_card_rows`, as far as reading it decides. */

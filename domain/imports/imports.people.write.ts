@@ -19,7 +19,7 @@ export interface PeopleAndTags {
   tags: ReadonlyMap<string, ReadonlySet<string>>;
   holders: ReadonlyMap<string, readonly StoredHolder[]>;
   /** The tags that rows name or cards have. */
-  catalogue: ReadonlyMap<string, { name: string; group: string; groupId: string }>;
+  catalogue: ReadonlyMap<string, { name: string; group: string; groupId: string; single: boolean }>;
   /** Display names of users. */
   users: ReadonlyMap<string, string>;
 }
@@ -70,10 +70,10 @@ export async function readPeopleAndTags(
       people.add(holder.user_id);
     }
   }
-  const catalogue = new Map<string, { name: string; group: string; groupId: string }>();
+  const catalogue = new Map<string, { name: string; group: string; groupId: string; single: boolean }>();
   if (named.size > 0) {
     const { rows: found } = await sql.raw(
-      `select t.id, t.name, g.name as "group", g.id as "groupId" from tags t join tag_groups g on g.id = t.tag_group_id
+      `select t.id, t.name, g.name as "group", g.id as "groupId", g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
        where t.id = any(?::uuid[])`,
       [[...named]],
     );
@@ -102,6 +102,7 @@ export function attachedBy(cardId: string, payload: CardPayload, around: PeopleA
   if (payload.tags) {
     const stored = around.tags.get(cardId) ?? new Set();
     const wanted = new Set(payload.tags.filter((id) => around.catalogue.has(id)));
+    if (payload.additive) for (const id of keptTags(stored, wanted, around)) wanted.add(id);
     attached.addedTags = [...wanted].filter((id) => !stored.has(id));
     attached.removedTags = [...stored].filter((id) => !wanted.has(id));
     attached.tagGroups = new Set([...wanted].map((id) => around.catalogue.get(id)!.groupId));
@@ -109,7 +110,8 @@ export function attachedBy(cardId: string, payload: CardPayload, around: PeopleA
   if (payload.holders) {
     const key = ({ user_id, role }: StagedHolder) => `${role}/${user_id}`;
     const stored = around.holders.get(cardId) ?? [];
-    const wanted = payload.holders.filter(({ user_id }) => around.users.has(user_id));
+    const named = payload.holders.filter(({ user_id }) => around.users.has(user_id));
+    const wanted: StagedHolder[] = payload.additive ? [...named, ...stored] : named;
     const keys = { stored: new Set(stored.map(key)), wanted: new Set(wanted.map(key)) };
     attached.addedHolders = wanted.filter((holder) => !keys.stored.has(key(holder)));
     attached.removedHolders = stored.filter((holder) => !keys.wanted.has(key(holder)));
@@ -118,6 +120,12 @@ export function attachedBy(cardId: string, payload: CardPayload, around: PeopleA
   attached.changesHolders = attached.addedHolders.length + attached.removedHolders.length > 0;
   attached.changes = attached.changesHolders || attached.addedTags.length + attached.removedTags.length > 0;
   return attached;
+}
+
+/** The tags of a card that stay beside those that it gets: all but others of groups that allow one. */
+function keptTags(stored: ReadonlySet<string>, wanted: ReadonlySet<string>, { catalogue }: PeopleAndTags): string[] {
+  const full = new Set([...wanted].map((id) => catalogue.get(id)!).flatMap((tag) => (tag.single ? [tag.groupId] : [])));
+  return [...stored].filter((id) => !full.has(catalogue.get(id)?.groupId ?? ''));
 }
 
 /** One card with what changes around it. */

@@ -14,6 +14,7 @@ import { itsmScheduleJob } from './kinds/itsm-schedule.ts';
 import { kpiSnapshotJob } from './kinds/kpi-snapshot.ts';
 import { mailJob } from './kinds/mail.ts';
 import { metamodelChangeJob } from './kinds/metamodel-change.ts';
+import { migrationApplyJob, migrationStageJob } from './kinds/migration.ts';
 import { mitigationsDueJob } from './kinds/mitigations-due.ts';
 import { modernizationsJob } from './kinds/modernizations.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
@@ -56,6 +57,8 @@ export const jobCatalogue: readonly JobDefinition[] = [
   workspaceExportJob,
   workspaceParseJob,
   workspaceApplyJob,
+  migrationStageJob,
+  migrationApplyJob,
 ] as unknown as JobDefinition[];
 
 export const jobKinds: readonly string[] = jobCatalogue.map(({ kind }) => kind);

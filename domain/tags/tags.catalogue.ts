@@ -36,7 +36,7 @@ const entities = { tag_groups: 'tag group', tags: 'tag' } as const;
 /** Creates a tag group. @throws EstateError `forbidden`, `validation_failed`, `name_taken`. */
 export async function createTagGroup(ctx: Ctx, input: TagGroupInput): Promise<JsonText> {
   check(ctx, input);
-  return await change(ctx, async (run) => {
+  return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
     const row = await insertRow(
       work.sql,
@@ -56,7 +56,7 @@ export async function createTagGroup(ctx: Ctx, input: TagGroupInput): Promise<Js
  */
 export async function patchTagGroup(ctx: Ctx, id: string, input: TagGroupInput): Promise<JsonText> {
   check(ctx, input);
-  return await change(ctx, async (run) => {
+  return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
     const before = await locked(work, 'tag_groups', { id });
     if (ctx.ifMatch) checkIfMatch(ctx, await readTagGroup(work.sql, id));
@@ -74,7 +74,7 @@ export async function patchTagGroup(ctx: Ctx, id: string, input: TagGroupInput):
 /** Deletes a tag group with its tags, which are taken off all cards. @throws EstateError `forbidden`, `not_found`. */
 export async function deleteTagGroup(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'tags.manage');
-  await change(ctx, async (run) => {
+  await changeCatalogue(ctx, async (run) => {
     const { work } = run;
     const before = await locked(work, 'tag_groups', { id });
     const tags = await work.sql('tags').where({ tag_group_id: id }).orderBy('id').pluck('id');
@@ -90,7 +90,7 @@ export async function deleteTagGroup(ctx: Ctx, id: string): Promise<void> {
 /** Adds a tag to a group. @throws EstateError `forbidden`, `not_found`, `validation_failed`, `name_taken`. */
 export async function createTag(ctx: Ctx, groupId: string, input: TagInput): Promise<JsonText> {
   check(ctx, input);
-  return await change(ctx, async (run) => {
+  return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
     await locked(work, 'tag_groups', { id: groupId });
     const row = await insertRow(work.sql, 'tags', { ...stored(input), tag_group_id: groupId });
@@ -104,7 +104,7 @@ export async function createTag(ctx: Ctx, groupId: string, input: TagInput): Pro
 /** Changes a tag. @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `name_taken`. */
 export async function patchTag(ctx: Ctx, groupId: string, id: string, input: TagInput): Promise<JsonText> {
   check(ctx, input);
-  return await change(ctx, async (run) => {
+  return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
     const before = await locked(work, 'tags', { id, tag_group_id: groupId });
     if (ctx.ifMatch) checkIfMatch(ctx, await readTag(work.sql, groupId, id));
@@ -125,7 +125,7 @@ export async function patchTag(ctx: Ctx, groupId: string, id: string, input: Tag
 /** Deletes a tag, which is taken off all cards. @throws EstateError `forbidden`, `not_found`. */
 export async function deleteTag(ctx: Ctx, groupId: string, id: string): Promise<void> {
   requirePermission(ctx.caller, 'tags.manage');
-  await change(ctx, async (run) => {
+  await changeCatalogue(ctx, async (run) => {
     const { work } = run;
     await locked(work, 'tags', { id, tag_group_id: groupId });
     const taken = await takeTagsOff(run, [id]);
@@ -136,7 +136,7 @@ export async function deleteTag(ctx: Ctx, groupId: string, id: string): Promise<
 }
 
 /** Runs a change of the catalogue alone beside other writes, as the metamodel is made of it. */
-async function change<T>(ctx: Ctx, act: (run: ChangeRun) => Promise<T>): Promise<T> {
+export async function changeCatalogue<T>(ctx: Ctx, act: (run: ChangeRun) => Promise<T>): Promise<T> {
   try {
     return await command(
       ctx,

@@ -1,0 +1,230 @@
+import { Readable } from 'node:stream';
+import fastifyMultipart from '@fastify/multipart';
+import Type from 'typebox';
+import { requirePermission } from '../../domain/access/policy.ts';
+import { errorLines } from '../../domain/migration/errors-csv.ts';
+import {
+  applyMigration,
+  createMigration,
+  deleteMigration,
+  readMappings,
+  saveMappings,
+} from '../../domain/migration/migration.commands.ts';
+import { listMigrations, previewMigration, readMigration } from '../../domain/migration/migration.list.ts';
+import { listSources } from '../../domain/migration/sources.ts';
+import type { Services } from '../../domain/services.ts';
+import { sha256 } from '../../platform/crypto.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { sendJson, sendResource } from '../json.ts';
+import { operation } from '../operation.ts';
+import { applyIdempotencyKey } from '../plugins/idempotency.ts';
+import { registerValidation } from '../plugins/validation.ts';
+import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import * as schemas from '../schemas/migration.ts';
+import type { App } from '../types.ts';
+import { MAX_MIGRATION, receiveMigration } from './migration.upload.ts';
+
+const tag = 'Migration';
+const permission = 'admin.migrate';
+const FORM_ROOM = 64 * 1024;
+const Params = Type.Object({ migration_id: Uuid }, closed);
+const migration = Type.Ref('Migration#');
+
+/** Migrations from other tools: uploaded, looked at, mapped and applied. */
+export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
+  for (const schema of [
+    schemas.MigrationSourceSchema,
+    schemas.MigrationSchema,
+    schemas.MigrationItemSchema,
+    schemas.MigrationRecordSchema,
+    schemas.FieldMappingsSchema,
+  ]) {
+    app.addSchema(schema);
+  }
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/migration/sources',
+    id: 'listMigrationSources',
+    tag,
+    summary: 'List what can be migrated from',
+    permission,
+    query: listQuery(['key', 'label'], 'key', {}),
+    answers: { 200: { description: 'Sources', schema: listAnswer(Type.Ref('MigrationSource#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listSources(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/migration',
+    id: 'listMigrations',
+    tag,
+    summary: 'List migrations',
+    permission,
+    query: listQuery(['created_at', 'name', 'source_type'], 'created_at', {
+      source_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those from this source' })),
+    }),
+    answers: { 200: { description: 'Migrations, newest first', schema: listAnswer(Type.Ref('MigrationItem#')) } },
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMigrations(ctx, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/migration/:migration_id',
+    id: 'getMigration',
+    tag,
+    summary: 'Read a migration',
+    description:
+      '`uploaded` until its file is read, `parsed` until its records are made, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, where the job ended before. Follow the job at `job_id`.',
+    permission,
+    params: Params,
+    answers: { 200: { description: 'The migration', schema: migration } },
+    handler: async ({ ctx, params, reply }) => sendJson(reply, await readMigration(ctx, params.migration_id)),
+  });
+
+  operation(app, {
+    method: 'DELETE',
+    url: '/api/v1/migration/:migration_id',
+    id: 'deleteMigration',
+    tag,
+    summary: 'Delete a migration',
+    description: 'With its file and all that was staged. Cards and relations that it has written stay.',
+    permission,
+    params: Params,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted' } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) => {
+      await deleteMigration(ctx, params.migration_id);
+      return reply.code(204).send();
+    },
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/migration/:migration_id/preview',
+    id: 'previewMigration',
+    tag,
+    summary: 'Show what a migration would do, record by record',
+    description:
+      'By the plan and the statements of the import, each batch rolled back. `diff` holds `{field: {old, new}}`; costs show with costs.view. After applying, `status`, `target_id` and `error_message` tell what became of each record.',
+    permission,
+    params: Params,
+    query: listQuery(['line', 'display_name'], 'line', schemas.PreviewFilter),
+    answers: { 200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage } },
+    handler: async ({ ctx, params, query, reply }) =>
+      sendJson(reply, await previewMigration(ctx, params.migration_id, query)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/migration/:migration_id/field-mappings',
+    id: 'getMigrationMappings',
+    tag,
+    summary: 'Show what the columns of the file are, and can be, mapped to',
+    permission,
+    params: Params,
+    answers: { 200: { description: 'The choices, by kind of thing', schema: Type.Ref('MigrationFieldMappings#') } },
+    handler: async ({ ctx, params, reply }) => reply.send(await readMappings(ctx, params.migration_id)),
+  });
+
+  operation(app, {
+    method: 'PUT',
+    url: '/api/v1/migration/:migration_id/field-mappings',
+    id: 'saveMigrationMappings',
+    tag,
+    summary: 'Map the columns of the file',
+    description:
+      'Replaces what was saved before; columns that are not named keep what their names say. The records are made anew by a job: the migration is `parsed` until then.',
+    permission,
+    params: Params,
+    body: schemas.FieldMappingsBody,
+    bodyExample: {
+      field_mappings: { Servers: { $type: 'ITComponent', Hostname: 'name', Vendor: 'relations.relProviderToITC.reverse' } },
+    },
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The migration', schema: migration, headers: ['ETag'] } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await saveMappings(ctx, params.migration_id, body.field_mappings)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/migration/:migration_id/apply',
+    id: 'applyMigration',
+    tag,
+    summary: 'Write a migration into the inventory, as a job',
+    description:
+      'Tags first, then cards with their tags and stakeholders, then relations. Records in conflict are left out. All of it is one mutation batch, under the id of the job, and can be rolled back.',
+    permission,
+    permissionNote:
+      'and inventory.create, inventory.edit, relations.manage, tags.manage and stakeholders.manage for what it holds',
+    params: Params,
+    headers: ['If-Match'],
+    answers: { 202: { description: 'The migration', schema: migration } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) =>
+      sendJson(reply.code(202), await applyMigration(ctx, params.migration_id)),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: '/api/v1/migration/:migration_id/errors.csv',
+    id: 'downloadMigrationErrors',
+    tag,
+    summary: 'Download what a migration could not take over',
+    description:
+      'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would calculate begin with an apostrophe.',
+    permission,
+    params: Params,
+    answers: { 200: { description: 'The report', schema: Type.String(), mediaType: 'text/csv' } },
+    handler: async ({ ctx, params, reply }) => {
+      const lines = await errorLines(ctx, params.migration_id);
+      return reply
+        .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="migration-errors.csv"')
+        .header('cache-control', 'no-store')
+        .send(Readable.from(lines));
+    },
+  });
+
+  // with a parser of its own: files are stored as they come in
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    await uploads.register(fastifyMultipart);
+
+    operation(uploads, {
+      method: 'POST',
+      url: '/api/v1/migration/upload',
+      id: 'uploadMigration',
+      tag,
+      summary: 'Upload a file to migrate from',
+      description:
+        'At most 100 MiB. A job reads it, maps its columns by their names and makes its records; follow the migration until it is `previewed`. One file is there once for each source.',
+      permission,
+      consumes: { 'multipart/form-data': { schema: schemas.MigrationForm } },
+      bodyLimit: MAX_MIGRATION + FORM_ROOM,
+      ownIdempotency: true,
+      answers: { 201: { description: 'The migration', schema: migration, headers: ['ETag'] } },
+      errors: ['conflict'],
+      handler: async ({ ctx, request, reply }) => {
+        requirePermission(ctx.caller, 'admin.migrate');
+        const { content, input } = await receiveMigration(request, blobs);
+        try {
+          if (await applyIdempotencyKey(request, reply, sha256(JSON.stringify([input, content.sha256])))) {
+            await blobs.remove(content.id);
+            return reply;
+          }
+          return sendResource(reply.code(201), await createMigration(ctx, content, input));
+        } catch (error) {
+          // after any other error the migration may exist nevertheless
+          if (error instanceof EstateError) await blobs.remove(content.id);
+          throw error;
+        }
+      },
+    });
+  });
+}

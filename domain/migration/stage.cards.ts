@@ -1,0 +1,160 @@
+import type { Knex } from 'knex';
+import { may } from '../access/policy.ts';
+import type { Ctx } from '../context.ts';
+import { readUserIds, type TagCatalogue } from '../imports/imports.people.ts';
+import type { CardType } from '../metamodel/metamodel.compile.ts';
+import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './convert.ts';
+import type { MappedBlock } from './mapping.ts';
+import { insertRecords, type NewRecord } from './records.ts';
+import type { SourceRow } from './source.types.ts';
+
+const MAX_TAG = 200;
+/** The group of tags that come without one, unless a tag of the name is there. */
+const OTHER_TAGS = 'Other tags';
+
+/** What making records goes along with; kept from batch to batch. */
+export interface Staging {
+  ctx: Ctx;
+  migrationId: string;
+  includeArchived: boolean;
+  mapped: ReadonlyMap<string, MappedBlock>;
+  catalogue: TagCatalogue;
+  /** The line of the next record that is no card's. */
+  nextLine: number;
+  /** What was told of already: addresses, groups and tags, folded. */
+  told: Set<string>;
+  /** The same in the transaction that is under way, which may have to be begun again. */
+  telling: Set<string>;
+}
+
+/** What the refs of a card hold once its people and tags are known. */
+export interface StoredRefs {
+  parent?: string;
+  relations?: CardRefs['relations'];
+  tags?: { group: string; name: string }[];
+  holders?: { user_id: string; role: string }[];
+}
+
+/** Makes the records of some rows: a card each, its tags and its people, and those that they name first. */
+export async function stageCards(staging: Staging, sql: Knex.Transaction, rows: SourceRow[]): Promise<void> {
+  const seesCosts = may(staging.ctx.caller, 'costs.view');
+  const converted = rows.flatMap((row) => {
+    const block = staging.mapped.get(row.native_type);
+    if (!block?.type) return [];
+    const { type } = block;
+    return [{ row, type, card: convertRow({ ...block, type }, row, seesCosts) }];
+  });
+  const emails = converted.flatMap(({ card }) => (card.refs.holders ?? []).map(({ email }) => email));
+  const users = await readUserIds(sql, emails);
+  const records = converted.flatMap(({ row, type, card }) => cardRecords(staging, row, type, card, users));
+  await insertRecords(sql, staging.migrationId, records);
+}
+
+function cardRecords(
+  staging: Staging,
+  row: SourceRow,
+  type: CardType,
+  card: ConvertedRow,
+  users: ReadonlyMap<string, string>,
+): NewRecord[] {
+  const { line, sheet, row: number, native_type } = row;
+  const place = { source_type: native_type, sheet, row: number };
+  const base: NewRecord = {
+    ...place,
+    line,
+    entity_kind: 'card',
+    source_id: card.source_id,
+    card_type_key: type.key,
+    display_name: card.name,
+    path: card.path,
+    left_out: card.left_out.length > 0 ? card.left_out : null,
+  };
+  if (card.archived && !staging.includeArchived) {
+    return [{ ...base, action: 'skip', error_message: 'is archived in the source' }];
+  }
+  if (card.name.trim() === '') {
+    return [{ ...base, action: 'conflict', error_message: 'name: is missing' }];
+  }
+  const { parent, relations, holders = [], tags = [] } = card.refs;
+  const refs: StoredRefs = { parent, relations };
+  const around: NewRecord[] = [];
+  const next = (record: Omit<NewRecord, 'line' | 'sheet' | 'row' | 'source_type'>): void => {
+    around.push({ ...place, ...record, line: staging.nextLine });
+    staging.nextLine += 1;
+  };
+  const once = (key: string): boolean => {
+    if (staging.told.has(key) || staging.telling.has(key)) return false;
+    staging.telling.add(key);
+    return true;
+  };
+
+  for (const { role, email } of holders) {
+    const user_id = users.get(email.toLowerCase());
+    const missing = user_id ? null : 'there is no user with this address';
+    const action = user_id ? ('skip' as const) : ('conflict' as const);
+    if (once(`user ${email.toLowerCase()}`)) {
+      next({ entity_kind: 'user', source_id: email, display_name: email, action, error_message: missing });
+    }
+    if (user_id) (refs.holders ??= []).push({ user_id, role });
+    next({
+      entity_kind: 'subscription',
+      source_id: `${card.source_id}:${role}:${email}`,
+      display_name: `${card.name}: ${role} ${email}`,
+      card_type_key: type.key,
+      action: user_id ? 'create' : 'conflict',
+      error_message: missing,
+      payload: { user_id: user_id ?? null, role },
+      source_line: line,
+    });
+  }
+
+  const singles = new Set<string>();
+  for (const named of tags) {
+    const tag = resolveTag(staging.catalogue, named);
+    const fault = tagFault(staging.catalogue, type, tag, singles);
+    if (!fault) {
+      const group = staging.catalogue.get(tag.group.toLowerCase());
+      if (!group && once(`group ${tag.group.toLowerCase()}`)) {
+        next({ entity_kind: 'tag_group', source_id: tag.group, display_name: tag.group });
+      }
+      const there = group?.tags.has(tag.name.toLowerCase());
+      if (!there && once(`tag ${tag.group.toLowerCase()}\n${tag.name.toLowerCase()}`)) {
+        next({ entity_kind: 'tag', source_id: `${tag.group}/${tag.name}`, display_name: tag.name, payload: { ...tag } });
+      }
+      (refs.tags ??= []).push(tag);
+    }
+    next({
+      entity_kind: 'card_tag',
+      source_id: `${card.source_id}:${tag.group}/${tag.name}`,
+      display_name: `${card.name}: ${tag.group}/${tag.name}`,
+      card_type_key: type.key,
+      action: fault ? 'conflict' : 'create',
+      error_message: fault ?? null,
+      payload: { ...tag },
+      source_line: line,
+    });
+  }
+  return [{ ...base, payload: card.payload, refs }, ...around];
+}
+
+function resolveTag(catalogue: TagCatalogue, { group, name }: NamedTag): { group: string; name: string } {
+  if (group !== null) return { group: catalogue.get(group.toLowerCase())?.name ?? group, name };
+  const having = [...catalogue.values()].filter(({ tags }) => tags.has(name.toLowerCase()));
+  return { group: having.length === 1 ? having[0]!.name : OTHER_TAGS, name };
+}
+
+function tagFault(
+  catalogue: TagCatalogue,
+  type: CardType,
+  tag: { group: string; name: string },
+  singles: Set<string>,
+): string | undefined {
+  if (tag.group.length > MAX_TAG || tag.name.length > MAX_TAG) return `has more than ${MAX_TAG} characters`;
+  const group = catalogue.get(tag.group.toLowerCase());
+  if (group?.types && !group.types.has(type.key)) {
+    return `the tags of ${group.name} are not for cards of the type ${type.key}`;
+  }
+  if (group?.single && singles.has(group.name)) return `a card has at most one tag of ${group.name}`;
+  singles.add(group?.name ?? '');
+  return undefined;
+}
