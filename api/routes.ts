@@ -8,7 +8,6 @@ import { registerAnalysisRunRoutes } from './ai-analysis/analysis-runs.routes.ts
 import { registerArchitectRoutes } from './ai-analysis/architect.routes.ts';
 import { registerAssessmentRoutes } from './ai-analysis/assessments.routes.ts';
 import { registerDuplicateRoutes } from './ai-analysis/duplicates.routes.ts';
-import { registerMigrationRoutes } from './migration/migration.routes.ts';
 import { registerModernizationRoutes } from './ai-analysis/modernizations.routes.ts';
 import { registerVendorRoutes } from './ai-analysis/vendors.routes.ts';
 import { registerArchimateRoutes } from './archimate/archimate.routes.ts';
@@ -57,6 +56,7 @@ import { registerMetamodelRoutes } from './metamodel/metamodel.routes.ts';
 import { registerRelationTypeRoutes } from './metamodel/relation-types.routes.ts';
 import { registerStakeholderRoleRoutes } from './metamodel/stakeholder-roles.routes.ts';
 import { registerMetricsRoute } from './metrics/metrics.routes.ts';
+import { registerMigrationRoutes } from './migration/migration.routes.ts';
 import { registerNotificationRoutes } from './notifications/notifications.routes.ts';
 import { registerODataRoutes } from './odata/odata.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';

@@ -64,7 +64,9 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     query: listQuery(['created_at', 'name', 'source_type'], 'created_at', {
       source_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those from this source' })),
     }),
-    answers: { 200: { description: 'Migrations, newest first', schema: listAnswer(Type.Ref('MigrationItem#')) } },
+    answers: {
+      200: { description: 'Migrations, newest first', schema: listAnswer(Type.Ref('MigrationItem#')) },
+    },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listMigrations(ctx, query)),
   });
 
@@ -111,7 +113,9 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     permission,
     params: Params,
     query: listQuery(['line', 'display_name'], 'line', schemas.PreviewFilter),
-    answers: { 200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage } },
+    answers: {
+      200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage },
+    },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await previewMigration(ctx, params.migration_id, query)),
   });
@@ -124,7 +128,9 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     summary: 'Show what the columns of the file are, and can be, mapped to',
     permission,
     params: Params,
-    answers: { 200: { description: 'The choices, by kind of thing', schema: Type.Ref('MigrationFieldMappings#') } },
+    answers: {
+      200: { description: 'The choices, by kind of thing', schema: Type.Ref('MigrationFieldMappings#') },
+    },
     handler: async ({ ctx, params, reply }) => reply.send(await readMappings(ctx, params.migration_id)),
   });
 
@@ -140,7 +146,9 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     params: Params,
     body: schemas.FieldMappingsBody,
     bodyExample: {
-      field_mappings: { Servers: { $type: 'ITComponent', Hostname: 'name', Vendor: 'relations.relProviderToITC.reverse' } },
+      field_mappings: {
+        Servers: { $type: 'ITComponent', Hostname: 'name', Vendor: 'relations.relProviderToITC.reverse' },
+      },
     },
     headers: ['If-Match'],
     answers: { 200: { description: 'The migration', schema: migration, headers: ['ETag'] } },

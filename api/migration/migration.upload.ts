@@ -33,11 +33,19 @@ export async function receiveMigration(request: FastifyRequest, blobs: BlobStore
     for await (const part of request.parts({ limits })) {
       if (part.type === 'file' && part.fieldname === 'file' && !file) {
         file = { name: cleanName(part.filename ?? ''), content: await storeLimited(blobs, part.file) };
-      } else if (part.type === 'field' && fields.includes(part.fieldname) && !Object.hasOwn(values, part.fieldname)) {
+      } else if (
+        part.type === 'field' &&
+        fields.includes(part.fieldname) &&
+        !Object.hasOwn(values, part.fieldname)
+      ) {
         values[part.fieldname] = String(part.value);
       } else {
         if (part.type === 'file') part.file.resume();
-        throw invalidField(part.fieldname, 'unknown_field', `the form holds one \`file\`, ${fields.join(', ')}`);
+        throw invalidField(
+          part.fieldname,
+          'unknown_field',
+          `the form holds one \`file\`, ${fields.join(', ')}`,
+        );
       }
     }
     if (!file) throw invalidField('file', 'required', 'the form holds no file');
@@ -48,13 +56,17 @@ export async function receiveMigration(request: FastifyRequest, blobs: BlobStore
   }
 }
 
-function inputOf(values: Record<string, string>, file: { name: string; content: StoredContent }): MigrationInput {
+function inputOf(
+  values: Record<string, string>,
+  file: { name: string; content: StoredContent },
+): MigrationInput {
   const faults: FieldError[] = [];
   const fault = (field: string, code: string, message: string) => faults.push({ field, code, message });
   const name = values.name?.trim() ?? '';
   if (name === '') fault('name', 'required', 'must not be blank');
   if (name.length > MAX_NAME) fault('name', 'too_long', `has more than ${MAX_NAME} characters`);
-  if (name.includes('\0') || !name.isWellFormed()) fault('name', 'bad_text', 'holds characters that are none');
+  if (name.includes('\0') || !name.isWellFormed())
+    fault('name', 'bad_text', 'holds characters that are none');
   if (values.source_key === undefined) fault('source_key', 'required', 'says which tool the file is from');
   const flag = values.include_archived ?? 'false';
   if (flag !== 'true' && flag !== 'false') fault('include_archived', 'wrong_type', 'must be true or false');
@@ -68,7 +80,11 @@ function inputOf(values: Record<string, string>, file: { name: string; content: 
 /** The last part of a path, in characters that can be stored. */
 function cleanName(name: string): string {
   const last = name.split(/[/\\]/).at(-1)!;
-  return last.replace(/[\p{Cc}\p{Cf}]/gu, '').toWellFormed().trim().slice(-MAX_FILE_NAME);
+  return last
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+    .toWellFormed()
+    .trim()
+    .slice(-MAX_FILE_NAME);
 }
 
 async function storeLimited(blobs: BlobStore, stream: Readable): Promise<StoredContent> {

@@ -46,6 +46,10 @@ export const tags = [
     description: 'The risk register: what may go wrong, what it concerns, and what is done about it',
   },
   { name: 'Reference catalogues', description: 'What most enterprises have, and cards made of it' },
+  {
+    name: 'Migration',
+    description: 'Taking over what other tools hold: staged, looked at, mapped and applied',
+  },
   { name: 'Imports and exports', description: 'Files in and out, as jobs' },
   { name: 'Workspace transfer', description: 'Whole workspaces as archives, out and in again' },
   { name: 'End of life', description: 'How long products are supported, and the cards that stand for them' },

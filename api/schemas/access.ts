@@ -167,6 +167,7 @@ export const PersonalDataSchema = Type.Object(
     task_comments: rows,
     risks: rows,
     risk_mitigations: rows,
+    migrations: rows,
     process_assessments: rows,
     process_flows: rows,
     decisions: rows,

@@ -7,7 +7,6 @@ const Text = Nullable(Type.String());
 const Count = Type.Integer({ minimum: 0 });
 const Moment = Nullable(Timestamp);
 
-
 const optional = (members: Record<string, TSchema>) =>
   Object.fromEntries(Object.entries(members).map(([key, schema]) => [key, Type.Optional(schema)]));
 
@@ -83,9 +82,15 @@ export const MigrationPreviewPage = Type.Object(
 export const PreviewFilter = {
   entity_kind: Type.Union(oneOf(entityKinds).anyOf, { default: 'card', description: 'Which kind of record' }),
   card_type_key: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this card type' })),
-  action: Type.Optional(Type.Union(oneOf(recordActions).anyOf, { description: 'Only those with this outcome' })),
+  action: Type.Optional(
+    Type.Union(oneOf(recordActions).anyOf, { description: 'Only those with this outcome' }),
+  ),
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'A multiple of the limit; instead of `page`' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description: 'A multiple of the limit; instead of `page`',
+    }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Instead of `page_size`' })),
 };

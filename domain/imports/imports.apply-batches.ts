@@ -7,9 +7,9 @@ import type { JobCounts, JobStep, RunningJob } from '../jobs/jobs.running.ts';
 import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
 import { applyCards } from './imports.cards.apply.ts';
-import type { ImportKind } from './imports.row.ts';
 import { applyRelations } from './imports.relations.apply.ts';
 import { countOutcomes } from './imports.report.ts';
+import type { ImportKind } from './imports.row.ts';
 import { countRows, storeOutcomes } from './imports.staging.ts';
 import {
   type Applying,

@@ -123,8 +123,14 @@ export function attachedBy(cardId: string, payload: CardPayload, around: PeopleA
 }
 
 /** The tags of a card that stay beside those that it gets: all but others of groups that allow one. */
-function keptTags(stored: ReadonlySet<string>, wanted: ReadonlySet<string>, { catalogue }: PeopleAndTags): string[] {
-  const full = new Set([...wanted].map((id) => catalogue.get(id)!).flatMap((tag) => (tag.single ? [tag.groupId] : [])));
+function keptTags(
+  stored: ReadonlySet<string>,
+  wanted: ReadonlySet<string>,
+  { catalogue }: PeopleAndTags,
+): string[] {
+  const full = new Set(
+    [...wanted].map((id) => catalogue.get(id)!).flatMap((tag) => (tag.single ? [tag.groupId] : [])),
+  );
   return [...stored].filter((id) => !full.has(catalogue.get(id)?.groupId ?? ''));
 }
 

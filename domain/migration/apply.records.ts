@@ -11,7 +11,9 @@ const faults = `(select string_agg(concat_ws(': ', nullif(e ->> 'field', 'row'),
   from jsonb_array_elements(o.errors) e)`;
 
 /** Of a batch all rows, before the first batch those that have failed. */
-const ofPart = (plan: string) => `from import_outcomes o left join ${plan} p on p.job_id = o.job_id and p.line = o.line
+const ofPart = (
+  plan: string,
+) => `from import_outcomes o left join ${plan} p on p.job_id = o.job_id and p.line = o.line
   where o.job_id = ? and r.migration_id = ? and r.line = o.line`;
 const part = (batch: number | null) => (batch === null ? `and o.outcome = 'failed'` : 'and p.batch = ?');
 
@@ -40,7 +42,11 @@ export async function noteFollowers(sql: Knex.Transaction, migrationId: string):
 }
 
 /** Makes rows for the import of relations of the records whose cards are there; the others have failed. */
-export async function stageRelationRows(sql: Knex.Transaction, migrationId: string, jobId: string): Promise<void> {
+export async function stageRelationRows(
+  sql: Knex.Transaction,
+  migrationId: string,
+  jobId: string,
+): Promise<void> {
   await sql.raw(
     `with ends as (
        select r.line, r.relation_type, coalesce(r.source_card, s.target_id) as source, coalesce(r.target_card, t.target_id) as target
@@ -59,7 +65,10 @@ export async function stageRelationRows(sql: Knex.Transaction, migrationId: stri
 }
 
 /** Notes at the records of relations what became of their rows. */
-export async function noteRelations(sql: Knex.Transaction, { migrationId, jobId, batch }: Noting): Promise<void> {
+export async function noteRelations(
+  sql: Knex.Transaction,
+  { migrationId, jobId, batch }: Noting,
+): Promise<void> {
   await sql.raw(
     `update migration_records r set
        status = case o.outcome when 'failed' then 'error' else 'applied' end,

@@ -10,7 +10,7 @@ import { createCardStager } from '../imports/imports.cards.stage.ts';
 import { readTagCatalogue } from '../imports/imports.people.ts';
 import { planRelations } from '../imports/imports.relations.plan.ts';
 import type { ImportKind } from '../imports/imports.row.ts';
-import { removeStaged } from '../imports/imports.staging.ts';
+import { countRows, removeStaged } from '../imports/imports.staging.ts';
 import type { JobResult, JobStep, RunningJob } from '../jobs/jobs.running.ts';
 import type { MigrationPayload } from '../jobs/kinds/migration.ts';
 import type { Services } from '../services.ts';
@@ -45,7 +45,7 @@ const shares = { cards: [0.1, 0.6], relations: [0.65, 0.98] } as const;
 export async function runApply(job: RunningJob<MigrationPayload>, services: Services): Promise<JobResult> {
   const migration = await migrationOf(job, services);
   await requireRights(services.db, job.ctx, migration.id);
-  let progress = (job.resume as ApplyProgress | null) ?? { stage: 'tags' };
+  let progress = await whereItWas(job, services);
   const applying: Applying = { job, services, migration };
   while (progress.stage !== 'end') {
     job.signal.throwIfAborted();
@@ -53,6 +53,17 @@ export async function runApply(job: RunningJob<MigrationPayload>, services: Serv
     tidy();
   }
   return await finish(applying);
+}
+
+/** Where to go on: what was handed over and has been cleaned away since is handed over again. */
+async function whereItWas(job: RunningJob<MigrationPayload>, { db }: Services): Promise<ApplyProgress> {
+  const at = (job.resume as ApplyProgress | null) ?? { stage: 'tags' };
+  if (at.stage === 'plan' || at.stage === 'apply') {
+    if ((await countRows(db, job.id, at.kind)) > 0) return at;
+    return at.kind === 'cards' ? { stage: 'rows', line: 0 } : { stage: 'relations' };
+  }
+  if (at.stage === 'rows' && (await countRows(db, job.id, 'cards')) === 0) return { stage: 'rows', line: 0 };
+  return at;
 }
 
 interface Applying {
@@ -72,8 +83,11 @@ const steps: { [S in Exclude<ApplyProgress['stage'], 'end'>]: Step<S> } = {
   plan: makePlan,
   apply: applyBatch,
   relations: async (applying) =>
-    await next(applying, { stage: 'plan', kind: 'relations' }, { progress: 0.62, message: 'Relating' }, (sql) =>
-      stageRelationRows(sql, applying.migration.id, applying.job.id),
+    await next(
+      applying,
+      { stage: 'plan', kind: 'relations' },
+      { progress: 0.62, message: 'Relating' },
+      (sql) => stageRelationRows(sql, applying.migration.id, applying.job.id),
     ),
 };
 
@@ -109,20 +123,24 @@ async function makeTags(applying: Applying): Promise<ApplyProgress> {
       await delay(PAUSE_MS, undefined, { signal: job.signal });
     }
   }
-  return await next(applying, { stage: 'rows', line: 0 }, { progress: 0.02, message: 'Writing' }, async (sql) => {
-    await removeStaged(sql, job.id);
-    await sql('migration_records')
-      .where({ migration_id: migration.id, action: 'create' })
-      .whereIn('entity_kind', ['tag', 'tag_group'])
-      .update({ status: 'applied' });
-  });
+  return await next(
+    applying,
+    { stage: 'rows', line: 0 },
+    { progress: 0.02, message: 'Writing' },
+    async (sql) => {
+      await removeStaged(sql, job.id);
+      await sql('migration_records')
+        .where({ migration_id: migration.id, action: 'create' })
+        .whereIn('entity_kind', ['tag', 'tag_group'])
+        .update({ status: 'applied' });
+    },
+  );
 }
 
 async function stageCardRows(applying: Applying, { line }: { line: number }): Promise<ApplyProgress> {
   const { job, services, migration } = applying;
   const { db } = services;
   const around = { stager: await createCardStager(job.ctx, db), catalogue: await readTagCatalogue(db) };
-  let at: ApplyProgress = { stage: 'rows', line };
   for (let last = line; ; ) {
     job.signal.throwIfAborted();
     const from = last;
@@ -130,10 +148,10 @@ async function stageCardRows(applying: Applying, { line }: { line: number }): Pr
       const records = await cardsBehind(sql, migration.id, from, ['create', 'update'], READ);
       if (records.length > 0) await handOver(job.ctx, sql, job.id, around, records);
       last = records.at(-1)?.line ?? from;
-      at = last === from ? { stage: 'plan', kind: 'cards' } : { stage: 'rows', line: last };
-      await job.checkpoint({ sql }, { checkpoint: at });
+      const checkpoint: ApplyProgress = { stage: 'rows', line: last };
+      await job.checkpoint({ sql }, { checkpoint });
     });
-    if (at.stage === 'plan') return at;
+    if (last === from) return { stage: 'plan', kind: 'cards' };
     tidy();
   }
 }
@@ -205,7 +223,7 @@ async function countsOf(sql: Knex.Transaction, migrationId: string): Promise<Rec
   return rows[0];
 }
 
-async function finish({ job, services, migration }: Applying): Promise<JobResult> {
+async function finish({ job, migration }: Applying): Promise<JobResult> {
   return await command(job.ctx, async (work) => {
     const { sql } = work;
     await removeStaged(sql, job.id);

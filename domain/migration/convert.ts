@@ -1,9 +1,9 @@
 import type { FieldError } from '../../platform/errors.ts';
 import type { CardType, CompiledField } from '../metamodel/metamodel.compile.ts';
 import { readBoolean, readDay, readNumber, type Stakeholding } from '../transfer/csv-cells.ts';
-import type { MappedBlock } from './mapping.ts';
 import { fold } from './mapping.guess.ts';
 import { LEFT_OUT, relationOf } from './mapping.targets.ts';
+import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
 
 /** A tag as a cell names it: the group may be told by the column, or by nobody. */
@@ -42,7 +42,11 @@ const MAX_TEXT = 200;
  * Makes a card of a row by its mapping. A value that its field does not take is left out and told of, without the value
  * where costs stand; all else is for the checks of the import.
  */
-export function convertRow(mapped: MappedBlock & { type: CardType }, row: SourceRow, seesCosts: boolean): ConvertedRow {
+export function convertRow(
+  mapped: MappedBlock & { type: CardType },
+  row: SourceRow,
+  seesCosts: boolean,
+): ConvertedRow {
   const { type, columns } = mapped;
   const attributes: Record<string, unknown> = {};
   const lifecycle: Record<string, string> = {};
@@ -61,12 +65,13 @@ export function convertRow(mapped: MappedBlock & { type: CardType }, row: Source
       refs.relations ??= [];
       refs.relations.push({ ...relation, column, items: itemsOf(cell) });
     } else if (target === 'tags') {
-      (refs.tags ??= []).push(...tagsOf(column, cell));
+      refs.tags = [...(refs.tags ?? []), ...tagsOf(column, cell)];
     } else if (target.startsWith('stakeholders.')) {
       const role = target.slice('stakeholders.'.length);
       const emails = cell.match(/[^\s;,<>()"]+@[^\s;,<>()"]+/g) ?? [];
       if (emails.length === 0) refuse('bad_stakeholder', 'holds no e-mail address');
-      (refs.holders ??= []).push(...emails.slice(0, MAX_ITEMS).map((email) => ({ role, email })));
+      const named = emails.slice(0, MAX_ITEMS).map((email) => ({ role, email }));
+      refs.holders = [...(refs.holders ?? []), ...named];
     } else if (target === 'parent') {
       refs.parent = cell;
     } else if (target === 'display_name') {
@@ -75,7 +80,9 @@ export function convertRow(mapped: MappedBlock & { type: CardType }, row: Source
       archived = /^(archived|deleted|inactive)$/i.test(cell);
       if (!archived && !/^active$/i.test(cell)) refuse('unknown_option', `${quoted(cell)} is no status`);
     } else if (target === 'subtype') {
-      const subtype = type.subtypes.find((one) => fold(one.key) === fold(cell) || fold(one.label) === fold(cell));
+      const subtype = type.subtypes.find(
+        (one) => fold(one.key) === fold(cell) || fold(one.label) === fold(cell),
+      );
       if (subtype) payload.subtype = subtype.key;
       else refuse('unknown_option', `${quoted(cell)} is no subtype of ${type.key}`);
     } else if (target.startsWith('lifecycle.')) {
@@ -138,7 +145,9 @@ function readValue(field: CompiledField, cell: string): unknown {
     case 'cost':
       return readNumber(cell);
     case 'boolean':
-      return readBoolean(cell) ?? (/^(yes|1)$/i.test(cell) ? true : /^(no|0)$/i.test(cell) ? false : undefined);
+      return (
+        readBoolean(cell) ?? (/^(yes|1)$/i.test(cell) ? true : /^(no|0)$/i.test(cell) ? false : undefined)
+      );
     case 'date':
       return readDay(cell.slice(0, 10));
     case 'single_select':

@@ -4,7 +4,16 @@ import type { Ctx } from '../context.ts';
 import { neutralise, quoteCell } from '../transfer/csv-cells.ts';
 
 const PAGE = 2_000;
-const columns = ['sheet', 'row', 'entity_kind', 'source_type', 'source_id', 'name', 'column', 'reason'] as const;
+const columns = [
+  'sheet',
+  'row',
+  'entity_kind',
+  'source_type',
+  'source_id',
+  'name',
+  'column',
+  'reason',
+] as const;
 const lineOf = (cells: readonly (string | number | null)[]): string =>
   `${cells.map((cell) => quoteCell(neutralise(String(cell ?? '')))).join(',')}\r\n`;
 
@@ -49,6 +58,8 @@ interface Told {
 function told({ left_out, reason, ...record }: Told): string {
   const { sheet, row, entity_kind, source_type, source_id, name } = record;
   const place = [sheet, row, entity_kind, source_type, source_id, name];
-  const values = (left_out ?? []).map(({ field, message }) => lineOf([...place, field, `left out: ${message}`]));
+  const values = (left_out ?? []).map(({ field, message }) =>
+    lineOf([...place, field, `left out: ${message}`]),
+  );
   return [...(reason === null ? [] : [lineOf([...place, null, reason])]), ...values].join('');
 }

@@ -41,7 +41,13 @@ export async function handOver(
 ): Promise<void> {
   const lines = records.map(({ payload }) => Buffer.from(`${JSON.stringify(payload)}\n`));
   const options = { kind: 'cards', format: 'ndjson', empty: 'leave' } as const;
-  for await (const read of readSource(Readable.from(lines), ctx.metamodel, 'cards', options, records.length)) {
+  for await (const read of readSource(
+    Readable.from(lines),
+    ctx.metamodel,
+    'cards',
+    options,
+    records.length,
+  )) {
     const rows = read.map((row) => ({ ...row, line: records[row.line - 1]!.line }));
     const refs = new Map(records.map((record) => [record.line, record.refs]));
     const staged = await around.stager.stage(sql, rows);

@@ -38,7 +38,8 @@ const names = new Map([
 export function guessType(metamodel: Metamodel, native: string): string | undefined {
   const wanted = fold(native);
   const types = metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!);
-  const byName = (name: string) => types.find((type) => fold(type.key) === name || fold(type.label) === name)?.key;
+  const byName = (name: string) =>
+    types.find((type) => fold(type.key) === name || fold(type.label) === name)?.key;
   const found = byName(wanted) ?? byName(singular(wanted));
   if (found) return found;
   const renamed = renamedTypes[wanted] ?? renamedTypes[singular(wanted)];

@@ -1,6 +1,6 @@
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
+import { type TargetOption, TYPE_COLUMN, targetsOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
-import { targetsOf, type TargetOption, TYPE_COLUMN } from './mapping.targets.ts';
 
 /** A column with what it is mapped to. */
 export interface SourceField {

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../platform/errors.ts';
 import type { CardType, Metamodel } from '../metamodel/metamodel.compile.ts';
 import { guessColumns, guessType } from './mapping.guess.ts';
-import { LEFT_OUT, takesMany, targetsOf, TYPE_COLUMN } from './mapping.targets.ts';
+import { LEFT_OUT, TYPE_COLUMN, takesMany, targetsOf } from './mapping.targets.ts';
 import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
 
 /** A mapping as it is saved: targets by column, by native type. */
@@ -95,7 +95,11 @@ export function checkMappings(
       if (!block.columns.some(({ key }) => key === column)) {
         fault([name, column], 'unknown_column', 'is no column of it');
       } else if (full !== LEFT_OUT && (!known.has(full) || metamodel.cardTypes.has(full))) {
-        fault([name, column], 'unknown_target', type ? `${type.key} has no such field` : 'name its card type first');
+        fault(
+          [name, column],
+          'unknown_target',
+          type ? `${type.key} has no such field` : 'name its card type first',
+        );
       } else if (full !== LEFT_OUT && !takesMany(full) && used.has(full)) {
         fault([name, column], 'duplicate_target', `the column ${used.get(full)} is mapped to it as well`);
       } else {

@@ -10,8 +10,8 @@ import { requireImportRights } from '../imports/imports.rights.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { migrationApplyJob, migrationStageJob } from '../jobs/kinds/migration.ts';
 import type { JsonText } from '../lists/lists.types.ts';
-import { checkMappings, type FieldMappings, mapBlocks } from './mapping.ts';
 import { type MappingOptions, mappingOptions } from './mapping.options.ts';
+import { checkMappings, type FieldMappings, mapBlocks } from './mapping.ts';
 import { migrationText } from './migration.list.ts';
 import { type MigrationRow, type MigrationStatus, migrationEvent, shownStatus } from './migration.rows.ts';
 import type { SourceType } from './source.types.ts';
@@ -45,7 +45,8 @@ export async function createMigration(
     return await command(ctx, async (work) => {
       await recordFile(work.sql, content, {
         name: fileName,
-        mediaType: mediaTypes[/\.[^.]*$/.exec(fileName)?.[0].toLowerCase() ?? ''] ?? 'application/octet-stream',
+        mediaType:
+          mediaTypes[/\.[^.]*$/.exec(fileName)?.[0].toLowerCase() ?? ''] ?? 'application/octet-stream',
         ownerId: ctx.caller.userId,
         withCosts: true,
         // goes with its migration
@@ -68,10 +69,17 @@ export async function createMigration(
     });
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
-    const other = await ctx.db('migrations').where({ source_type: source, file_hash: content.sha256 }).first('id');
-    throw new EstateError('conflict', 'The file was uploaded already: go on with that migration, or delete it.', {
-      extra: { migration_id: other?.id ?? null },
-    });
+    const other = await ctx
+      .db('migrations')
+      .where({ source_type: source, file_hash: content.sha256 })
+      .first('id');
+    throw new EstateError(
+      'conflict',
+      'The file was uploaded already: go on with that migration, or delete it.',
+      {
+        extra: { migration_id: other?.id ?? null },
+      },
+    );
   }
 }
 
@@ -99,10 +107,13 @@ export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): 
   return await command(ctx, async (work) => {
     const before = await locked(work, ctx, id);
     const status = await statusOf(work.sql, id);
-    if (before.parsed_at === null || !['previewed', 'failed', 'aborted'].includes(status)) throw notNow(status);
+    if (before.parsed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
+      throw notNow(status);
     const mapped = mapBlocks(work.metamodel, before.source_type, before.blocks, null);
     const types = new Map(mapped.map(({ block, type }) => [block.native_type, type]));
-    const { mappings, faults } = checkMappings(work.metamodel, before.blocks, given, (name) => types.get(name));
+    const { mappings, faults } = checkMappings(work.metamodel, before.blocks, given, (name) =>
+      types.get(name),
+    );
     if (faults.length > 0) throw invalidFields(faults);
     const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: before.id });
     const after = await store(work, before, {
@@ -127,7 +138,8 @@ export async function applyMigration(ctx: Ctx, id: string): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const before = await locked(work, ctx, id);
     const status = await statusOf(work.sql, id);
-    if (before.previewed_at === null || !['previewed', 'failed', 'aborted'].includes(status)) throw notNow(status);
+    if (before.previewed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
+      throw notNow(status);
     await requireRights(work.sql, ctx, id);
     const { job_id } = await enqueueJob(ctx, work, migrationApplyJob, { migration_id: before.id });
     const after = await store(work, before, { status: 'applying', error_message: null, job_id });
@@ -190,5 +202,7 @@ async function statusOf(sql: Sql, id: string): Promise<MigrationStatus> {
 }
 
 function notNow(status: MigrationStatus): EstateError {
-  return new EstateError('wrong_state', `The migration is ${status}.`, { extra: { migration_status: status } });
+  return new EstateError('wrong_state', `The migration is ${status}.`, {
+    extra: { migration_status: status },
+  });
 }

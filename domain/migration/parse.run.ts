@@ -47,7 +47,10 @@ export async function parseFile(
       );
       await job.checkpoint(
         { sql },
-        { message: `Reading: ${total} rows`, checkpoint: { stage: 'read', line: total } satisfies StageProgress },
+        {
+          message: `Reading: ${total} rows`,
+          checkpoint: { stage: 'read', line: total } satisfies StageProgress,
+        },
       );
     });
     tidy();

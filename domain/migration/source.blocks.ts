@@ -1,6 +1,14 @@
 import { isDay } from '../cards/rules/values.ts';
 import { readBoolean, readNumber } from '../transfer/csv-cells.ts';
-import type { Gathered, SheetRows, SourceBlock, SourceColumn, SourceFacts, SourceRow, SourceType } from './source.types.ts';
+import type {
+  Gathered,
+  SheetRows,
+  SourceBlock,
+  SourceColumn,
+  SourceFacts,
+  SourceRow,
+  SourceType,
+} from './source.types.ts';
 
 const MAX_BLOCKS = 300;
 const MAX_HEAD = 200;

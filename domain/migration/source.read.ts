@@ -6,7 +6,15 @@ import { csvRecords } from '../imports/imports.csv-records.ts';
 import { utf8Chunks } from '../imports/imports.utf8.ts';
 import { restore } from '../transfer/csv-cells.ts';
 import { createSheet, type Sheet } from './source.blocks.ts';
-import { MAX_CELL, MAX_COLUMNS, MAX_ROWS, type SheetRows, type SourceFacts, type SourceRow, type SourceType } from './source.types.ts';
+import {
+  MAX_CELL,
+  MAX_COLUMNS,
+  MAX_ROWS,
+  type SheetRows,
+  type SourceFacts,
+  type SourceRow,
+  type SourceType,
+} from './source.types.ts';
 import { readXlsx } from './xlsx.read.ts';
 
 /** The file of a migration. */
@@ -70,7 +78,8 @@ async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<Sheet
     const rows = records.map(({ line, cells, fault }) => {
       if (fault) throw new Error(`line ${line}: ${fault.message}`);
       if (cells.length > MAX_COLUMNS) throw new Error(`line ${line} has more than ${MAX_COLUMNS} cells`);
-      if (cells.some((cell) => cell.length > MAX_CELL)) throw new Error(`line ${line} has a cell that is too long`);
+      if (cells.some((cell) => cell.length > MAX_CELL))
+        throw new Error(`line ${line} has a cell that is too long`);
       return { row: line, cells: cells.map(restore) };
     });
     yield { sheet: name.slice(0, 100) || 'table', rows };

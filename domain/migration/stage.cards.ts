@@ -95,7 +95,7 @@ function cardRecords(
     if (once(`user ${email.toLowerCase()}`)) {
       next({ entity_kind: 'user', source_id: email, display_name: email, action, error_message: missing });
     }
-    if (user_id) (refs.holders ??= []).push({ user_id, role });
+    if (user_id) refs.holders = [...(refs.holders ?? []), { user_id, role }];
     next({
       entity_kind: 'subscription',
       source_id: `${card.source_id}:${role}:${email}`,
@@ -119,9 +119,14 @@ function cardRecords(
       }
       const there = group?.tags.has(tag.name.toLowerCase());
       if (!there && once(`tag ${tag.group.toLowerCase()}\n${tag.name.toLowerCase()}`)) {
-        next({ entity_kind: 'tag', source_id: `${tag.group}/${tag.name}`, display_name: tag.name, payload: { ...tag } });
+        next({
+          entity_kind: 'tag',
+          source_id: `${tag.group}/${tag.name}`,
+          display_name: tag.name,
+          payload: { ...tag },
+        });
       }
-      (refs.tags ??= []).push(tag);
+      refs.tags = [...(refs.tags ?? []), tag];
     }
     next({
       entity_kind: 'card_tag',

@@ -44,7 +44,10 @@ export async function noteDiffs(job: RunningJob, db: Db, migrationId: string): P
   }
 }
 
-function diffOf(metamodel: Metamodel, { card_type_key, payload, stored }: Judged): { diff: Diff; cost_keys: string[] } {
+function diffOf(
+  metamodel: Metamodel,
+  { card_type_key, payload, stored }: Judged,
+): { diff: Diff; cost_keys: string[] } {
   const diff: Diff = {};
   const note = (field: string, before: unknown, after: unknown) => {
     const old = before ?? null;
@@ -63,5 +66,8 @@ function diffOf(metamodel: Metamodel, { card_type_key, payload, stored }: Judged
     }
   }
   const costs = metamodel.cardTypes.get(card_type_key)?.costKeys ?? [];
-  return { diff, cost_keys: costs.map((key) => `attributes.${key}`).filter((key) => Object.hasOwn(diff, key)) };
+  return {
+    diff,
+    cost_keys: costs.map((key) => `attributes.${key}`).filter((key) => Object.hasOwn(diff, key)),
+  };
 }

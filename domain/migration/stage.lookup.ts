@@ -2,7 +2,10 @@ import type { Knex } from 'knex';
 import { pathKey } from './convert.ts';
 
 /** What a cell's text means: a card of the file, one of the inventory, or neither, and why. */
-export type Found = { line: number; card?: undefined } | { card: string; line?: undefined } | { fault: string };
+export type Found =
+  | { line: number; card?: undefined }
+  | { card: string; line?: undefined }
+  | { fault: string };
 
 /**
  * Finds the cards of a type that texts mean: by id, by the name with those above it, or by the name where one card alone

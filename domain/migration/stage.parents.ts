@@ -11,7 +11,11 @@ interface Child {
 }
 
 /** Finds the parents of the cards of some lines, and fails those whose parent is not there. */
-export async function findParents(sql: Knex.Transaction, migrationId: string, children: Child[]): Promise<void> {
+export async function findParents(
+  sql: Knex.Transaction,
+  migrationId: string,
+  children: Child[],
+): Promise<void> {
   const found = new Map<string, Map<string, Found>>();
   for (const type of new Set(children.map((child) => child.type))) {
     const texts = children.filter((child) => child.type === type).map(({ parent }) => parent);

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '../../platform/database.ts';
 import { tidy } from '../../platform/heap.ts';
-import { type CardStager, createCardStager } from '../imports/imports.cards.stage.ts';
 import { attemptBatch } from '../imports/imports.apply-batches.ts';
 import { planCards } from '../imports/imports.cards.plan.ts';
+import { type CardStager, createCardStager } from '../imports/imports.cards.stage.ts';
 import { readTagCatalogue } from '../imports/imports.people.ts';
 import { storeOutcomes } from '../imports/imports.staging.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
@@ -25,7 +25,10 @@ export async function previewCards(
   told: (fraction: number) => void,
 ): Promise<void> {
   const { ctx, id: jobId, signal } = job;
-  const around = { stager: (await createCardStager(ctx, db)) as CardStager, catalogue: await readTagCatalogue(db) };
+  const around = {
+    stager: (await createCardStager(ctx, db)) as CardStager,
+    catalogue: await readTagCatalogue(db),
+  };
   for (let line = 0; ; ) {
     signal.throwIfAborted();
     const records = await inTransaction(db, async (sql) => {

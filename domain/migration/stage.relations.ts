@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import { limitedSides } from '../relations/relations.rules.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
+import { limitedSides } from '../relations/relations.rules.ts';
 import { insertRecords, type NewRecord } from './records.ts';
-import type { StoredRefs, Staging } from './stage.cards.ts';
+import type { Staging, StoredRefs } from './stage.cards.ts';
 import { type Found, lookUp } from './stage.lookup.ts';
 
 interface Naming {
@@ -31,7 +31,11 @@ export async function namingBehind(
 }
 
 /** Makes a record of each relation that cards name. */
-export async function stageRelations(staging: Staging, sql: Knex.Transaction, cards: Naming[]): Promise<void> {
+export async function stageRelations(
+  staging: Staging,
+  sql: Knex.Transaction,
+  cards: Naming[],
+): Promise<void> {
   const { relationTypes } = staging.ctx.metamodel;
   const wanted = new Map<string, Set<string>>();
   const each = cards.flatMap((card) =>
@@ -52,7 +56,8 @@ export async function stageRelations(staging: Staging, sql: Knex.Transaction, ca
   const records = each.map(({ card, named, other, item }): NewRecord => {
     const meant = found.get(other)!.get(item)!;
     const self = { line: card.line, card: null };
-    const end = 'fault' in meant ? { line: null, card: null } : { line: meant.line ?? null, card: meant.card ?? null };
+    const end =
+      'fault' in meant ? { line: null, card: null } : { line: meant.line ?? null, card: meant.card ?? null };
     const [source, target] = named.reversed ? [end, self] : [self, end];
     const line = staging.nextLine;
     staging.nextLine += 1;
@@ -77,7 +82,12 @@ export async function stageRelations(staging: Staging, sql: Knex.Transaction, ca
 }
 
 /** Notes what would become of relations: `select` yields `line, action, message, id`; only open ones are touched. */
-async function judge(sql: Knex.Transaction, migrationId: string, select: string, bindings: unknown[]): Promise<void> {
+async function judge(
+  sql: Knex.Transaction,
+  migrationId: string,
+  select: string,
+  bindings: unknown[],
+): Promise<void> {
   await sql.raw(
     `with judged (line, action, message, id) as (${select})
      update migration_records r set action = j.action, error_message = j.message, target_id = j.id
@@ -90,7 +100,11 @@ async function judge(sql: Knex.Transaction, migrationId: string, select: string,
  * Says what would become of each relation once the cards are known: what is told twice or there already is skipped, what
  * lacks an end or room is a conflict.
  */
-export async function judgeRelations(sql: Knex.Transaction, migrationId: string, metamodel: Metamodel): Promise<void> {
+export async function judgeRelations(
+  sql: Knex.Transaction,
+  migrationId: string,
+  metamodel: Metamodel,
+): Promise<void> {
   // an end in the file that is a card already is that card
   for (const side of ['source', 'target']) {
     await sql.raw(

@@ -20,7 +20,10 @@ import { countRecords, modelDiff, tellLeftOut, tellModel } from './stage.told.ts
 const READ = 500;
 
 /** The migration of a job. @throws JobFailed when it was deleted. */
-export async function migrationOf(job: RunningJob<MigrationPayload>, { db }: Services): Promise<MigrationRow> {
+export async function migrationOf(
+  job: RunningJob<MigrationPayload>,
+  { db }: Services,
+): Promise<MigrationRow> {
   const { rows } = await db.raw('select to_jsonb(m) as row from migrations m where id = ?', [
     job.payload.migration_id,
   ]);
@@ -39,10 +42,16 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     await parseFile(job, services, migration);
     migration = await migrationOf(job, services);
   }
-  const mapped = mapBlocks(job.ctx.metamodel, migration.source_type, migration.blocks, migration.field_mappings);
-  const { rows } = await db.raw('select coalesce(max(line), 0) as last from migration_rows where migration_id = ?', [
-    migration.id,
-  ]);
+  const mapped = mapBlocks(
+    job.ctx.metamodel,
+    migration.source_type,
+    migration.blocks,
+    migration.field_mappings,
+  );
+  const { rows } = await db.raw(
+    'select coalesce(max(line), 0) as last from migration_rows where migration_id = ?',
+    [migration.id],
+  );
   const staging: Staging = {
     ctx: job.ctx,
     migrationId: migration.id,

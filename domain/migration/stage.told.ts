@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
+import { LEFT_OUT } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import { unmapped } from './mapping.ts';
-import { LEFT_OUT } from './mapping.targets.ts';
 import type { MigrationRow } from './migration.rows.ts';
 import { insertRecords, type NewRecord } from './records.ts';
 
@@ -30,13 +30,15 @@ export async function tellModel(
         ? null
         : leftOut
           ? `left out as asked: ${some(rows, 'row')}`
-          : `stands for no card type, so that ${some(rows, 'row')} are left out: map it, or leave it out`,
+          : `stands for no card type, which leaves out ${some(rows, 'row')}: map it, or say that it is left out`,
     };
     if (!type) return [itself];
     const field = (column: string, more: Partial<NewRecord>): NewRecord => ({
       line: nextLine(),
       entity_kind:
-        migration.source_type === 'leanix' && /^rel[A-Z]/.test(column) ? 'metamodel_relation_type' : 'metamodel_field',
+        migration.source_type === 'leanix' && /^rel[A-Z]/.test(column)
+          ? 'metamodel_relation_type'
+          : 'metamodel_field',
       source_id: `${native_type}:${column}`,
       source_type: native_type,
       display_name: column,
@@ -46,7 +48,7 @@ export async function tellModel(
     const open = unmapped(one, migration.source_type).map(({ key, values }) =>
       field(key, {
         action: 'conflict',
-        error_message: `is not mapped, so that ${some(values, 'value')} are left out: map it, or leave it out`,
+        error_message: `is not mapped, which leaves out ${some(values, 'value')}: map it, or say that it is left out`,
       }),
     );
     const asked = block.columns
@@ -60,7 +62,11 @@ export async function tellModel(
 }
 
 /** Makes a record of each column that holds values its field does not take, with their number. */
-export async function tellLeftOut(sql: Knex.Transaction, migrationId: string, nextLine: () => number): Promise<void> {
+export async function tellLeftOut(
+  sql: Knex.Transaction,
+  migrationId: string,
+  nextLine: () => number,
+): Promise<void> {
   const { rows } = await sql.raw(
     `select r.source_type, r.card_type_key, e ->> 'field' as field, e ->> 'code' as code, count(*)::int as n
      from migration_records r cross join jsonb_array_elements(r.left_out) e
@@ -68,7 +74,13 @@ export async function tellLeftOut(sql: Knex.Transaction, migrationId: string, ne
     [migrationId],
   );
   const records = rows.map(
-    (row: { source_type: string; card_type_key: string; field: string; code: string; n: number }): NewRecord => ({
+    (row: {
+      source_type: string;
+      card_type_key: string;
+      field: string;
+      code: string;
+      n: number;
+    }): NewRecord => ({
       line: nextLine(),
       entity_kind: 'metamodel_field',
       source_id: `${row.source_type}:${row.field}:${row.code}`,
@@ -83,7 +95,10 @@ export async function tellLeftOut(sql: Knex.Transaction, migrationId: string, ne
 }
 
 /** The figures of a migration: records by kind and action, and what became of them. */
-export async function countRecords(sql: Knex.Transaction, migrationId: string): Promise<Record<string, unknown>> {
+export async function countRecords(
+  sql: Knex.Transaction,
+  migrationId: string,
+): Promise<Record<string, unknown>> {
   const { rows } = await sql.raw(
     `select entity_kind, action, status, count(*)::int as n, coalesce(sum(jsonb_array_length(left_out)), 0)::int as left_out
      from migration_records where migration_id = ? group by 1, 2, 3 order by 1, 2, 3`,

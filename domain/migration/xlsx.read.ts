@@ -39,7 +39,10 @@ export async function* readXlsx(
   }
 }
 
-async function relationsOf(archive: Archive, part: string): Promise<{ id: string; type: string; target: string }[]> {
+async function relationsOf(
+  archive: Archive,
+  part: string,
+): Promise<{ id: string; type: string; target: string }[]> {
   const name = path.join(path.dirname(part), '_rels', `${path.basename(part)}.rels`);
   const found: { id: string; type: string; target: string }[] = [];
   if (!archive.has(name)) return found;
@@ -58,7 +61,7 @@ async function relationsOf(archive: Archive, part: string): Promise<{ id: string
 }
 
 async function readBook(archive: Archive): Promise<Book> {
-  const main = (await relationsOf(archive, 'x')).find(({ type }) => type === 'officeDocument')?.target;
+  const main = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.target;
   if (!main || !archive.has(main)) throw new Error('it is an archive, but no workbook');
   const relations = await relationsOf(archive, main);
   const book: Book = { sheets: [], from1904: false, shared: [], days: [] };
@@ -66,7 +69,7 @@ async function readBook(archive: Archive): Promise<Book> {
     open(element, attribute) {
       if (element === 'workbookPr') book.from1904 = /^(1|true)$/.test(attribute('date1904') ?? '');
       if (element !== 'sheet') return;
-      const relation = relations.find(({ id }) => id === attribute('r:id'));
+      const relation = relations.find(({ id }) => id === attribute('id'));
       if (relation?.type === 'worksheet') {
         book.sheets.push({ name: attribute('name') ?? '', part: relation.target });
       }
@@ -136,7 +139,12 @@ function columnOf(reference: string | undefined): number | undefined {
   return column - 1;
 }
 
-async function* sheetRows(archive: Archive, book: Book, sheet: string, part: string): AsyncGenerator<SheetRows> {
+async function* sheetRows(
+  archive: Archive,
+  book: Book,
+  sheet: string,
+  part: string,
+): AsyncGenerator<SheetRows> {
   let rows: SheetRows['rows'] = [];
   let row = 0;
   let cells: string[] = [];
@@ -169,7 +177,8 @@ async function* sheetRows(archive: Archive, book: Book, sheet: string, part: str
       if (element === 'c' && value !== '') {
         if (column >= MAX_COLUMNS) throw new Error(`the sheet ${sheet} has more than ${MAX_COLUMNS} columns`);
         const text = cellText(book, type, style, value);
-        if (text.length > MAX_CELL) throw new Error(`row ${row} of the sheet ${sheet} has a cell that is too long`);
+        if (text.length > MAX_CELL)
+          throw new Error(`row ${row} of the sheet ${sheet} has a cell that is too long`);
         while (cells.length < column) cells.push('');
         cells[column] = text;
       }

@@ -29,7 +29,7 @@ export async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGen
     depth += 1;
     if (depth > MAX_DEPTH) throw new Error(`its elements lie more than ${MAX_DEPTH} deep`);
     visitor.open(local, (name) => {
-      // qualified names differ by prefix only: r:id is asked for as id where nothing else is called so
+      // prefixes are the writer's own: an attribute with one is found by its local name
       const found = attributes[name] ?? Object.values(attributes).find((one) => one.local === name);
       return found?.value;
     });

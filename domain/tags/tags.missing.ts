@@ -27,10 +27,15 @@ export async function createMissingTags(
     const { work } = run;
     await keep(work);
     const groups = new Map<string, string>();
-    const rows: { id: string; name: string }[] = await work.sql('tag_groups').select('id', 'name').forUpdate();
+    const rows: { id: string; name: string }[] = await work
+      .sql('tag_groups')
+      .select('id', 'name')
+      .forUpdate();
     for (const { id, name } of rows) groups.set(name.toLowerCase(), id);
     const there = new Set<string>();
-    const known: { tag_group_id: string; name: string }[] = await work.sql('tags').select('tag_group_id', 'name');
+    const known: { tag_group_id: string; name: string }[] = await work
+      .sql('tags')
+      .select('tag_group_id', 'name');
     for (const { tag_group_id, name } of known) there.add(`${tag_group_id} ${name.toLowerCase()}`);
     for (const { group, name } of wanted) {
       let id = groups.get(group.toLowerCase());

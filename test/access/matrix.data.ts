@@ -22,6 +22,7 @@ import { itsmRunRows } from './matrix/itsm-runs.data.ts';
 import { itsmUndoRows } from './matrix/itsm-undo.data.ts';
 import { mcpRows } from './matrix/mcp.data.ts';
 import { metamodelRows } from './matrix/metamodel.data.ts';
+import { migrationRows } from './matrix/migration.data.ts';
 import { notificationRows } from './matrix/notifications.data.ts';
 import { odataRows } from './matrix/odata.data.ts';
 import { portalRows } from './matrix/portals.data.ts';
@@ -241,5 +242,6 @@ export const table: Row[] = [
   referenceRows,
   archimateRows,
   workspaceRows,
+  migrationRows,
   decisionRows,
 ].flat();

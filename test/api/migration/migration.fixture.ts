@@ -1,0 +1,83 @@
+import { expect } from 'vitest';
+import type { Services } from '../../../domain/services.ts';
+import type { TestAnswer, TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+
+export const url = '/api/v1/migration';
+const boundary = 'boundary-of-the-test';
+
+export interface Upload {
+  source_key?: string;
+  name?: string;
+  fileName?: string;
+  include_archived?: string;
+  more?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+/** Uploads a file as a client's form does. */
+export async function upload(
+  client: TestClient,
+  content: Buffer | string,
+  given: Upload = {},
+): Promise<TestAnswer> {
+  const {
+    source_key = 'leanix',
+    name = 'Move',
+    fileName = 'snapshot.xlsx',
+    include_archived,
+    more = {},
+  } = given;
+  const fields = { source_key, name, ...(include_archived ? { include_archived } : {}), ...more };
+  const payload = Buffer.concat([
+    ...Object.entries(fields).map(([field, value]) =>
+      Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`),
+    ),
+    Buffer.from(
+      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${fileName}"\r\n\r\n`,
+    ),
+    Buffer.from(content),
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, ...given.headers };
+  return await client.request({ method: 'POST', url: `${url}/upload`, payload, headers });
+}
+
+/** Waits for the job that has a migration in hand, and reads the migration. */
+export async function settled(services: Services, client: TestClient, id: string, limitMs = 60_000) {
+  const { body } = await client.get(`${url}/${id}`);
+  await untilStatus(services, body.job_id, 'succeeded', limitMs);
+  return (await client.get(`${url}/${id}`)).body;
+}
+
+/** Uploads a file and waits until its records are made. */
+export async function staged(
+  services: Services,
+  client: TestClient,
+  content: Buffer | string,
+  given: Upload = {},
+) {
+  const answer = await upload(client, content, given);
+  expect(answer.status, answer.text).toBe(201);
+  return await settled(services, client, answer.body.id);
+}
+
+/** Applies a migration and waits until it is. */
+export async function applied(services: Services, client: TestClient, id: string) {
+  const answer = await client.post(`${url}/${id}/apply`);
+  expect(answer.status, answer.text).toBe(202);
+  return await settled(services, client, id);
+}
+
+/** The records of a kind: action and message by name. */
+export async function records(client: TestClient, id: string, kind = 'card', more = '') {
+  const { body } = await client.get(`${url}/${id}/preview?entity_kind=${kind}&page_size=200${more}`);
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
+  return body.items as any[];
+}
+
+/** The report as lines of cells. */
+export async function errorsOf(client: TestClient, id: string): Promise<string[]> {
+  const { text } = await client.get(`${url}/${id}/errors.csv`);
+  return text.trimEnd().split('\r\n');
+}

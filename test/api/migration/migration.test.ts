@@ -1,0 +1,460 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { snapshot, workbook } from '../../domain/migration/workbook.ts';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+import { applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+const actions = async (id: string, kind?: string) =>
+  Object.fromEntries(
+    (await records(admin, id, kind)).map(({ display_name, source_id, action, error_message }) => [
+      display_name?.trim() || source_id,
+      error_message ? `${action}: ${error_message}` : action,
+    ]),
+  );
+const counts = async () => {
+  const of = async (table: string) => Number((await t.services.db(table).count())[0]!.count);
+  return { cards: await of('cards'), relations: await of('relations'), tags: await of('tags') };
+};
+
+describe('a snapshot', () => {
+  let id: string;
+
+  it('is uploaded, read and shown with what would become of each row', async () => {
+    const made = await staged(t.services, admin, await workbook(snapshot));
+    id = made.id;
+    expect(made).toMatchObject({
+      name: 'Move',
+      source_type: 'leanix',
+      status: 'previewed',
+      snapshot_version: '4.2',
+      field_mappings: null,
+      error_message: null,
+      stats: { records: { card: { create: 5, conflict: 5, skip: 1 } } },
+    });
+    expect(await actions(id)).toEqual({
+      Suite: 'create',
+      Payroll: 'create',
+      Old: 'skip: is archived in the source',
+      Lost: expect.stringMatching(/^conflict: parent: “No such parent”: there is no such Application/),
+      'Suite again': 'conflict: external_id: row 3 of Application has the same key',
+      'Ring A': 'conflict: parent_external_id: would lie below itself',
+      'Ring B': 'conflict: parent_external_id: would lie below itself',
+      'app-7': 'conflict: name: is missing',
+      PostgreSQL: 'create',
+      '@cmd': 'create',
+      Hire: 'create',
+    });
+  });
+
+  it('shows differences, values that stand for nothing, and what is not mapped with its number', async () => {
+    const [suite, payroll] = await records(admin, id);
+    expect(suite).toMatchObject({
+      sheet: 'Application',
+      row: 3,
+      left_out: [],
+      diff: {
+        name: { old: null, new: 'Suite' },
+        description: { old: null, new: '=SUM(1;2)' },
+        'lifecycle.active': { old: null, new: '2020-01-31' },
+        'attributes.businessCriticality': { old: null, new: 'missionCritical' },
+        'attributes.costTotalAnnual': { old: null, new: 1200.5 },
+      },
+    });
+    expect(payroll.diff.description.new).toBe('Pays people');
+    expect(payroll.left_out.map(({ field, code }: { field: string; code: string }) => [field, code])).toEqual(
+      expect.arrayContaining([
+        ['lifecycle:active', 'bad_date'],
+        ['businessCriticality', 'unknown_option'],
+        ['costTotalAnnual', 'wrong_type'],
+      ]),
+    );
+    // what costs are is told nobody, not even in why they are none
+    expect(JSON.stringify(payroll.left_out)).not.toContain('much');
+    expect(await actions(id, 'metamodel_type')).toMatchObject({
+      Application: 'skip',
+      Process: 'skip',
+      Widget: 'conflict: stands for no card type, which leaves out 1 row: map it, or say that it is left out',
+    });
+    expect(await actions(id, 'metamodel_field')).toMatchObject({
+      customScore: 'conflict: is not mapped, which leaves out 1 value: map it, or say that it is left out',
+      category: expect.stringMatching(/^conflict: 1 value left out: unknown option/),
+    });
+    expect(await actions(id, 'relation')).toEqual({
+      'Suite → it-1': 'create',
+      'Suite → PostgreSQL': 'skip: told by another row already',
+      'Hire → Suite': 'create',
+      'Payroll → it-1': 'create',
+      'Payroll → Nowhere': expect.stringMatching(/^conflict: relApplicationToITComponent: “Nowhere”/),
+      'app-1 → PostgreSQL': 'skip: told by another row already',
+    });
+    expect(await actions(id, 'metamodel_relation_type')).toMatchObject({
+      relToRequires: expect.stringMatching(/^conflict: is not mapped/),
+    });
+    expect(await actions(id, 'tag')).toEqual({ One: 'create', Loose: 'create', North: 'create' });
+    expect(await actions(id, 'user')).toEqual({
+      'ann@estate.example': 'skip',
+      'nobody@estate.example': 'conflict: there is no user with this address',
+    });
+    expect(await counts()).toEqual({ cards: 0, relations: 0, tags: 0 });
+  });
+
+  it('is paged in the house’s ways and in the contract’s', async () => {
+    const at = (query: string) => admin.get(`${url}/${id}/preview?${query}`);
+    const { body } = await at('offset=4&limit=2');
+    expect(body).toMatchObject({ total: 11, page: 3, page_size: 2, offset: 4, limit: 2 });
+    expect(body.items.map(({ display_name }: never) => display_name)).toEqual(['Suite again', 'Ring A']);
+    expect((await at('offset=3&limit=2')).body.errors[0]).toMatchObject({
+      field: 'offset',
+      code: 'bad_offset',
+    });
+    expect((await at('limit=1000')).status).toBe(422);
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: TestAnswer['body'] = (
+        await at(`cursor=${encodeURIComponent(cursor)}&page_size=4&action=conflict&fields=source_id`)
+      ).body;
+      seen.push(...page.items.map(({ source_id }: never) => source_id));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(['app-4', 'app-1', 'app-5', 'app-6', 'app-7']);
+    expect((await at('card_type_key=BusinessProcess')).body.total).toBe(1);
+  });
+
+  it('shows costs in its preview to those alone who may see them', async () => {
+    await t.services
+      .db('roles')
+      .insert({ key: 'mover', label: 'Mover', permissions: { 'admin.migrate': true } });
+    await t.services.db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
+    const mover = await t.as('mover');
+    const [suite] = await records(mover, id);
+    expect(suite.diff.name).toBeDefined();
+    expect(suite.diff['attributes.costTotalAnnual']).toBeUndefined();
+    const refused = await mover.post(`${url}/${id}/apply`);
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain('inventory.create');
+  });
+
+  it('is mapped otherwise, and its records are made anew', async () => {
+    const { body } = await admin.get(`${url}/${id}/field-mappings`);
+    const block = (name: string) => body.blocks.find(({ native_type }: never) => native_type === name);
+    expect(block('Process')).toMatchObject({
+      target_card_type: 'BusinessProcess',
+      target_type_label: 'Business Process',
+    });
+    expect(block('Widget').target_card_type).toBe('');
+    expect(
+      block('Application').source_fields.find((one: never) => one['source_field_key'] === 'customScore'),
+    ).toEqual({
+      source_field_key: 'customScore',
+      label: null,
+      native_data_type: 'number',
+      field_type: null,
+      target_card_type: 'Application',
+      mapped_to: null,
+      values: 1,
+    });
+    expect(body.auto_mapped_columns).toContainEqual({ source_column: 'id', card_target: 'external_id' });
+
+    const put = (field_mappings: object) => admin.put(`${url}/${id}/field-mappings`, { field_mappings });
+    const wrong = await put({
+      Nothing: {},
+      Widget: { $type: 'NoType' },
+      Application: { noColumn: 'name', customScore: 'noField', name: 'alias', displayName: 'alias' },
+    });
+    expect(
+      wrong.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+    ).toEqual([
+      'field_mappings.Nothing unknown_type',
+      'field_mappings.Widget.$type unknown_type',
+      'field_mappings.Application.noColumn unknown_column',
+      'field_mappings.Application.customScore unknown_target',
+      'field_mappings.Application.displayName duplicate_target',
+    ]);
+    const saved = await put({
+      Application: { customScore: 'numberOfUsers' },
+      ITComponent: { relToRequires: '' },
+      Widget: { $type: 'Platform' },
+    });
+    expect(saved.status, saved.text).toBe(200);
+    expect(saved.body.status).toBe('parsed');
+    expect(saved.body.field_mappings.Application).toEqual({ customScore: 'attributes.numberOfUsers' });
+    const again = await settled(t.services, admin, id);
+    expect(again.status).toBe('previewed');
+    expect(again.metamodel_diff.unmapped_columns).toEqual([]);
+    expect((await actions(id))['Something else']).toBe('create');
+    expect((await records(admin, id))[0].diff['attributes.numberOfUsers']).toEqual({ old: null, new: 7 });
+    expect(await actions(id, 'metamodel_relation_type')).toEqual({
+      relToRequires: 'skip: left out as asked: 1 value',
+    });
+  });
+
+  it('is applied once, with everything that fits, as a batch that can be undone', async () => {
+    const before = await counts();
+    const done = await applied(t.services, admin, id);
+    expect(done).toMatchObject({
+      status: 'applied',
+      stats: { records: { card: { applied: 6 }, relation: { applied: 3 } } },
+    });
+    expect(done.applied_at).not.toBeNull();
+    const card = async (key: string) => {
+      const { body } = await admin.get(
+        `/api/v1/cards?filter=${encodeURIComponent(`external_id = "${key}"`)}`,
+      );
+      return (await admin.get(`/api/v1/cards/${body.items[0].id}`)).body;
+    };
+    const [suite, payroll, component] = [await card('app-1'), await card('app-2'), await card('it-2')];
+    expect(suite).toMatchObject({
+      name: 'Suite',
+      description: '=SUM(1;2)',
+      lifecycle: { active: '2020-01-31' },
+      attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 1200.5, numberOfUsers: 7 },
+    });
+    expect(payroll).toMatchObject({ parent_id: suite.id, lifecycle: { plan: '2019-01-01' } });
+    expect(component).toMatchObject({ name: '@cmd', subtype: null });
+    const { rows: tags } = await t.services.db.raw(
+      `select g.name || '/' || t.name as tag from card_tags k join tags t on t.id = k.tag_id
+       join tag_groups g on g.id = t.tag_group_id where k.card_id = ? order by 1`,
+      [suite.id],
+    );
+    expect(tags.map(({ tag }: { tag: string }) => tag)).toEqual([
+      'Other tags/Loose',
+      'Phase/One',
+      'Region/North',
+    ]);
+    expect(await t.services.db('stakeholders').where({ card_id: suite.id }).pluck('role')).toEqual([
+      'responsible',
+    ]);
+    expect((await records(admin, id))[0]).toMatchObject({ status: 'applied', target_id: suite.id });
+
+    const told = await t.services
+      .db('events')
+      .where({ batch_id: done.job_id })
+      .distinct('event_type')
+      .pluck('event_type');
+    expect(told.sort()).toEqual(
+      [
+        'card.created',
+        'migration.applied',
+        'relation.created',
+        'stakeholder.added',
+        'tag.added',
+        'tag.created',
+        'tag_group.created',
+      ].sort(),
+    );
+    const tried = await admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: true });
+    expect(tried.status, tried.text).toBe(200);
+    expect(await counts()).not.toEqual(before);
+  });
+
+  it('tells in its report what could not be taken over, with nothing in it that a spreadsheet would calculate', async () => {
+    const lines = await errorsOf(admin, id);
+    expect(lines[0]).toBe('sheet,row,entity_kind,source_type,source_id,name,column,reason');
+    const about = (text: string) => lines.filter((line) => line.includes(text));
+    expect(about('app-4')[0]).toMatch(/^Application,6,card,Application,app-4,Lost,,"parent: /);
+    expect(about(',Payroll,lifecycle:active,')[0]).toContain('left out: “2020-02-30” is no date');
+    expect(about(",'@cmd,")[0]).toContain('category');
+    expect(about('Payroll → Nowhere')).toHaveLength(1);
+  });
+
+  it('is refused a second time, and what cannot be done to it now', async () => {
+    const again = await upload(admin, await workbook(snapshot).then(async () => await storedFile()));
+    expect([again.status, again.body.code, again.body.migration_id]).toEqual([409, 'conflict', id]);
+    for (const act of [
+      () => admin.post(`${url}/${id}/apply`),
+      () => admin.put(`${url}/${id}/field-mappings`, { field_mappings: {} }),
+    ]) {
+      const { status, body } = await act();
+      expect([status, body.code, body.migration_status]).toEqual([409, 'wrong_state', 'applied']);
+    }
+    async function storedFile(): Promise<Buffer> {
+      const { file_id } = await t.services.db('migrations').where({ id }).first('file_id');
+      return Buffer.concat(await (await t.services.blobs.get(file_id)).toArray());
+    }
+  });
+
+  it('changes nothing when the same is migrated again, and only what a newer one says otherwise', async () => {
+    const before = await counts();
+    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+    expect((await admin.get(`${url}/${id}`)).status).toBe(404);
+    expect(await counts()).toEqual(before);
+
+    const same = await staged(t.services, admin, await workbook(snapshot));
+    expect(same.stats.records.card).toEqual({ skip: 6, conflict: 5 });
+    expect(same.stats.records.relation).toEqual({ skip: 5, conflict: 1 });
+    const events = async () =>
+      Number((await t.services.db('events').where('event_type', 'like', 'card.%').count())[0]!.count);
+    const toldBefore = await events();
+    await applied(t.services, admin, same.id);
+    expect(await counts()).toEqual(before);
+    expect(await events()).toBe(toldBefore);
+
+    const rows = structuredClone(snapshot.Process!);
+    rows[1]![2] = 'Hire people';
+    const newer = await staged(t.services, admin, await workbook({ ...snapshot, Process: rows }));
+    expect(newer.stats.records.card).toMatchObject({ update: 1, skip: 5 });
+    const [hire] = await records(admin, newer.id, 'card', '&action=update');
+    expect(hire.diff).toEqual({ name: { old: 'Hire', new: 'Hire people' } });
+    await applied(t.services, admin, newer.id);
+    expect(await counts()).toEqual(before);
+    expect(await t.services.db('cards').where({ external_id: 'pr-1' }).pluck('name')).toEqual([
+      'Hire people',
+    ]);
+  }, 60_000);
+});
+
+describe('any table', () => {
+  it('is migrated by what its columns are mapped to, without ids by name and place', async () => {
+    const before = await counts();
+    const sheets = {
+      'Server list': [
+        ['Hostname', 'Vendor', 'Runs', 'Kind', 'Bought'],
+        ['db-1', 'Acme', 'Ledger', 'Hardware', new Date(Date.UTC(2021, 5, 1))],
+        ['db-2', 'Acme', 'Ledger;Ghost', 'Hardware', null],
+      ],
+      Applications: [
+        ['Name', 'Parent'],
+        ['Ledger'],
+        ['Ledger Web', 'Ledger'],
+        ['Ledger Web Cache', 'Ledger Web'],
+      ],
+      Providers: [['Name'], ['Acme']],
+    };
+    const made = await staged(t.services, admin, await workbook(sheets), {
+      source_key: 'sheet',
+      fileName: 'all.xlsx',
+    });
+    expect((await actions(made.id, 'metamodel_type'))['Server list']).toMatch(/^conflict/);
+    const saved = await admin.put(`${url}/${made.id}/field-mappings`, {
+      field_mappings: {
+        'Server list': {
+          $type: 'ITComponent',
+          Hostname: 'name',
+          Kind: 'subtype',
+          Bought: 'lifecycle.active',
+          Vendor: 'relations.relProviderToITC.reverse',
+          Runs: 'relations.relAppToITC.reverse',
+        },
+      },
+    });
+    expect(saved.status, saved.text).toBe(200);
+    await settled(t.services, admin, made.id);
+    expect(await actions(made.id)).toEqual({
+      'db-1': 'create',
+      'db-2': 'create',
+      Ledger: 'create',
+      'Ledger Web': 'create',
+      'Ledger Web Cache': 'create',
+      Acme: 'create',
+    });
+    await applied(t.services, admin, made.id);
+    const { rows } = await t.services.db.raw(
+      `select s.name as source, t.name as target, t.subtype from relations r join cards s on s.id = r.source_id
+       join cards t on t.id = r.target_id where t.name like 'db-%' order by 1, 2`,
+    );
+    expect(rows.map(({ source, target }: never) => `${source} ${target}`)).toEqual([
+      'Acme db-1',
+      'Acme db-2',
+      'Ledger db-1',
+      'Ledger db-2',
+    ]);
+    expect(rows[0].subtype).toBe('hardware');
+    const cache = await t.services
+      .db('cards as c')
+      .join('cards as p', 'p.id', 'c.parent_id')
+      .where('c.name', 'Ledger Web Cache')
+      .first('p.name as parent');
+    expect(cache.parent).toBe('Ledger Web');
+
+    const { job_id } = (await admin.get(`${url}/${made.id}`)).body;
+    const undone = await admin.post(`/api/v1/mutation-batches/${job_id}/rollback`, { dry_run: false });
+    expect(undone.status, undone.text).toBe(200);
+    expect(await counts()).toEqual(before);
+  });
+
+  it('may be a CSV file, whose apostrophes in front of formulas are taken off', async () => {
+    const made = await staged(t.services, admin, "id;Name;Gruppe\nCSV-1;'=1+1;x\n", {
+      source_key: 'sheet',
+      fileName: 'Platforms.csv',
+    });
+    expect((await records(admin, made.id)).map(({ display_name, action }) => [display_name, action])).toEqual(
+      [['=1+1', 'create']],
+    );
+    expect(await actions(made.id, 'metamodel_field')).toMatchObject({
+      Gruppe: expect.stringMatching(/^conflict/),
+    });
+    expect((await errorsOf(admin, made.id)).at(-1)).toContain('Gruppe');
+  });
+});
+
+describe('an upload', () => {
+  const fault = async (asked: ReturnType<typeof upload>) => {
+    const { status, body } = await asked;
+    return [
+      status,
+      body.code,
+      ...(body.errors ?? []).map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+    ];
+  };
+
+  it('is refused where it is none', async () => {
+    expect(await fault(upload(admin, 'x', { source_key: 'other' }))).toEqual([
+      422,
+      'validation_failed',
+      'source_key unknown_source',
+    ]);
+    expect(await fault(upload(admin, 'x', { fileName: 'a.csv' }))).toEqual([415, 'unsupported_media_type']);
+    expect(await fault(upload(admin, 'x', { name: ' ', include_archived: 'maybe' }))).toEqual([
+      422,
+      'validation_failed',
+      'name required',
+      'include_archived wrong_type',
+    ]);
+    expect(await fault(upload(admin, '', {}))).toEqual([422, 'validation_failed', 'file empty']);
+    expect(await fault(upload(admin, 'x', { more: { extra: '1' } }))).toEqual([
+      422,
+      'validation_failed',
+      'extra unknown_field',
+    ]);
+    expect((await admin.post(`${url}/upload`, {})).status).toBe(415);
+  });
+
+  it('that cannot be read fails with the reason, and can be deleted', async () => {
+    const { body } = await upload(admin, 'no workbook at all');
+    await untilStatus(t.services, body.job_id, 'failed');
+    const failed = (await admin.get(`${url}/${body.id}`)).body;
+    expect(failed.status).toBe('failed');
+    expect(failed.error_message).toMatch(/^The file cannot be read: /);
+    expect((await admin.put(`${url}/${body.id}/field-mappings`, { field_mappings: {} })).body.code).toBe(
+      'wrong_state',
+    );
+    expect((await admin.delete(`${url}/${body.id}`, undefined, { 'if-match': '"other"' })).status).toBe(412);
+    expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204);
+  });
+
+  it('is listed, by source too', async () => {
+    const { body } = await admin.get(`${url}?source_type=sheet&fields=source_type&sort_by=name`);
+    expect(body.items.length).toBeGreaterThan(0);
+    expect(new Set(body.items.map(({ source_type }: never) => source_type))).toEqual(new Set(['sheet']));
+    const sources = (await admin.get(`${url}/sources`)).body.items;
+    expect(sources).toEqual([
+      { key: 'leanix', label: 'LeanIX snapshot', accepted_extensions: ['.xlsx'] },
+      { key: 'sheet', label: 'Workbook or table', accepted_extensions: ['.xlsx', '.csv', '.tsv'] },
+    ]);
+  });
+});
