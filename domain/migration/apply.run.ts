@@ -31,8 +31,6 @@ type ApplyProgress =
   | { stage: 'relations' }
   | { stage: 'end' };
 
-const READ = 500;
-const BATCH_ROWS = 1_000;
 const PATIENCE = 12;
 const PAUSE_MS = 5_000;
 /** About which part of the time the cards are done at, and the relations. */
@@ -42,11 +40,15 @@ const shares = { cards: [0.1, 0.6], relations: [0.65, 0.98] } as const;
  * Writes what a migration would make and change: tags first, then cards with their tags and people, then relations; each
  * by the stages of an import, and each from where an earlier run was.
  */
-export async function runApply(job: RunningJob<MigrationPayload>, services: Services): Promise<JobResult> {
+export async function runApply(
+  job: RunningJob<MigrationPayload>,
+  services: Services,
+  tuning: Tuning = { readRows: 500, batchRows: 1_000 },
+): Promise<JobResult> {
   const migration = await migrationOf(job, services);
   await requireRights(services.db, job.ctx, migration.id);
   let progress = await whereItWas(job, services);
-  const applying: Applying = { job, services, migration };
+  const applying: Applying = { job, services, migration, tuning };
   while (progress.stage !== 'end') {
     job.signal.throwIfAborted();
     progress = await steps[progress.stage](applying, progress as never);
@@ -70,6 +72,13 @@ interface Applying {
   job: RunningJob<MigrationPayload>;
   services: Services;
   migration: MigrationRow;
+  tuning: Tuning;
+}
+
+/** Rows that are handed over at once, and that are written. */
+interface Tuning {
+  readRows: number;
+  batchRows: number;
 }
 
 type Step<S extends ApplyProgress['stage']> = (
@@ -138,14 +147,14 @@ async function makeTags(applying: Applying): Promise<ApplyProgress> {
 }
 
 async function stageCardRows(applying: Applying, { line }: { line: number }): Promise<ApplyProgress> {
-  const { job, services, migration } = applying;
+  const { job, services, migration, tuning } = applying;
   const { db } = services;
   const around = { stager: await createCardStager(job.ctx, db), catalogue: await readTagCatalogue(db) };
   for (let last = line; ; ) {
     job.signal.throwIfAborted();
     const from = last;
     await inTransaction(db, async (sql) => {
-      const records = await cardsBehind(sql, migration.id, from, ['create', 'update'], READ);
+      const records = await cardsBehind(sql, migration.id, from, ['create', 'update'], tuning.readRows);
       if (records.length > 0) await handOver(job.ctx, sql, job.id, around, records);
       last = records.at(-1)?.line ?? from;
       const checkpoint: ApplyProgress = { stage: 'rows', line: last };
@@ -165,7 +174,7 @@ async function makePlan(applying: Applying, { kind }: { kind: ImportKind }): Pro
       ctx,
       jobId,
       mode: 'upsert' as const,
-      batchRows: BATCH_ROWS,
+      batchRows: applying.tuning.batchRows,
       pulse: () => signal.throwIfAborted(),
     };
     const { batches } = await (kind === 'cards' ? planCards(planning) : planRelations(planning));

@@ -179,8 +179,8 @@ async function* sheetRows(
         const text = cellText(book, type, style, value);
         if (text.length > MAX_CELL)
           throw new Error(`row ${row} of the sheet ${sheet} has a cell that is too long`);
-        while (cells.length < column) cells.push('');
-        cells[column] = text;
+        while (text !== '' && cells.length < column) cells.push('');
+        if (text !== '') cells[column] = text;
       }
       if (element === 'row' && cells.some((cell) => cell.trim() !== '')) rows.push({ row, cells });
     },

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { convertRow } from '../../../domain/migration/convert.ts';
+import { guessType } from '../../../domain/migration/mapping.guess.ts';
+import { mapBlocks, unmapped } from '../../../domain/migration/mapping.ts';
+import type { SourceBlock } from '../../../domain/migration/source.types.ts';
+import { seededMetamodel } from '../cards/seeded-metamodel.ts';
+
+const metamodel = seededMetamodel();
+const block = (native_type: string, ...keys: string[]): SourceBlock => ({
+  native_type,
+  rows: 1,
+  columns: keys.map((key) => ({ key, label: null, values: 1, data_type: 'text' })),
+});
+const mapped = (
+  blocks: SourceBlock[],
+  saved: Parameters<typeof mapBlocks>[3] = null,
+  source = 'leanix' as const,
+) => mapBlocks(metamodel, source, blocks, saved);
+const targets = (blocks: SourceBlock[], saved?: Parameters<typeof mapBlocks>[3]) =>
+  Object.fromEntries(mapped(blocks, saved ?? null)[0]!.columns);
+
+describe('kinds of things', () => {
+  it.each([
+    ['Application', 'Application'],
+    ['applications', 'Application'],
+    ['IT Component', 'ITComponent'],
+    ['BusinessCapabilities', 'BusinessCapability'],
+    ['Process', 'BusinessProcess'],
+    ['UserGroup', 'Organization'],
+    ['Project', 'Initiative'],
+    ['TechnicalStack', 'TechCategory'],
+    ['constructor', undefined],
+    ['Microservice', undefined],
+  ])('%s is %s', (native, type) => {
+    expect(guessType(metamodel, native)).toBe(type);
+  });
+});
+
+describe('columns', () => {
+  it('of a snapshot are found by their names', () => {
+    const blocks = [
+      block(
+        'Application',
+        'id',
+        'type',
+        'externalId',
+        'displayName',
+        'name',
+        'lifecycle:phaseOut',
+        'technicalSuitability',
+        'Functional Suitability',
+        'lxTimeClassification',
+        'tags',
+        'tags:Region',
+        'subscriptions:RESPONSIBLE',
+        'subscriptions:ACCOUNTABLE',
+        'relToParent',
+        'relToChild',
+        'relToSuccessor',
+        'relApplicationToITComponent',
+        'relProviderApplicationToInterface',
+        'relApplicationToUserGroup',
+        'constructor',
+        '__proto__',
+      ),
+    ];
+    expect(targets(blocks)).toEqual({
+      id: 'external_id',
+      displayName: 'display_name',
+      name: 'name',
+      'lifecycle:phaseOut': 'lifecycle.phaseOut',
+      technicalSuitability: 'attributes.technicalSuitability',
+      'Functional Suitability': 'attributes.functionalSuitability',
+      lxTimeClassification: 'attributes.timeModel',
+      tags: 'tags',
+      'tags:Region': 'tags',
+      'subscriptions:RESPONSIBLE': 'stakeholders.responsible',
+      relToParent: 'parent',
+      relToSuccessor: 'relations.relAppSuccessor.reverse',
+      relApplicationToITComponent: 'relations.relAppToITC',
+      relProviderApplicationToInterface: 'relations.relAppToInterface',
+      relApplicationToUserGroup: 'relations.relOrgToApp.reverse',
+    });
+    expect(unmapped(mapped(blocks)[0]!, 'leanix').map(({ key }) => key)).toEqual([
+      'externalId',
+      'subscriptions:ACCOUNTABLE',
+      'relToChild',
+      'constructor',
+      '__proto__',
+    ]);
+  });
+
+  it('keep what their names say where nothing else was saved, and give way where it was', () => {
+    const blocks = [block('Application', 'id', 'name', 'alias', 'other')];
+    const saved = { Application: { other: 'name', alias: '' } };
+    expect(targets(blocks, saved)).toEqual({ id: 'external_id', other: 'name', alias: '' });
+    expect(mapped(blocks, saved)[0]).toMatchObject({ leftOut: false, guessed: new Set(['id']) });
+  });
+
+  it('of what stands for no card type, or is left out, mean nothing', () => {
+    const blocks = [block('Application', 'id', 'name')];
+    const left = mapped(blocks, { Application: { $type: '' } })[0]!;
+    expect([left.type, left.leftOut, left.columns.size]).toEqual([undefined, true, 0]);
+    expect(mapped([block('Thing', 'id')])[0]).toMatchObject({ type: undefined, leftOut: false });
+  });
+});
+
+describe('a row', () => {
+  const convert = (cells: Record<string, string>, seesCosts = true) => {
+    const [one] = mapped([block('Application', ...Object.keys(cells))]);
+    const row = { line: 1, sheet: 'S', row: 2, native_type: 'Application', cells };
+    return convertRow({ ...one!, type: one!.type! }, row, seesCosts);
+  };
+
+  it('becomes a card, with what it names beside it', () => {
+    const made = convert({
+      id: 'a-1',
+      displayName: 'Suite / Payroll',
+      'lifecycle:active': '2020-01-31T00:00:00Z',
+      businessCriticality: 'mission-critical',
+      commercialApplication: 'Yes',
+      numberOfUsers: '12',
+      tags: 'Phase: One; Two\nArea/North',
+      'tags:Region': 'West',
+      'subscriptions:RESPONSIBLE': 'Ann <ann@x.example>; bob@x.example',
+      relApplicationToITComponent: 'it-1;it-1;\n it-2 ',
+    });
+    expect(made).toMatchObject({
+      name: 'Payroll',
+      source_id: 'a-1',
+      path: 'suite / payroll',
+      left_out: [],
+      payload: {
+        type: 'Application',
+        external_id: 'a-1',
+        name: 'Payroll',
+        lifecycle: { active: '2020-01-31' },
+        attributes: {
+          businessCriticality: 'missionCritical',
+          commercialApplication: true,
+          numberOfUsers: 12,
+        },
+      },
+      refs: {
+        tags: [
+          { group: 'Phase', name: 'One' },
+          { group: null, name: 'Two' },
+          { group: 'Area', name: 'North' },
+          { group: 'Region', name: 'West' },
+        ],
+        holders: [
+          { role: 'responsible', email: 'ann@x.example' },
+          { role: 'responsible', email: 'bob@x.example' },
+        ],
+        relations: [{ type: 'relAppToITC', reversed: false, items: ['it-1', 'it-2'] }],
+      },
+    });
+  });
+
+  it('leaves out values that stand for nothing, says which, and never what costs are', () => {
+    const { left_out, payload } = convert({
+      name: 'A',
+      businessCriticality: 'golden',
+      costTotalAnnual: 'a secret',
+      numberOfUsers: 'many',
+      commercialApplication: 'perhaps',
+      'lifecycle:plan': '31.01.2020',
+      'subscriptions:RESPONSIBLE': 'Ann',
+    });
+    expect(payload).toEqual({ type: 'Application', name: 'A' });
+    expect(left_out.map(({ field, code }) => `${field} ${code}`)).toEqual([
+      'businessCriticality unknown_option',
+      'costTotalAnnual wrong_type',
+      'numberOfUsers wrong_type',
+      'commercialApplication wrong_type',
+      'lifecycle:plan bad_date',
+      'subscriptions:RESPONSIBLE bad_stakeholder',
+    ]);
+    expect(JSON.stringify(left_out)).not.toContain('secret');
+    expect(convert({ name: 'A', costTotalAnnual: '5' }, false).left_out).toEqual([
+      { field: 'costTotalAnnual', code: 'forbidden', message: 'needs the permission costs.view' },
+    ]);
+  });
+});

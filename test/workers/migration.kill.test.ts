@@ -1,0 +1,85 @@
+// @redis
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { upload } from '../api/migration/migration.fixture.ts';
+import type { Child } from '../support/child.ts';
+import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { type JobRow, jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import { until } from '../support/until.ts';
+
+const ROWS = 600;
+const url = '/api/v1/migration';
+let t: TestApp;
+let admin: TestClient;
+const start = killableWorkers(() => t.services, 'test/workers/fixtures/small-migrations.processors.ts');
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+let worker: Child | undefined;
+
+/** Kills the worker of a job each time that it has got on so far, and lets another go on. */
+async function killAt(job: string, places: ((row: JobRow) => boolean)[]): Promise<JobRow> {
+  for (const place of places) {
+    worker ??= await start();
+    await until('the job to get on', async () => place(await jobRow(t.services, job)));
+    worker.kill('SIGKILL');
+    await worker.ended();
+    worker = undefined;
+    expect((await jobRow(t.services, job)).status).toBe('running');
+    await letLeasesPass(t.services);
+  }
+  worker = await start();
+  return await untilStatus(t.services, job, 'succeeded', 90_000);
+}
+const stage = (row: JobRow) => (row.checkpoint ?? {}) as { stage?: string; kind?: string; batch?: number };
+
+it('a migration whose workers are killed writes everything once, and says so of every record', async () => {
+  const lines = Array.from({ length: ROWS }, (_, n) => {
+    const parent = n % 10 === 0 ? '' : `C-${n - (n % 10)}`;
+    return `C-${n},Card ${n},${parent},Phase: ${n % 3},C-${(n + 1) % ROWS}`;
+  });
+  const table = ['id,name,parent,tags,relAppSuccessor', ...lines].join('\n');
+  const made = await upload(admin, table, { source_key: 'sheet', fileName: 'Applications.csv' });
+  expect(made.status, made.text).toBe(201);
+  const id = made.body.id;
+  await killAt(made.body.job_id, [
+    ({ status }) => status === 'running',
+    (row) => stage(row).stage === 'stage',
+  ]);
+  const preview = (await admin.get(`${url}/${id}`)).body;
+  expect(preview.stats.records).toMatchObject({
+    card: { create: ROWS },
+    relation: { create: ROWS },
+    card_tag: { create: ROWS },
+    tag: { create: 3 },
+  });
+
+  const { body } = await admin.post(`${url}/${id}/apply`);
+  const done = await killAt(body.job_id, [
+    (row) => stage(row).kind === 'cards' && (stage(row).batch ?? 0) > 3,
+    (row) => stage(row).kind === 'relations' && (stage(row).batch ?? 0) > 3,
+  ]);
+  expect(done.counts).toEqual({ total: 2 * ROWS, applied: 2 * ROWS, failed: 0 });
+  const { rows } = await t.services.db.raw(
+    `select (select count(*) from cards)::int as cards, (select count(*) from relations)::int as relations,
+       (select count(*) from card_tags)::int as tags, (select count(*) from cards where parent_id is not null)::int as children,
+       (select count(*) from events where event_type = 'card.created')::int as told_cards,
+       (select count(*) from events where event_type = 'relation.created')::int as told_relations,
+       (select count(*) from events where event_type = 'migration.applied')::int as told,
+       (select count(*) from migration_records where status = 'pending' and action = 'create')::int as open,
+       (select count(*) from import_card_rows)::int + (select count(*) from import_outcomes)::int as kept`,
+  );
+  expect(rows[0]).toEqual({
+    cards: ROWS,
+    relations: ROWS,
+    tags: ROWS,
+    children: ROWS - ROWS / 10,
+    told_cards: ROWS,
+    told_relations: ROWS,
+    told: 1,
+    open: 0,
+    kept: 0,
+  });
+}, 200_000);
