@@ -17,7 +17,7 @@ export async function lookUp(
   type: string,
   texts: Iterable<string>,
 ): Promise<Map<string, Found>> {
-  const wanted = [...new Set(texts)].map((text) => ({ text, low: text.toLowerCase(), path: pathKey(text) }));
+  const wanted = [...new Set(texts)].map((text) => ({ text, path: pathKey(text) }));
   if (wanted.length === 0) return new Map();
   const own = (condition: string, limit: number) =>
     `array(select r.line from migration_records r where r.migration_id = ? and r.entity_kind = 'card'
@@ -28,12 +28,12 @@ export async function lookUp(
   const { rows } = await sql.raw(
     `select t.text,
        -- of doubled rows the first one counts
-       ${own('lower(r.source_id) = t.low', 1)} as by_id,
+       ${own('lower(r.source_id) = lower(t.text)', 1)} as by_id,
        ${own('r.path = t.path', 2)} as by_path,
-       ${own('lower(r.display_name) = t.low', 2)} as by_name,
+       ${own('lower(r.display_name) = lower(t.text)', 2)} as by_name,
        ${stored('c.external_id = t.text')} as card_by_id,
        ${stored(`c.name_key = fold(t.text) and c.status = 'ACTIVE'`)} as card_by_name
-     from jsonb_to_recordset(?::jsonb) as t(text text, low text, path text)`,
+     from jsonb_to_recordset(?::jsonb) as t(text text, path text)`,
     [...mine, ...mine, ...mine, type, type, JSON.stringify(wanted)],
   );
   return new Map(rows.map((row: LookedUp) => [row.text, meant(row, type)]));
