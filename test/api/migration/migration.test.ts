@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { snapshot, workbook } from '../../domain/migration/workbook.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
-import { untilStatus } from '../../support/jobs.ts';
+
 import { applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
 
 let t: TestApp;
@@ -158,7 +158,9 @@ describe('a snapshot', () => {
     });
     expect(block('Widget').target_card_type).toBe('');
     expect(
-      block('Application').source_fields.find((one: never) => one['source_field_key'] === 'customScore'),
+      block('Application').source_fields.find(
+        ({ source_field_key }: never) => source_field_key === 'customScore',
+      ),
     ).toEqual({
       source_field_key: 'customScore',
       label: null,
@@ -316,145 +318,4 @@ describe('a snapshot', () => {
       'Hire people',
     ]);
   }, 60_000);
-});
-
-describe('any table', () => {
-  it('is migrated by what its columns are mapped to, without ids by name and place', async () => {
-    const before = await counts();
-    const sheets = {
-      'Server list': [
-        ['Hostname', 'Vendor', 'Runs', 'Kind', 'Bought'],
-        ['db-1', 'Acme', 'Ledger', 'Hardware', new Date(Date.UTC(2021, 5, 1))],
-        ['db-2', 'Acme', 'Ledger;Ghost', 'Hardware', null],
-      ],
-      Applications: [
-        ['Name', 'Parent'],
-        ['Ledger'],
-        ['Ledger Web', 'Ledger'],
-        ['Ledger Web Cache', 'Ledger Web'],
-      ],
-      Providers: [['Name'], ['Acme']],
-    };
-    const made = await staged(t.services, admin, await workbook(sheets), {
-      source_key: 'sheet',
-      fileName: 'all.xlsx',
-    });
-    expect((await actions(made.id, 'metamodel_type'))['Server list']).toMatch(/^conflict/);
-    const saved = await admin.put(`${url}/${made.id}/field-mappings`, {
-      field_mappings: {
-        'Server list': {
-          $type: 'ITComponent',
-          Hostname: 'name',
-          Kind: 'subtype',
-          Bought: 'lifecycle.active',
-          Vendor: 'relations.relProviderToITC.reverse',
-          Runs: 'relations.relAppToITC.reverse',
-        },
-      },
-    });
-    expect(saved.status, saved.text).toBe(200);
-    await settled(t.services, admin, made.id);
-    expect(await actions(made.id)).toEqual({
-      'db-1': 'create',
-      'db-2': 'create',
-      Ledger: 'create',
-      'Ledger Web': 'create',
-      'Ledger Web Cache': 'create',
-      Acme: 'create',
-    });
-    await applied(t.services, admin, made.id);
-    const { rows } = await t.services.db.raw(
-      `select s.name as source, t.name as target, t.subtype from relations r join cards s on s.id = r.source_id
-       join cards t on t.id = r.target_id where t.name like 'db-%' order by 1, 2`,
-    );
-    expect(rows.map(({ source, target }: never) => `${source} ${target}`)).toEqual([
-      'Acme db-1',
-      'Acme db-2',
-      'Ledger db-1',
-      'Ledger db-2',
-    ]);
-    expect(rows[0].subtype).toBe('hardware');
-    const cache = await t.services
-      .db('cards as c')
-      .join('cards as p', 'p.id', 'c.parent_id')
-      .where('c.name', 'Ledger Web Cache')
-      .first('p.name as parent');
-    expect(cache.parent).toBe('Ledger Web');
-
-    const { job_id } = (await admin.get(`${url}/${made.id}`)).body;
-    const undone = await admin.post(`/api/v1/mutation-batches/${job_id}/rollback`, { dry_run: false });
-    expect(undone.status, undone.text).toBe(200);
-    expect(await counts()).toEqual(before);
-  });
-
-  it('may be a CSV file, whose apostrophes in front of formulas are taken off', async () => {
-    const made = await staged(t.services, admin, "id;Name;Gruppe\nCSV-1;'=1+1;x\n", {
-      source_key: 'sheet',
-      fileName: 'Platforms.csv',
-    });
-    expect((await records(admin, made.id)).map(({ display_name, action }) => [display_name, action])).toEqual(
-      [['=1+1', 'create']],
-    );
-    expect(await actions(made.id, 'metamodel_field')).toMatchObject({
-      Gruppe: expect.stringMatching(/^conflict/),
-    });
-    expect((await errorsOf(admin, made.id)).at(-1)).toContain('Gruppe');
-  });
-});
-
-describe('an upload', () => {
-  const fault = async (asked: ReturnType<typeof upload>) => {
-    const { status, body } = await asked;
-    return [
-      status,
-      body.code,
-      ...(body.errors ?? []).map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
-    ];
-  };
-
-  it('is refused where it is none', async () => {
-    expect(await fault(upload(admin, 'x', { source_key: 'other' }))).toEqual([
-      422,
-      'validation_failed',
-      'source_key unknown_source',
-    ]);
-    expect(await fault(upload(admin, 'x', { fileName: 'a.csv' }))).toEqual([415, 'unsupported_media_type']);
-    expect(await fault(upload(admin, 'x', { name: ' ', include_archived: 'maybe' }))).toEqual([
-      422,
-      'validation_failed',
-      'name required',
-      'include_archived wrong_type',
-    ]);
-    expect(await fault(upload(admin, '', {}))).toEqual([422, 'validation_failed', 'file empty']);
-    expect(await fault(upload(admin, 'x', { more: { extra: '1' } }))).toEqual([
-      422,
-      'validation_failed',
-      'extra unknown_field',
-    ]);
-    expect((await admin.post(`${url}/upload`, {})).status).toBe(415);
-  });
-
-  it('that cannot be read fails with the reason, and can be deleted', async () => {
-    const { body } = await upload(admin, 'no workbook at all');
-    await untilStatus(t.services, body.job_id, 'failed');
-    const failed = (await admin.get(`${url}/${body.id}`)).body;
-    expect(failed.status).toBe('failed');
-    expect(failed.error_message).toMatch(/^The file cannot be read: /);
-    expect((await admin.put(`${url}/${body.id}/field-mappings`, { field_mappings: {} })).body.code).toBe(
-      'wrong_state',
-    );
-    expect((await admin.delete(`${url}/${body.id}`, undefined, { 'if-match': '"other"' })).status).toBe(412);
-    expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204);
-  });
-
-  it('is listed, by source too', async () => {
-    const { body } = await admin.get(`${url}?source_type=sheet&fields=source_type&sort_by=name`);
-    expect(body.items.length).toBeGreaterThan(0);
-    expect(new Set(body.items.map(({ source_type }: never) => source_type))).toEqual(new Set(['sheet']));
-    const sources = (await admin.get(`${url}/sources`)).body.items;
-    expect(sources).toEqual([
-      { key: 'leanix', label: 'LeanIX snapshot', accepted_extensions: ['.xlsx'] },
-      { key: 'sheet', label: 'Workbook or table', accepted_extensions: ['.xlsx', '.csv', '.tsv'] },
-    ]);
-  });
 });
