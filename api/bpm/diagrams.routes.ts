@@ -87,11 +87,12 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     headers: ['If-Match'],
     answers: { 200: saved },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body }) => {
+    handler: async ({ ctx, params, body, reply }) => {
       await requireWriter(ctx, params.process_id, rights.edit);
       const model = await readModelText(body.bpmn_xml, 'bpmn_xml');
       const thumbnail = body.svg_thumbnail ? readThumbnail(body.svg_thumbnail, 'svg_thumbnail') : null;
-      return await saveDiagram(ctx, params.process_id, { model, thumbnail, dryRun: body.dry_run });
+      const input = { model, thumbnail, dryRun: body.dry_run };
+      return sendJson(reply, await saveDiagram(ctx, params.process_id, input));
     },
   });
 
@@ -235,7 +236,8 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
         const content = await receiveModel(request);
         if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
         const model = await readModelFile(content, 'file');
-        return await saveDiagram(ctx, params.process_id, { model, thumbnail: null, dryRun: query.dry_run });
+        const input = { model, thumbnail: null, dryRun: query.dry_run };
+        return sendJson(reply, await saveDiagram(ctx, params.process_id, input));
       },
     });
   });

@@ -3,29 +3,22 @@ import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { insertRow } from '../events/stored-rows.ts';
+import type { JsonText } from '../lists/lists.types.ts';
 import { lockProcess, rights } from './bpm.access.ts';
 import { diagramEvent } from './bpm.events.ts';
 import { BPM_TOPIC, type DiagramRow, type LinkTargets, type ProcessCard } from './bpm.types.ts';
 import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
-import { elementsOf, storeContent } from './contents.store.ts';
+import { compareModels, elementsAmong, type ModelDifferences, storeContent } from './contents.store.ts';
 import { currentDiagram } from './diagrams.current.ts';
 import { diagramText } from './diagrams.queries.ts';
-import { compareElements, type NamedElement } from './elements.compare.ts';
 import { type LinkOutcome, liveLinks, saveLinks } from './links.save.ts';
 
-/** What a save has done, or would do. */
-export interface SavedDiagram extends LinkOutcome {
-  /** Null where it was only tried. */
-  id: string | null;
-  process_id: string;
+/** What a save has done. */
+interface SavedDiagram {
+  id: string;
   version: number;
-  element_count: number;
-  dry_run: boolean;
-  /** What the parser has noted. */
-  warnings: string[];
-  elements_added: NamedElement[];
-  elements_removed: NamedElement[];
-  elements_changed: NamedElement[];
+  differences: ModelDifferences;
+  outcome: LinkOutcome;
 }
 
 export interface SaveInput {
@@ -37,21 +30,27 @@ export interface SaveInput {
 /**
  * Saves the diagram of a process as its next version. Links of elements stay by the ids of these; links of elements that
  * are gone go with them.
+ * @returns what was done, or would be, as JSON.
  * @throws EstateError `not_found`, `forbidden`, `wrong_state`, `precondition_failed`.
  */
-export async function saveDiagram(ctx: Ctx, processId: string, input: SaveInput): Promise<SavedDiagram> {
+export async function saveDiagram(ctx: Ctx, processId: string, input: SaveInput): Promise<JsonText> {
   const save = async (work: Work) => {
     const process = await lockProcess(work, ctx, processId, rights.edit);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, process.id));
     const content_id = await storeContent(work.sql, input.model);
     const thumbnail_id = input.thumbnail && (await storeContent(work.sql, input.thumbnail));
     const saved = await saveWithin(work, ctx, process, { content_id, thumbnail_id });
-    return {
-      ...saved,
+    const { element_count, added, removed, changed } = saved.differences;
+    const plain = JSON.stringify({
       id: input.dryRun ? null : saved.id,
+      process_id: process.id,
+      version: saved.version,
+      element_count,
       dry_run: input.dryRun,
       warnings: input.model.warnings,
-    };
+      ...saved.outcome,
+    });
+    return `${plain.slice(0, -1)},"elements_added":${added},"elements_removed":${removed},"elements_changed":${changed}}`;
   };
   return await command(ctx, save, { dryRun: input.dryRun });
 }
@@ -66,7 +65,7 @@ export async function saveWithin(
   process: ProcessCard,
   contents: Pick<DiagramRow, 'content_id' | 'thumbnail_id'>,
   planned: ReadonlyMap<string, LinkTargets> = new Map(),
-): Promise<Omit<SavedDiagram, 'warnings' | 'dry_run'>> {
+): Promise<SavedDiagram> {
   const { sql } = work;
   const before = await currentDiagram(sql, process.id);
   const lineage_id = before?.lineage_id ?? process.id;
@@ -82,24 +81,14 @@ export async function saveWithin(
     thumbnail_id: contents.thumbnail_id,
     created_by: ctx.caller.userId,
   })) as DiagramRow;
-  const elements = await elementsOf(sql, row.content_id);
+  const differences = await compareModels(sql, before?.content_id ?? null, row.content_id);
   const links = new Map<string, LinkTargets>([...(await liveLinks(work, lineage_id)), ...planned]);
-  const there = new Set(elements.map(({ bpmn_element_id }) => bpmn_element_id));
+  const there = await elementsAmong(sql, row.content_id, [...links.keys()]);
   for (const element of links.keys()) if (!there.has(element)) links.delete(element);
-  work.emit(diagramEvent(row, false, { element_count: elements.length }));
+  work.emit(diagramEvent(row, false, { element_count: differences.element_count }));
   work.raise(BPM_TOPIC);
   const outcome = await saveLinks(work, ctx, process, lineage_id, targetsOf(links));
-  const differences = compareElements(before ? await elementsOf(sql, before.content_id) : [], elements);
-  return {
-    id: row.id,
-    process_id: process.id,
-    version: row.version,
-    element_count: elements.length,
-    elements_added: differences.added,
-    elements_removed: differences.removed,
-    elements_changed: differences.changed.map(({ changes: _, ...element }) => element),
-    ...outcome,
-  };
+  return { id: row.id, version: row.version, differences, outcome };
 }
 
 /** What the links lead to, without the rest of their rows. */

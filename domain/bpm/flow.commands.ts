@@ -7,7 +7,7 @@ import { lockProcess, rights } from './bpm.access.ts';
 import { flowEvent } from './bpm.events.ts';
 import type { FlowRow } from './bpm.types.ts';
 import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
-import { elementsOf, storeContent } from './contents.store.ts';
+import { elementsAmong, storeContent } from './contents.store.ts';
 import { targetsOf } from './diagrams.save.ts';
 import { plannedLinks, savePlanned } from './flow.links.ts';
 import { flowText } from './flow.list.ts';
@@ -65,9 +65,7 @@ async function basedOn({ sql }: Work, process_id: string, id: string | null): Pr
 
 /** Plans the links of the elements that the version's model has; the others go. */
 async function keepFitting(work: Work, row: FlowRow, links: ReturnType<typeof targetsOf>): Promise<void> {
-  const there = new Set(
-    (await elementsOf(work.sql, row.content_id)).map((element) => element.bpmn_element_id),
-  );
+  const there = await elementsAmong(work.sql, row.content_id, [...links.keys()]);
   await savePlanned(work, row, new Map([...links].filter(([element]) => there.has(element))));
 }
 
