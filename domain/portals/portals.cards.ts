@@ -61,7 +61,7 @@ export async function matching(sql: Sql, text: string, described: boolean): Prom
   if (words.length === 0) return { sql: 'false', bindings: [] };
   const parts = words.map((word): Fragment => {
     const like = `%${word}%`;
-    const named = '(search_text(c.name_key, c.alias, c.external_id) like ? and c.name_key like ?)';
+    const named = '(c.name_key like ? and search_text(c.name_key, c.alias, c.external_id) like ?)';
     if (!described) return { sql: named, bindings: [like, like] };
     // a word that is neither in the alias nor in the external id was found in the name or the description, which
     // need not be folded to see it
