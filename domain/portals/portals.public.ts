@@ -11,7 +11,7 @@ import { relationsTopic } from '../relations/relations.events.ts';
 import { askedCards, orderOf, pageIds, shownText } from './portals.cards.ts';
 import { definePortal } from './portals.definition.ts';
 import { PORTALS_TOPIC } from './portals.events.ts';
-import { type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
+import { fewOptions, type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
 import { type Asked, MOST_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
 import { type Shown, shownOf, sortedAttribute } from './portals.rules.ts';
 import { asReader, createPortalStore } from './portals.store.ts';
@@ -36,6 +36,8 @@ export interface OpenPortal {
   cards(query: PortalQuery): Promise<JsonText>;
   /** A page of the cards to which its cards are related. @throws EstateError 422 for a relation that it does not show. */
   options(query: OptionsQuery): Promise<JsonText>;
+  /** The same for one relation type as a list to choose from, which is empty where there are more than `most`. */
+  choices(relation: string, most: number): Promise<JsonText>;
 }
 
 /** The published portals, with answers that are kept until what they show changes. */
@@ -100,7 +102,7 @@ export function createPublicPortals(): PublicPortals {
           });
         },
         async options(query) {
-          const relations = optionRelations(shown, query);
+          const relations = optionRelations(shown, query.type_key);
           const { search, page, page_size } = query;
           if (page * page_size > MOST_PAGED) {
             throw invalidField(
@@ -113,6 +115,10 @@ export function createPublicPortals(): PublicPortals {
           return await keep(['options', keys, search?.trim() ?? '', page, page_size], () =>
             optionsPage(ctx, row, relations, query),
           );
+        },
+        choices(relation, most) {
+          const relations = optionRelations(shown, relation);
+          return keep(['choices', relation, most], () => fewOptions(ctx, row, relations, most));
         },
       };
     },

@@ -34,9 +34,7 @@ export async function readForm(open: OpenPortal, query: PageQuery): Promise<Port
   const cards = JSON.parse(await open.cards(cardsQuery(portal, query, chosen)));
   const options = new Map<string, { id: string; name: string }[]>();
   for (const { key } of portal.relation_types) {
-    const text = await open.options({ type_key: key, page: 1, page_size: MOST_OPTIONS });
-    const { items, total } = JSON.parse(text) as { items: { id: string; name: string }[]; total: number };
-    options.set(key, total <= MOST_OPTIONS ? items : []);
+    options.set(key, JSON.parse(await open.choices(key, MOST_OPTIONS)));
   }
   return { portal, query, chosen, cards, options };
 }

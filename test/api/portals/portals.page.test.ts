@@ -73,6 +73,10 @@ describe('the page of a portal', () => {
       ...{ 'Life cycle': 'Active: 2024-01-31', channels: 'WEBSHOP', Tags: 'Colour: RedMood: Blue' },
     });
     expect(page.texts(`//li[@id="card-${land.ids.alpha}"]//p`)).toEqual(['Pays the wages.']);
+    // to choose from are the cards that shown ones are related to
+    expect(page.texts('//select[starts-with(@id, "relation-")]/option')).toEqual([
+      ...['Any', 'Acme', 'Any', 'Casper'],
+    ]);
     expect(page.values('//a[starts-with(@href, "https:")]/@rel')).toEqual(['noopener noreferrer nofollow']);
     // every field has its label, and every id is there once
     const fields = page.values('//input/@id | //select/@id');
