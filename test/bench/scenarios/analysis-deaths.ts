@@ -46,7 +46,14 @@ const analyses: Analysis[] = [
     name: 'duplicates',
     path: '/ai-analysis/duplicates/analyse',
     body: { mode: 'learn' },
-    moments: ['Reads', 'Compares', 'Weighs', 'Groups', 'Stores'],
+    // of the type with the most cards
+    moments: [
+      'Reads Application',
+      'Compares Application',
+      'Weighs what Application',
+      'Groups Application',
+      'Stores what was found of Application',
+    ],
     print: fingerprint,
   },
   { name: 'suppliers', path: '/ai-analysis/vendors/analyse', body: {}, print: suppliers },
