@@ -4,6 +4,7 @@ import type { Mapping, Path } from './mapping.types.ts';
 import { localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
 import type { PlanRow } from './plan.types.ts';
+import { canonical, same } from './values.ts';
 
 /** What a write has left behind: the card or the record as its own side now holds it, where it said so. */
 export interface Written {
@@ -46,6 +47,15 @@ export function bookChanges(mapping: Mapping, row: PlanRow, written: Written): B
   return [...changes, ...drops];
 }
 
+/**
+ * Whether a row has its side hold something else than what is agreed on with it. So it is where a conflict that was settled is
+ * taken back: both sides had moved, and each has its own value again, while what they had agreed on is older than both.
+ */
+export function writesBeyond({ side, diff, agreed }: PlanRow, path: Path): boolean {
+  const [sent, held] = [diff[path], agreed[path]];
+  return side !== null && sent !== undefined && held !== undefined && !same(canonical(sent.new), held[side]);
+}
+
 /** An aliased record's relation stands in the base under the record that speaks for the card. */
 const baseLink = (row: PlanRow, link: NonNullable<PlanRow['link']>) => row.baseLink ?? link;
 
@@ -55,6 +65,10 @@ function held(mapping: Mapping, row: PlanRow, { card, record, left }: Written): 
   const base: Record<Path, Agreed> = {};
   for (const [path, agreed] of Object.entries(row.agreed)) {
     if (left?.has(path)) continue;
+    if (writesBeyond(row, path)) {
+      base[path] = agreed;
+      continue;
+    }
     base[path] = {
       local: row.side === 'local' && card ? (local[path] ?? null) : agreed.local,
       remote: row.side === 'remote' && record ? (remote[path] ?? null) : agreed.remote,

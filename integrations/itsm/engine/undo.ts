@@ -1,3 +1,4 @@
+import { writesBeyond } from './apply.changes.ts';
 import { isLate } from './apply.late.ts';
 import type { Outcome } from './apply.types.ts';
 import type { Book } from './book.types.ts';
@@ -98,7 +99,10 @@ function pairOf(row: PlanRow, outcome: Outcome, book: Book): Pick<PlanRow, 'remo
 function heldNow(row: PlanRow, remoteId: string | null, book: Book, side: Side): Record<Path, Value> {
   const base = (remoteId === null ? undefined : book.pairs.get(remoteId))?.base ?? {};
   return Object.fromEntries(
-    Object.entries(row.agreed).map(([path, agreed]) => [path, (base[path] ?? agreed)[side]]),
+    Object.entries(row.agreed).map(([path, agreed]) => [
+      path,
+      writesBeyond(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? agreed)[side],
+    ]),
   );
 }
 

@@ -1,10 +1,11 @@
+import { writesBeyond } from './apply.changes.ts';
 import type { Outcome, RemoteState } from './apply.types.ts';
 import type { Book } from './book.types.ts';
 import type { Mapping } from './mapping.types.ts';
 import { localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
 import type { Plan, PlanRow } from './plan.types.ts';
-import { same, told, type Value } from './values.ts';
+import { canonical, same, told, type Value } from './values.ts';
 
 /** Something that is not as an applied row should have left it. */
 export interface Finding {
@@ -66,7 +67,8 @@ function difference(
   wanted: (agreed: PlanRow['agreed'][string], path: string) => Value,
 ): string | null {
   for (const [path, agreed] of Object.entries(row.agreed)) {
-    const [want, have] = [wanted(agreed, path), now[path] ?? null];
+    const want = writesBeyond(row, path) ? canonical(row.diff[path]!.new) : wanted(agreed, path);
+    const have = now[path] ?? null;
     if (!same(want, have)) return `'${path}' is ${told(have)} instead of ${told(want)}.`;
   }
   return null;

@@ -223,6 +223,40 @@ describe('a plan that is taken back', () => {
     expect(sides.cards.get(second)?.archived).toBe(false);
   });
 
+  it.each(['remote_leads', 'local_leads'] as const)(
+    'brings back both values of a conflict that was settled, and what was agreed on before both (%s)',
+    async (rule) => {
+      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      const ruled = { fields: mapping.fields.map((field) => ({ ...field, rule })) };
+      sides.edit('local', card, 'name', 'b');
+      sides.edit('remote', remote, 'name', 'c');
+      const was = structuredClone(book.pairs);
+      const names = () =>
+        (['local', 'remote'] as const).map((side) => sides.shown(side).map(({ fields: { name } }) => name));
+      const made = plan(ruled);
+      await apply(made);
+      const winner = rule === 'remote_leads' ? 'c' : 'b';
+      expect(names()).toEqual([[winner], [winner]]);
+      const settled = structuredClone(book.pairs);
+      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
+      expect(names()).toEqual([['b'], ['c']]);
+      expect(book.pairs).toEqual(was);
+      const records = new Map(
+        [...sides.records].map(([id, record]) => [id, { kind: 'there', record }] as const),
+      );
+      const present = { outcomes: new Map(outcomes), book, cards: sides.cards, records };
+      expect(verifyPlan(mapping, back, present)).toEqual([]);
+      // that is taken back as well
+      const again = undoPlan('again', back, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(again)).counts).toMatchObject({ applied: 1, stale: 0 });
+      expect(names()).toEqual([[winner], [winner]]);
+      expect(book.pairs).toEqual(settled);
+    },
+  );
+
   it('does not take later changes along', async () => {
     const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
     sides.edit('remote', remote, 'name', 'b');
