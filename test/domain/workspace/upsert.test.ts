@@ -7,10 +7,12 @@ import {
   type Parts,
   pack,
   rewrite,
+  transferOf,
   unpack,
   uploadArchive,
 } from '../../support/archives.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { until } from '../../support/until.ts';
 
 /* An archive of one demo goes into a service with a demo of its own: other ids, the same landscape. */
 let source: TestApp;
@@ -108,4 +110,81 @@ it('takes an archive of an older schema, whose rows lack columns', async () => {
   older.set('manifest.json', Buffer.from(JSON.stringify(manifest)));
   const { status, diff } = await uploadArchive(target.services, await target.ctx(), await pack(older));
   expect([status, diff!.totals.update]).toEqual(['previewed', 0]);
+}, 60_000);
+
+it('names what others take while it waits, and writes the rest', async () => {
+  const { db } = target.services;
+  const ctx = await target.ctx();
+  const [row] = parts.get('content/cards.ndjson')!.toString().split('\n');
+  const more = rewrite(parts, 'content/cards.ndjson', (rows) => [
+    ...rows,
+    ...[1, 2, 3].map((n) =>
+      JSON.stringify({
+        ...JSON.parse(row!),
+        id: `00000000-0000-4000-8000-00000000000${n}`,
+        parent_id: null,
+        external_id: `LATE-${n}`,
+        name: `Late ${n}`,
+      }),
+    ),
+  ]);
+  const { id, diff } = await uploadArchive(target.services, ctx, await pack(more));
+  expect(diff!.kinds.cards).toMatchObject({ create: 3 });
+  const type = JSON.parse(row!).type;
+  expect((await admin.post('/api/v1/cards', { type, name: 'Late 2' })).status).toBe(201);
+  const { result } = await applyArchive(ctx, id);
+  expect(result!.kinds.cards).toMatchObject({ create: 2, conflict: 2 });
+  expect(result!.left).toContainEqual(
+    expect.objectContaining({ kind: 'cards', key: `${type}/LATE-2`, code: 'taken:cards_sibling_name' }),
+  );
+  expect(
+    await db('cards').where('external_id', 'like', 'LATE-%').orderBy('external_id').pluck('external_id'),
+  ).toEqual(['LATE-1', 'LATE-3']);
+}, 60_000);
+
+it('lets nobody give by an archive what he does not hold himself', async () => {
+  const roles = rewrite(parts, 'content/roles.ndjson', (rows) => [
+    ...rows,
+    JSON.stringify({
+      ...JSON.parse(rows[0]!),
+      key: 'almighty',
+      label: 'Almighty',
+      permissions: { 'admin.users': true },
+    }),
+    JSON.stringify({
+      ...JSON.parse(rows[0]!),
+      key: 'modest',
+      label: 'Modest',
+      permissions: { 'costs.view': true },
+    }),
+  ]);
+  await admin.post('/api/v1/roles', {
+    key: 'mover',
+    label: 'Mover',
+    color: '#000000',
+    permissions: { 'admin.import_workspace': true, 'costs.view': true },
+  });
+  const mover = await target.as('mover');
+  const boundary = 'boundary-of-the-test';
+  const sent = await mover.request({
+    method: 'POST',
+    url: '/api/v1/admin/workspace/import',
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    payload: Buffer.concat([
+      Buffer.from(
+        `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="w.zip"\r\ncontent-type: application/zip\r\n\r\n`,
+      ),
+      await pack(roles),
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]),
+  });
+  const ctx = await target.ctx();
+  const read = await until('the transfer to be read', async () => {
+    const transfer = await transferOf(ctx, sent.body.id);
+    return transfer.status === 'parsing' ? undefined : transfer;
+  });
+  expect(read.diff!.conflicts).toContainEqual(
+    expect.objectContaining({ kind: 'roles', key: 'almighty', code: 'forbidden' }),
+  );
+  expect(read.diff!.kinds.roles).toMatchObject({ create: 1 });
 }, 60_000);
