@@ -87,6 +87,8 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     (act) => step(0.1, 'Making cards of rows', act),
     (sql, found) => stageCards(staging, sql, found),
   );
+  // the planner knows nothing yet of what has just been written, and would read all of it for each look-up
+  await db.raw('analyze migration_records');
   await inSteps(
     (sql, line) => childrenBehind(sql, migration.id, line, READ),
     (act) => step(0.2, 'Looking for parents', act),
