@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '../harness/database.ts';
 import { type Downloaded, drain, exportByJob, measureWork } from '../harness/export.ts';
 import { loadDirect } from '../harness/load-direct.ts';
@@ -56,6 +57,17 @@ async function smallGrowths({ args }: Context): Promise<Map<string, number>> {
   return await growths(service);
 }
 
+/** Waits until whoever is told of changes has been: that work is not part of asking for them. */
+async function untilFollowed(client: Context['client']): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ behind: boolean }>(
+      'select min(position) < (select max(position) from events) as behind from feed_followers',
+    );
+    if (!rows[0]!.behind) return;
+    await delay(100);
+  }
+}
+
 /** Changes cards one batch at a time, and then asks for what has changed. */
 async function changed({ service, client }: Context): Promise<{ ms: number; short: number }> {
   const { api } = service;
@@ -65,6 +77,7 @@ async function changed({ service, client }: Context): Promise<{ ms: number; shor
   );
   const { next } = await api.get<{ next: string }>('/changes?after=now');
   await api.patch('/cards/bulk', { ids: rows.map(({ id }) => id), updates: { description: 'Extracted' } });
+  await untilFollowed(client);
   const times: number[] = [];
   let short = 0;
   for (let round = 0; round < 5; round += 1) {
