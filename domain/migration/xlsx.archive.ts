@@ -1,7 +1,7 @@
-import { PassThrough, Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import yauzl, { type Entry } from 'yauzl';
 import type { BlobStore } from '../../platform/blobs.ts';
-import { openContent } from '../files/files.store.ts';
+import { StoredRanges } from '../files/files.ranges.ts';
 
 const MAX_PARTS = 10_000;
 /** What all parts together may unpack to: 512 MiB. */
@@ -13,32 +13,6 @@ export interface Archive {
   /** @throws Error when the part unpacks to more than the archive says, or is broken. */
   open(name: string): Promise<Readable>;
   close(): void;
-}
-
-/** Reads ranges of a stored file, as the unpacking asks for them. */
-class StoredRanges extends yauzl.RandomAccessReader {
-  readonly #blobs: BlobStore;
-  readonly #id: string;
-
-  constructor(blobs: BlobStore, id: string) {
-    super();
-    this.#blobs = blobs;
-    this.#id = id;
-  }
-
-  override _readStreamForRange(start: number, end: number): Readable {
-    if (start === end) return Readable.from([]);
-    const out = new PassThrough();
-    openContent(this.#blobs, this.#id, { start, end: end - 1 }).then(
-      (range) => {
-        range.on('error', (error) => out.destroy(error));
-        out.on('close', () => range.destroy());
-        range.pipe(out);
-      },
-      (error: Error) => out.destroy(error),
-    );
-    return out;
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { CompiledField } from '../metamodel/metamodel.compile.ts';
 import { configOf, relationsFor, type Shown, sortsOf } from './portals.rules.ts';
 import type { PortalConfig } from './portals.types.ts';
@@ -42,7 +43,6 @@ export interface Asked {
   size: number;
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const sorted = <T>(values: Iterable<T>): T[] => [...new Set(values)].sort();
 
 /**
@@ -64,7 +64,7 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
   let tagIds: string[] = [];
   if (query.tag_ids !== undefined && offered('tag_ids', 'tags')) {
     tagIds = sorted(query.tag_ids.split(',').map((id) => id.trim().toLowerCase()));
-    const bad = tagIds.find((id) => !UUID.test(id));
+    const bad = tagIds.find((id) => !isUuid(id));
     if (bad !== undefined) refuse('tag_ids', 'format', `"${bad}" is no id`);
     if (tagIds.length > MOST_VALUES) refuse('tag_ids', 'too_many', `takes at most ${MOST_VALUES} ids`);
   }
@@ -88,7 +88,7 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
   for (const [key, values] of lists('relation_filters', query.relation_filters, faults)) {
     const field = `relation_filters.${key}`;
     const keys = keysOf(field, key);
-    const at = values.findIndex((id) => typeof id !== 'string' || !UUID.test(id));
+    const at = values.findIndex((id) => typeof id !== 'string' || !isUuid(id));
     if (at >= 0) refuse(`${field}.${at}`, 'format', 'is no id');
     else related.push({ keys, ids: sorted((values as string[]).map((id) => id.toLowerCase())) });
   }

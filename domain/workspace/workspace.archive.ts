@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { PassThrough, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import type { BlobStore } from '../../platform/blobs.ts';
+import { StoredRanges } from '../files/files.ranges.ts';
 import {
   ArchiveFault,
   type ArchivePart,
@@ -38,27 +38,6 @@ export interface Archive {
   close(): void;
 }
 
-/** Reads pieces of a stored file. */
-class StoredReader extends yauzl.RandomAccessReader {
-  readonly #blobs: BlobStore;
-  readonly #id: string;
-
-  constructor(blobs: BlobStore, id: string) {
-    super();
-    this.#blobs = blobs;
-    this.#id = id;
-  }
-
-  override _readStreamForRange(start: number, end: number): Readable {
-    const out = new PassThrough();
-    this.#blobs
-      .get(this.#id, { start, end: end - 1 })
-      .then((stream) => pipeline(stream, out))
-      .catch((error) => out.destroy(error as Error));
-    return out;
-  }
-}
-
 /**
  * Opens an uploaded archive: nothing of it is unpacked but the manifest, which has to name every part, and every part has to be
  * within the limits by what the archive says of it. A part that holds more than that fails when it is read.
@@ -71,7 +50,7 @@ export async function openArchive(
 ): Promise<Archive> {
   let zip: ZipFile;
   try {
-    zip = await yauzl.fromRandomAccessReaderPromise(new StoredReader(blobs, file.id), file.size, {
+    zip = await yauzl.fromRandomAccessReaderPromise(new StoredRanges(blobs, file.id), file.size, {
       lazyEntries: true,
       autoClose: false,
       strictFileNames: true,

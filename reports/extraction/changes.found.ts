@@ -26,7 +26,8 @@ const PART = 250;
 
 /**
  * Looks for what may have changed.
- * @param gone the statement of what is gone, over `changed`; undefined where nothing is. @returns undefined when it is too much to be kept.
+ * @param gone the statement of what is gone, over `changed`; undefined where nothing is.
+ * @returns undefined when it is too much to be kept.
  */
 export async function findChanged(
   snapshot: Snapshot,

@@ -15,8 +15,8 @@ import type { Undoing } from './merge.undo.types.ts';
 const derived = new Set(['data_quality']);
 
 /** Takes back what the merge changed in the cards that stayed, where it is still as the merge left it. */
-export async function revertCards({ work, ctx, journal, conflict }: Undoing): Promise<void> {
-  const mayLieBelow = await placesToReturnTo(work, journal);
+export async function revertCards(undoing: Undoing): Promise<void> {
+  const { work, ctx, journal, conflict, mayLieBelow } = undoing;
   const cards = await loadCards(
     work,
     ctx,
@@ -55,10 +55,10 @@ const parentGone = (id: string, parent: string | null): MergeConflict =>
  * Parents may have been deleted, archived or merged since the merge.
  * @returns whether a card of a status may lie below a parent, counting those that come back with the undoing.
  */
-async function placesToReturnTo(
+export async function placesToReturnTo(
   { sql }: Pick<Work, 'sql'>,
   { cards, saved }: MergeJournal,
-): Promise<(parent: string | null, status: string) => boolean> {
+): Promise<Undoing['mayLieBelow']> {
   const parents = [
     ...cards.map((card) => card.parent_id),
     ...saved.map(({ changes }) => changes.parent_id?.old ?? null),
@@ -98,9 +98,9 @@ const columns = `id, type, subtype, name, alias, description, parent_id, lifecyc
  * Makes the merged cards again as their rows were.
  * @throws EstateError `sibling_name_taken`, `external_id_taken`.
  */
-export async function bringBackCards({ work, journal, conflict }: Undoing): Promise<void> {
+export async function bringBackCards(undoing: Undoing): Promise<void> {
+  const { work, journal, conflict, mayLieBelow } = undoing;
   const { sql, metamodel } = work;
-  const mayLieBelow = await placesToReturnTo(work, journal);
   const rows = journal.cards.map(({ tag_ids: _, ...row }) => {
     const parent = row.parent_id as string | null;
     if (mayLieBelow(parent, String(row.status))) return row;

@@ -12,7 +12,7 @@ import { requireMergeRights } from './merge.command.ts';
 import { type MergeConflict, mergeConflict, missing } from './merge.conflicts.ts';
 import type { MergeJournal } from './merge.journal.ts';
 import { bringBackAttached, bringBackTags } from './merge.undo.attached.ts';
-import { bringBackCards, revertCards } from './merge.undo.cards.ts';
+import { bringBackCards, placesToReturnTo, revertCards } from './merge.undo.cards.ts';
 import { bringBackRelations } from './merge.undo.relations.ts';
 import type { Undoing } from './merge.undo.types.ts';
 
@@ -69,6 +69,7 @@ async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest)
     ctx,
     journal,
     survivorId,
+    mayLieBelow: await placesToReturnTo(work, journal),
     conflict: (conflict) => void conflicts.push(conflict),
   };
   try {

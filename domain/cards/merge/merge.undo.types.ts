@@ -9,6 +9,8 @@ export interface Undoing {
   ctx: Ctx;
   journal: MergeJournal;
   survivorId: string;
+  /** Whether a card of a status may lie below a parent, counting those that come back. */
+  mayLieBelow(parent: string | null, status: string): boolean;
   /** Notes what is in the way. */
   conflict(conflict: MergeConflict): void;
 }

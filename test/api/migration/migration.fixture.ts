@@ -81,3 +81,19 @@ export async function errorsOf(client: TestClient, id: string): Promise<string[]
   const { text } = await client.get(`${url}/${id}/errors.csv`);
   return text.trimEnd().split('\r\n');
 }
+
+/** What would become, or has become, of each record, by its name or else its id; with the reason where there is one. */
+export async function actionsOf(client: TestClient, id: string, kind?: string) {
+  return Object.fromEntries(
+    (await records(client, id, kind)).map(({ display_name, source_id, action, error_message }) => [
+      display_name?.trim() || source_id,
+      error_message ? `${action}: ${error_message}` : action,
+    ]),
+  );
+}
+
+/** How many rows there are of what migrations write. */
+export async function countsOf({ db }: Services) {
+  const of = async (table: string) => Number((await db(table).count())[0]!.count);
+  return { cards: await of('cards'), relations: await of('relations'), tags: await of('tags') };
+}

@@ -3,7 +3,17 @@ import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { snapshot, workbook } from '../../domain/migration/workbook.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 
-import { applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
+import {
+  actionsOf,
+  applied,
+  countsOf,
+  errorsOf,
+  records,
+  settled,
+  staged,
+  upload,
+  url,
+} from './migration.fixture.ts';
 
 let t: TestApp;
 let admin: TestClient;
@@ -19,17 +29,8 @@ afterAll(async () => {
   await t.close();
 });
 
-const actions = async (id: string, kind?: string) =>
-  Object.fromEntries(
-    (await records(admin, id, kind)).map(({ display_name, source_id, action, error_message }) => [
-      display_name?.trim() || source_id,
-      error_message ? `${action}: ${error_message}` : action,
-    ]),
-  );
-const counts = async () => {
-  const of = async (table: string) => Number((await t.services.db(table).count())[0]!.count);
-  return { cards: await of('cards'), relations: await of('relations'), tags: await of('tags') };
-};
+const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
+const counts = () => countsOf(t.services);
 
 describe('a snapshot', () => {
   let id: string;

@@ -28,6 +28,12 @@ export const sections = (price = 'cost') => [
   { section: 'Inside', fields: [field('secret', 'text'), field('price', price)] },
 ];
 
+/** All that a portal about products may show. */
+export const all = [
+  ...['subtype', 'description', 'lifecycle', 'approval_status', 'data_quality', 'tags', 'updated_at'],
+  ...['grade', 'channels', 'seats', 'open', 'home', 'relations.soldBy', 'relations.haunts'],
+];
+
 export interface Landscape {
   ids: Record<'alpha' | 'beta' | 'gone' | 'acme' | 'retired' | 'ghost', string>;
   tags: Record<'red' | 'blue' | 'unused', string>;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { palette } from '../../../api/portals/page/portal.document.ts';
 import { escapeHtml } from '../../../api/portals/page/portal.html.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
-import { createLandscape, type Landscape, makePortal, uncounted } from './portals.fixture.ts';
+import { all, createLandscape, type Landscape, makePortal, uncounted } from './portals.fixture.ts';
 
 // their types would bring those of a browser into every other file
 const { DOMParser } = await import('@xmldom/xmldom' as string);
@@ -24,10 +24,6 @@ beforeAll(async () => {
 beforeEach(() => uncounted(t));
 afterAll(() => t.close());
 
-const all = [
-  ...['subtype', 'description', 'lifecycle', 'approval_status', 'data_quality', 'tags', 'updated_at'],
-  ...['grade', 'channels', 'seats', 'open', 'home', 'relations.soldBy', 'relations.haunts'],
-];
 const open = (slug: string, query = '', headers: Record<string, string> = {}) =>
   t.anonymous.get(`/portal/${slug}${query}`, headers);
 

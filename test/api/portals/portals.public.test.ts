@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { throttleLimits } from '../../../domain/access/access.throttle.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 import {
+  all,
   createLandscape,
   type Landscape,
   makePortal,
@@ -23,10 +24,6 @@ beforeAll(async () => {
 beforeEach(() => uncounted(t));
 afterAll(() => t.close());
 
-const all = [
-  ...['subtype', 'description', 'lifecycle', 'approval_status', 'data_quality', 'tags', 'updated_at'],
-  ...['grade', 'channels', 'seats', 'open', 'home', 'relations.soldBy', 'relations.haunts'],
-];
 const look = (slug: string, rest = ''): Promise<TestAnswer> =>
   t.anonymous.get(`${url}/public/${slug}${rest}`);
 const cards = (slug: string, query: Record<string, string> = {}) =>
