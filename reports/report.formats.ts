@@ -11,6 +11,9 @@ const BATCH = 1_000;
 /** A column of a report's table; the type decides how it stands in files. */
 export const column = (header: string, type: ColumnType = 'text'): Column => ({ header, type });
 
+/** A column of money, in the workspace's currency. */
+export const moneyColumn = (header: string): Column => ({ header, type: 'number', money: true });
+
 /**
  * The table of that name; the first without one.
  * @throws EstateError 422 naming the tables that there are.

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { EstateError } from '../../platform/errors.ts';
+import { EstateError } from '../../platform/errors.ts';
 import { understoodVersion } from './odata.headers.ts';
 
 /** The members of an error as OData has it (JSON format 4.01, 21.1), with what helps to find the reason. */
@@ -27,10 +27,19 @@ export function sendODataError(
 ): FastifyReply {
   // spreadsheets ask for a name and a password only when they are told that these are taken
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate", Basic realm="estate"');
+  const told = error.status === 401 ? withBasic(error) : error;
   return reply
     .code(error.status)
     .header('odata-version', understoodVersion(request.headers))
     .header('content-type', 'application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
-    .send(odataErrorOf(error, request.id));
+    .send(odataErrorOf(told, request.id));
 }
+
+/** Says what clients such as spreadsheets can send, which know nothing of Bearer. */
+const withBasic = (error: EstateError): EstateError =>
+  new EstateError(
+    error.code,
+    `${error.message} As the password of Basic authorization it will do, under any user name.`,
+    { extra: error.extra },
+  );

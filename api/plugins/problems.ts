@@ -2,17 +2,12 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { scimTypeOf } from '../../domain/access/scim/scim.errors.ts';
 import { survivorOf } from '../../domain/cards/merge/merge.redirect.ts';
 import { isConnectionLoss } from '../../platform/database.ts';
-import {
-  type ErrorCode,
-  EstateError,
-  errorCodes,
-  type FieldError,
-  invalidField,
-} from '../../platform/errors.ts';
+import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../platform/errors.ts';
 import { sendODataError } from '../odata/odata.errors.ts';
 import { scimCode } from '../operation.spec.ts';
 import { sendErrorPage, wantsPage } from '../portals/page/portal.error.ts';
 import type { App } from '../types.ts';
+import { type AjvFault, fieldErrors } from './faults.ts';
 
 /** When to try again while the database is away. */
 const RETRY_SECONDS = '2';
@@ -94,6 +89,10 @@ function sendScimError(request: FastifyRequest, reply: FastifyReply, error: Esta
 
 /** The members of the problem document. */
 export function problemOf(error: EstateError, requestId: string): Record<string, unknown> {
+  // every 422 says where the fault lies, also one that no single member is to blame for
+  const whole =
+    error.status === 422 ? [{ field: 'request', code: error.code, message: error.message }] : undefined;
+  const errors = error.errors ?? whole;
   return {
     type: `urn:estate:problem:${error.code}`,
     title: errorCodes[error.code].title,
@@ -101,7 +100,7 @@ export function problemOf(error: EstateError, requestId: string): Record<string,
     detail: error.message,
     code: error.code,
     request_id: requestId,
-    ...(error.errors ? { errors: error.errors } : {}),
+    ...(errors ? { errors } : {}),
     ...error.extra,
   };
 }
@@ -150,7 +149,7 @@ const BROKEN_FORM =
 function toEstateError(error: FastifyError): EstateError {
   if (error instanceof EstateError) return error;
   if (error.validation) {
-    const errors = error.validation.map((fault) => fieldError(fault as never));
+    const errors = fieldErrors(error.validation as unknown as AjvFault[]);
     const first = errors[0]!;
     return new EstateError('validation_failed', `${first.field}: ${first.message}`, { errors });
   }
@@ -170,32 +169,4 @@ function toEstateError(error: FastifyError): EstateError {
   return new EstateError('internal', 'Something went wrong on our side; the log holds the request id.', {
     cause: error,
   });
-}
-
-interface AjvFault {
-  keyword: string;
-  instancePath: string;
-  params: Record<string, unknown>;
-  message?: string;
-}
-
-/** A fault of the schema's check as the problem document tells it. */
-export function fieldError(fault: AjvFault): FieldError {
-  const path = fault.instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (fault.keyword === 'additionalProperties') {
-    const field = [...path, String(fault.params.additionalProperty)].join('.');
-    return { field, code: 'unknown_field', message: 'is not a known field' };
-  }
-  if (fault.keyword === 'required') {
-    const field = [...path, String(fault.params.missingProperty)].join('.');
-    return { field, code: 'required', message: 'is required' };
-  }
-  const message =
-    fault.keyword === 'const' || fault.keyword === 'anyOf' || fault.keyword === 'enum'
-      ? 'is not one of the allowed values'
-      : (fault.message ?? 'is not valid');
-  return { field: path.join('.') || 'body', code: fault.keyword, message };
 }

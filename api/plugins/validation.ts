@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { FieldError } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 import { validateWhenNeeded } from './compilers.ts';
-import { fieldError } from './problems.ts';
+import { fieldErrors } from './faults.ts';
 import { registerStorable } from './storable.ts';
 
 const options: Options = {
@@ -40,5 +40,5 @@ export function createBodyCheck(schema: object): (value: unknown) => FieldError[
   const ajv = new Ajv.default({ ...options });
   addFormats.default(ajv, { mode: 'full' });
   const validate = ajv.compile(schema);
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).map((fault) => fieldError(fault)));
+  return (value) => (validate(value) ? [] : fieldErrors(validate.errors ?? []));
 }

@@ -1,6 +1,9 @@
+import { PassThrough } from 'node:stream';
 import Type from 'typebox';
+import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
 import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
+import { streamKpiFile } from '../../reports/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../reports/kpis/kpis.series.ts';
 import { KPI_TOPIC, listKpiSnapshots } from '../../reports/kpis/kpis.snapshots.ts';
 import { render } from '../../reports/rendering/rendering.queue.ts';
@@ -13,7 +16,10 @@ import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { KpiSnapshotSchema } from '../schemas/reports.ts';
 import type { App } from '../types.ts';
-import { mediaTypes, sendPicture } from './report.file.ts';
+import { contentTypes, disposition, mediaTypes, sendPicture } from './report.file.ts';
+
+const formats = Object.keys(mediaTypes) as ReportFormat[];
+const media = formats.map((format) => mediaTypes[format]);
 
 /** The series of the key figures. */
 export function registerKpiRoutes(app: App, services: Services, runner: ReportRunner): void {
@@ -26,27 +32,39 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
     tag: 'Reports',
     summary: 'List the stored snapshots of the key figures, newest first',
     description:
-      'As a picture, by `Accept`: the whole period, with lines that are broken where no snapshot was stored.',
+      'With `every`, the last snapshot of each span of time; a span without one is a gap, in which all but `slot` is null. As CSV or workbook, by `Accept`: the whole period, the oldest first. As a picture: the whole period, with lines that are broken where no snapshot was stored.',
     permission: 'reports.ea_dashboard',
     headers: ['Accept'],
     errors: ['not_acceptable'],
     query: listQuery(['slot'], 'slot', {
       from: Type.Optional(Type.String({ format: 'date-time' })),
       to: Type.Optional(Type.String({ format: 'date-time', description: 'Not included' })),
+      every: Type.Optional(
+        Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month'), Type.Literal('year')], {
+          description:
+            'Spans of time in UTC, from the one of the first snapshot to that of the last; `slot` is their beginning',
+        }),
+      ),
     }),
     answers: {
       200: {
         description: 'Snapshots',
         schema: listAnswer(Type.Ref('KpiSnapshot#')),
-        otherMedia: [mediaTypes.svg],
+        otherMedia: media.slice(1),
         headers: ['Vary'],
       },
     },
     handler: async ({ ctx, query, request, reply }) => {
-      const media = acceptedMedia(request.headers.accept, [mediaTypes.json, mediaTypes.svg]);
+      const format = formats[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
       reply.header('vary', 'Accept');
-      if (media === mediaTypes.json) return sendJson(reply, await listKpiSnapshots(ctx, query));
+      if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, query));
       const { from, to } = query;
+      if (format !== 'svg') {
+        const out = new PassThrough();
+        await streamKpiFile(services, query, format, out);
+        reply.header('content-type', contentTypes[format]).header('cache-control', 'no-store');
+        return reply.header('content-disposition', disposition('kpis', format)).send(out);
+      }
       const settings = request.topics.get(SETTINGS_TOPIC) ?? 0;
       const { values } = await services.settings.at(settings, services.db);
       const key = ['kpis', request.topics.get(KPI_TOPIC) ?? 0, settings, from, to].join(':');

@@ -72,9 +72,9 @@ export const DashboardSchema = Type.Object(
 export const KpiSnapshotSchema = Type.Partial(
   Type.Object({
     slot: Timestamp,
-    position: Position,
-    metrics: Type.Object(figures, closed),
-    taken_at: Timestamp,
+    position: Nullable(Position),
+    metrics: Nullable(Type.Object(figures, closed)),
+    taken_at: Nullable(Timestamp),
   }),
   { $id: 'KpiSnapshot', ...closed },
 );

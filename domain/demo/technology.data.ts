@@ -1,3 +1,4 @@
+import { EOL_CYCLE, EOL_PRODUCT } from '../eol/eol.fields.ts';
 import { rowsOf } from './demo.rows.ts';
 import type { DemoCardSource, DemoExtras, DemoLifecycle } from './demo.types.ts';
 
@@ -89,7 +90,15 @@ const component =
     externalId: string,
     name: string,
     description: string,
-    facts: { version?: string; use?: Classification; fit?: keyof typeof fit; cost?: number; ai?: boolean },
+    facts: {
+      version?: string;
+      use?: Classification;
+      fit?: keyof typeof fit;
+      cost?: number;
+      ai?: boolean;
+      /** Product and release cycle as the facts about ends of life name them. */
+      eol?: readonly [product: string, cycle: string];
+    },
     lifecycle?: DemoLifecycle,
     { parent, ...extras }: DemoExtras = {},
   ): DemoCardSource => ({
@@ -105,6 +114,7 @@ const component =
       licenseType,
       ...(facts.version === undefined ? {} : { version: facts.version }),
       ...(facts.cost === undefined ? {} : { costTotalAnnual: facts.cost }),
+      ...(facts.eol === undefined ? {} : { [EOL_PRODUCT]: facts.eol[0], [EOL_CYCLE]: facts.eol[1] }),
     },
     ...(lifecycle === undefined ? {} : { lifecycle }),
     ...(parent === undefined ? {} : { parent_external_id: parent }),
@@ -137,7 +147,7 @@ export const itComponents: DemoCardSource[] = [
     'ITC-POSTGRES-14',
     'PostgreSQL 14',
     'Still under billing and the old quote store; to be moved to 17 with the next release of each.',
-    { version: '14', use: 'phaseOut', fit: 2, cost: 18_000 },
+    { version: '14', use: 'phaseOut', fit: 2, cost: 18_000, eol: ['postgresql', '14'] },
     { active: '2021-09-30', endOfLife: '2026-11-12' },
     { parent: 'ITC-POSTGRES' },
   ),
@@ -145,7 +155,7 @@ export const itComponents: DemoCardSource[] = [
     'ITC-POSTGRES-17',
     'PostgreSQL 17',
     'Version that the database team offers on the container platform.',
-    { version: '17', fit: 4, cost: 64_000 },
+    { version: '17', fit: 4, cost: 64_000, eol: ['postgresql', '17'] },
     { active: '2024-09-26', endOfLife: '2029-11-08' },
     { parent: 'ITC-POSTGRES' },
   ),
@@ -153,14 +163,14 @@ export const itComponents: DemoCardSource[] = [
     'ITC-ORACLE-19',
     'Oracle Database 19c',
     'Under the life system and the document archive. Licences are counted by core and audited.',
-    { version: '19c', use: 'tolerated', cost: 520_000 },
+    { version: '19c', use: 'tolerated', cost: 520_000, eol: ['oracle-database', '19'] },
     { active: '2019-04-25', endOfLife: '2029-12-31' },
   ),
   licensed(
     'ITC-SQLSERVER-2019',
     'Microsoft SQL Server 2019',
     'Database of most bought products that run on Windows.',
-    { version: '15.0', use: 'tolerated', cost: 145_000 },
+    { version: '15.0', use: 'tolerated', cost: 145_000, eol: ['mssqlserver', '15.0'] },
     { active: '2019-11-04', phaseOut: '2025-02-28', endOfLife: '2030-01-08' },
   ),
   licensed(
@@ -181,70 +191,70 @@ export const itComponents: DemoCardSource[] = [
     'ITC-MONGODB-7',
     'MongoDB 7.0',
     'Document store of the telematics product.',
-    { version: '7.0', use: 'tolerated', cost: 41_000 },
+    { version: '7.0', use: 'tolerated', cost: 41_000, eol: ['mongodb', '7.0'] },
     { active: '2023-08-31', endOfLife: '2027-08-31' },
   ),
   licensed(
     'ITC-ELASTIC-819',
     'Elasticsearch 8.19',
     'Log search, and the search field of the portal.',
-    { version: '8.19', cost: 58_000 },
+    { version: '8.19', cost: 58_000, eol: ['elasticsearch', '8'] },
     { active: '2025-07-29', endOfLife: '2027-07-15' },
   ),
   licensed(
     'ITC-RHEL-8',
     'Red Hat Enterprise Linux 8',
     'Half of all servers. New ones get release 9.',
-    { version: '8.10', use: 'phaseOut', cost: 76_000 },
+    { version: '8.10', use: 'phaseOut', cost: 76_000, eol: ['rhel', '8'] },
     { active: '2019-05-07', phaseOut: '2024-05-31', endOfLife: '2029-05-31' },
   ),
   licensed(
     'ITC-RHEL-9',
     'Red Hat Enterprise Linux 9',
     "Standard server system, hardened by the security team's baseline.",
-    { version: '9', fit: 4, cost: 118_000 },
+    { version: '9', fit: 4, cost: 118_000, eol: ['rhel', '9'] },
     { active: '2022-05-18', phaseOut: '2027-05-31', endOfLife: '2032-05-31' },
   ),
   licensed(
     'ITC-WINDOWS-2019',
     'Windows Server 2019',
     'Under scanning, intranet and treaty administration.',
-    { version: '1809', use: 'phaseOut', fit: 2, cost: 52_000 },
+    { version: '1809', use: 'phaseOut', fit: 2, cost: 52_000, eol: ['windows-server', '2019'] },
     { active: '2018-11-13', phaseOut: '2024-01-09', endOfLife: '2029-01-09' },
   ),
   licensed(
     'ITC-WINDOWS-2022',
     'Windows Server 2022',
     'For bought products that need Windows.',
-    { version: '21H2', cost: 67_000 },
+    { version: '21H2', cost: 67_000, eol: ['windows-server', '2022'] },
     { active: '2021-08-18', phaseOut: '2026-10-13', endOfLife: '2031-10-14' },
   ),
   licensed(
     'ITC-SHAREPOINT-2019',
     'SharePoint Server 2019',
     'Product under the intranet, without extended support contract.',
-    { version: '2019', use: 'phaseOut', fit: 1, cost: 39_000 },
+    { version: '2019', use: 'phaseOut', fit: 1, cost: 39_000, eol: ['sharepoint', '2019'] },
     { active: '2018-10-22', phaseOut: '2024-01-09', endOfLife: '2026-07-14' },
   ),
   open(
     'ITC-JAVA-21',
     'Eclipse Temurin 21',
     'Java for our own back ends and for the configurations of Clausewell products.',
-    { version: '21', fit: 4 },
+    { version: '21', fit: 4, eol: ['eclipse-temurin', '21'] },
     { active: '2023-10-10', endOfLife: '2029-12-31' },
   ),
   open(
     'ITC-SPRING-35',
     'Spring Boot 3.5',
     'Framework of thirty services. Open support has ended; the step to 4.1 is planned team by team.',
-    { version: '3.5', use: 'phaseOut', fit: 2 },
+    { version: '3.5', use: 'phaseOut', fit: 2, eol: ['spring-boot', '3.5'] },
     { active: '2025-05-31', endOfLife: '2026-06-30' },
   ),
   open(
     'ITC-NODE-24',
     'Node.js 24',
     'Runtime of the portal and of small services at the edge.',
-    { version: '24', fit: 4 },
+    { version: '24', fit: 4, eol: ['nodejs', '24'] },
     { active: '2025-05-06', phaseOut: '2026-10-20', endOfLife: '2028-04-30' },
   ),
   open(
@@ -258,7 +268,7 @@ export const itComponents: DemoCardSource[] = [
     'ITC-TOMCAT-9',
     'Apache Tomcat 9.0',
     'Servlet container of BrokerNet and CommissionWorks.',
-    { version: '9.0', use: 'phaseOut', fit: 2 },
+    { version: '9.0', use: 'phaseOut', fit: 2, eol: ['tomcat', '9.0'] },
     { active: '2017-09-27', endOfLife: '2027-03-31' },
   ),
   component('software', 'Perpetual licence')(

@@ -7,6 +7,7 @@ import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines, literal } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { bpmCapabilityHeatmapChart } from './bpm.charts.ts';
 import { relatedTo } from './bpm.sql.ts';
 
 const CAPABILITY = 'BusinessCapability';
@@ -75,6 +76,7 @@ export const bpmCapabilityHeatmapReport = defineReport<{ metric: Metric }, Answe
     );
     return `{"metric":${JSON.stringify(params.metric)},"items":${rows[0].items}}`;
   },
+  chart: ({ items }, { metric }, context) => bpmCapabilityHeatmapChart(items, metric, context),
   tables: ({ items }) => [
     {
       name: 'items',

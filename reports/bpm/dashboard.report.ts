@@ -2,6 +2,7 @@ import { BPM_TOPIC, PROCESS } from '../../domain/bpm/bpm.types.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { defineReport } from '../report.ts';
+import { bpmDashboardChart } from './bpm.charts.ts';
 import { shownDiagram } from './bpm.sql.ts';
 
 type Counts = Record<string, number>;
@@ -65,6 +66,7 @@ export const bpmDashboardReport = defineReport<Record<string, never>, Answer>({
     );
     return rows[0].answer;
   },
+  chart: (answer, _params, context) => bpmDashboardChart(answer, context),
   tables: ({ total_processes, top_risk_processes, diagram_coverage, ...by }) => [
     {
       name: 'figures',

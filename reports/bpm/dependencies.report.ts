@@ -5,6 +5,7 @@ import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { processDependenciesChart } from './bpm.charts.ts';
 
 const DEPENDENCY = 'relProcessDependency';
 
@@ -50,6 +51,7 @@ export const processDependenciesReport = defineReport<Record<string, never>, Ans
     );
     return rows[0].answer;
   },
+  chart: (answer, _params, context) => processDependenciesChart(answer, context),
   tables: ({ nodes, edges }) => [
     {
       name: 'edges',

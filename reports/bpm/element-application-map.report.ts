@@ -5,6 +5,7 @@ import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { elementApplicationChart } from './bpm.charts.ts';
 import { applicationLinks } from './bpm.sql.ts';
 
 const APPLICATION = 'Application';
@@ -67,6 +68,7 @@ export const elementApplicationMapReport = defineReport<Record<string, never>, A
     );
     return `{"items":${rows[0].items}}`;
   },
+  chart: ({ items }, _params, context) => elementApplicationChart(items, context),
   tables: ({ items }) => [
     {
       name: 'elements',

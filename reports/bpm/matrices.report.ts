@@ -6,6 +6,7 @@ import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';
 import { defineReport, type Report, type ReportInput, type ReportTable } from '../report.ts';
+import { processMatrixChart } from './bpm.charts.ts';
 import { applicationLinks, relatedTo } from './bpm.sql.ts';
 
 interface Line {
@@ -134,6 +135,8 @@ export const capabilityProcessMatrixReport = defineReport<
       order: 'x.process_id, x.other_id',
     }),
   tables: (answer) => matrixTables(answer, 'capability'),
+  chart: (answer, _params, context) =>
+    processMatrixChart(answer, { type: CAPABILITY, key: 'capability_id' }, context),
 });
 
 interface ApplicationCell {
@@ -179,4 +182,6 @@ export const processApplicationMatrixReport = defineReport<Record<string, never>
       column('element_name'),
       column('element_type', 'key'),
     ]),
+  chart: (answer, _params, context) =>
+    processMatrixChart(answer, { type: APPLICATION, key: 'application_id' }, context),
 });

@@ -1,10 +1,11 @@
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import { BPM_TOPIC, PROCESS } from '../../domain/bpm/bpm.types.ts';
 import { reportAttributes } from '../report.cards.ts';
-import { column } from '../report.formats.ts';
+import { column, moneyColumn } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines, numberIn } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { processMapChart } from './bpm.charts.ts';
 import { relatedTo, shownDiagram } from './bpm.sql.ts';
 
 const others = ['Application', 'DataObject', 'Organization', 'BusinessContext'] as const;
@@ -103,6 +104,7 @@ export const processMapReport = defineReport<Record<string, never>, Answer>({
     );
     return rows[0].answer;
   },
+  chart: ({ items }, _params, context) => processMapChart(items, context),
   tables: ({ items }) => {
     const priced = items[0]?.total_cost !== undefined;
     return [
@@ -114,7 +116,7 @@ export const processMapReport = defineReport<Record<string, never>, Answer>({
           column('subtype', 'key'),
           column('parent_id', 'key'),
           column('app_count', 'number'),
-          ...(priced ? [column('total_cost', 'number')] : []),
+          ...(priced ? [moneyColumn('total_cost')] : []),
           column('has_diagram', 'boolean'),
           column('element_count', 'number'),
         ],

@@ -5,6 +5,7 @@ import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
+import { valueStreamChart } from './bpm.charts.ts';
 import { relatedTo } from './bpm.sql.ts';
 
 const others = ['Organization', 'BusinessContext', 'Application'] as const;
@@ -98,6 +99,7 @@ export const valueStreamMatrixReport = defineReport<Record<string, never>, Answe
     );
     return rows[0].answer;
   },
+  chart: (answer, _params, context) => valueStreamChart(answer, NO_CONTEXT, context),
   tables({ organizations, contexts, cells, unassigned }) {
     const names = new Map([...organizations, ...contexts].map(({ id, name }) => [id, name]));
     return [

@@ -1,3 +1,4 @@
+import { areasOf } from '../charts/charts.areas.ts';
 import { type ChartContext, typeLabel } from '../charts/charts.labels.ts';
 import type { Chart, ChartUnit } from '../charts/charts.types.ts';
 
@@ -20,13 +21,7 @@ const meanings: Record<Metric, { name: string; unit: ChartUnit }> = {
 
 /** A tile for each capability in the area of the topmost above it, shaded by the metric. */
 export function capabilityHeatmapChart(items: Item[], metric: Metric, context: ChartContext): Chart {
-  const byId = new Map(items.map((item) => [item.id, item]));
-  const top = (item: Item): Item => {
-    let at = item;
-    // a parent may be archived, and so not be there
-    for (let above = byId.get(at.parent_id ?? ''); above; above = byId.get(at.parent_id ?? '')) at = above;
-    return at;
-  };
+  const areaOf = areasOf(items);
   const { name, unit } = meanings[metric];
   return {
     kind: 'treemap',
@@ -40,7 +35,7 @@ export function capabilityHeatmapChart(items: Item[], metric: Metric, context: C
     items: items.map((item) => ({
       name: item.name,
       value: 1,
-      group: top(item).name,
+      group: areaOf(item),
       shade: item[metric] ?? 0,
     })),
   };

@@ -4,7 +4,7 @@ import type { Ctx } from '../../domain/context.ts';
 import { type JsonValue, jsonRows } from '../extraction/writers/ndjson.rows.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';
-import { column } from '../report.formats.ts';
+import { column, moneyColumn } from '../report.formats.ts';
 import { meanwhile } from '../report.lines.ts';
 import { listsOf, numberedCards, pairsOfWays, readEnds } from '../report.links.ts';
 import { numberedLines } from '../report.numbered.ts';
@@ -174,7 +174,7 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
         column('name'),
         column('parent_id', 'key'),
         column('app_count', 'number'),
-        ...(items[0]?.total_cost === undefined ? [] : [column('total_cost', 'number')]),
+        ...(items[0]?.total_cost === undefined ? [] : [moneyColumn('total_cost')]),
         ...(items[0]?.risk_count === undefined ? [] : [column('risk_count', 'number')]),
       ],
       rows: items.map((item) => [

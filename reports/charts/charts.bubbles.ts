@@ -1,15 +1,19 @@
+import { NAME_GAP, placeNames, type Side } from './charts.names.ts';
 import { axis, groupColour, groupNames, halo, heading, leftOut, withNote } from './charts.parts.ts';
-import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
+import { type Scale, scaleOf } from './charts.scale.ts';
+import { axisTitle, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { BubbleAxis, BubblesChart, ChartWorkspace, Layout } from './charts.types.ts';
 
 const MOST = 500;
-/** Names of more would hide the circles; the first are named. */
-const NAMED = 30;
+/** How many are named; names of more would leave nothing to be seen. */
+const NAMED = 60;
+/** Longest name, in pixels. */
+const NAME_WIDTH = 150;
 const PLOT = 560;
 const RADIUS = { least: 5, most: 24 };
 
-/** Circles at their values; on named steps those of one place stand beside each other. Names that find no room are left out. */
+/** Circles at their values; on named steps those of one place stand beside each other. Names that find no place are left out. */
 export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const items = chart.items.slice(0, MOST);
@@ -22,7 +26,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
   const coloured = chart.groupAxis !== undefined;
   const parts = [
     chart.note,
-    chart.size ? `Size: ${axisTitle(chart.size.name, chart.size.unit, workspace)}` : undefined,
+    sizeNote(chart, workspace),
     coloured ? `Colour: ${chart.groupAxis}` : undefined,
     leftOut(items.length, chart.items.length),
   ];
@@ -39,6 +43,25 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
   // many circles are smaller ones
   const most = Math.min(RADIUS.most, Math.max(RADIUS.least + 1, 90 / Math.sqrt(Math.max(1, items.length))));
   const places = placesOf(chart, items, plot);
+  const x = scaleOn(
+    chart.x,
+    items.map((item) => item.x),
+  );
+  const y = scaleOn(
+    chart.y,
+    items.map((item) => item.y),
+  );
+  const sides = placeNames(
+    items.map(({ name, size }, index) => ({
+      x: left + share(places[index]![0], x) * plot.width,
+      y: head.bottom + (1 - share(places[index]![1], y)) * plot.height,
+      radius: diameter(size, largest, chart, most) / 2,
+      width: textWidth(shorten(plain(name), NAME_WIDTH, FONT_SIZE), FONT_SIZE),
+    })),
+    { left: left + 2, top: head.bottom - 4, right: WIDTH - 2, bottom: head.bottom + plot.height - 2 },
+    ['top', 'right', 'left', 'bottom'],
+    NAMED,
+  );
   return {
     width: WIDTH,
     height: head.bottom + PLOT + 64,
@@ -47,8 +70,8 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
     option: {
       ...head.option,
       grid: { outerBoundsMode: 'none', left, top: head.bottom, width: plot.width, height: plot.height },
-      xAxis: numberAxis(chart.x, 34, plot.width, labels, workspace),
-      yAxis: numberAxis(chart.y, left - MARGIN - 12, plot.height, labels, workspace),
+      xAxis: numberAxis(chart.x, x, 34, plot.width, labels, workspace),
+      yAxis: numberAxis(chart.y, y, left - MARGIN - 12, plot.height, labels, workspace),
       series: [
         {
           type: 'scatter',
@@ -59,22 +82,29 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
               value: places[index],
               symbolSize: diameter(item.size, largest, chart, most),
               itemStyle: { color, opacity: 0.9, borderColor: PAPER, borderWidth: 1 },
-              label: { show: index < NAMED, formatter: () => labels.fit(item.name, 150, FONT_SIZE) },
+              label: named(sides[index], () => labels.fit(item.name, NAME_WIDTH, FONT_SIZE)),
             };
           }),
-          label: {
-            show: true,
-            position: 'top',
-            distance: 2,
-            ...halo,
-            fontFamily: 'sans-serif',
-            fontSize: FONT_SIZE,
-          },
-          labelLayout: { hideOverlap: true },
+          label: { ...halo, distance: NAME_GAP, fontFamily: 'sans-serif', fontSize: FONT_SIZE },
         },
       ],
     },
   };
+}
+
+/** A name beside its circle; a function tells it, since a text would be taken for a template. */
+function named(side: Side | undefined, name: () => string): Record<string, unknown> {
+  if (!side) return { show: false };
+  const text = name();
+  return { show: true, position: side, formatter: () => text };
+}
+
+/** What the size of the circles means, and what the largest stands for. */
+function sizeNote({ size, items }: BubblesChart, workspace: ChartWorkspace): string | undefined {
+  if (!size) return undefined;
+  const largest = Math.max(0, ...items.map((item) => item.size ?? 0));
+  const upTo = largest > 0 ? `, up to ${formatValue(largest, size.unit, workspace)}` : '';
+  return `Size: ${axisTitle(size.name, size.unit, workspace)}${upTo}`;
 }
 
 /** The area tells the size. */
@@ -113,8 +143,16 @@ function placesOf(
   return places;
 }
 
+/** From where to where an axis goes. */
+const scaleOn = ({ steps }: BubbleAxis, values: number[]): Scale =>
+  steps ? { min: -0.5, max: Math.max(steps.length, 1) - 0.5, interval: 0.5 } : scaleOf(values);
+
+/** How far along its axis a value stands, 0 to 1. */
+const share = (value: number, { min, max }: Scale): number => (value - min) / (max - min);
+
 function numberAxis(
   of: BubbleAxis,
+  scale: Scale,
   gap: number,
   pixels: number,
   labels: Labels,
@@ -125,9 +163,7 @@ function numberAxis(
     const room = Math.min(160, pixels / steps.length - 8);
     return axis(of.name, gap, {
       type: 'value',
-      min: -0.5,
-      max: steps.length - 0.5,
-      interval: 0.5,
+      ...scale,
       splitLine: { show: false },
       axisLabel: {
         hideOverlap: false,
@@ -141,8 +177,7 @@ function numberAxis(
   }
   return axis(axisTitle(of.name, of.unit, workspace), gap, {
     type: 'value',
-    scale: true,
-    splitNumber: 6,
+    ...scale,
     axisLabel: { hideOverlap: true, formatter: (value: number) => formatValue(value, of.unit, workspace) },
   });
 }

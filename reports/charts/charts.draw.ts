@@ -15,7 +15,6 @@ import {
   VisualMapComponent,
 } from 'echarts/components';
 import { init, setPlatformAPI, use } from 'echarts/core';
-import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { layoutBars } from './charts.bars.ts';
 import { layoutBubbles } from './charts.bubbles.ts';
@@ -24,6 +23,7 @@ import { layoutFigures } from './charts.figures.ts';
 import { layoutGraph } from './charts.graph.ts';
 import { layoutLines } from './charts.lines.ts';
 import { layoutMatrix } from './charts.matrix.ts';
+import { withNote } from './charts.parts.ts';
 import { layoutRoadmap } from './charts.roadmap.ts';
 import { plain, textWidth } from './charts.text.ts';
 import { FONT_SIZE, MARGIN, PAPER, WIDTH } from './charts.theme.ts';
@@ -37,7 +37,6 @@ use([
   GraphicComponent,
   GridComponent,
   HeatmapChart,
-  LabelLayout,
   LineChart,
   MarkLineComponent,
   PieChart,
@@ -115,7 +114,8 @@ ${body}
 `;
 }
 
-function draw(chart: SingleChart, workspace: ChartWorkspace, panel: number): Drawing {
+function draw(asked: SingleChart, workspace: ChartWorkspace, panel: number): Drawing {
+  const chart = isEmpty(asked) ? { ...asked, note: withNote(asked.note, 'Nothing to show')! } : asked;
   const { width, height, option, shortened, description } = layout(chart, workspace);
   const instance = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
@@ -124,6 +124,20 @@ function draw(chart: SingleChart, workspace: ChartWorkspace, panel: number): Dra
     return { width, height, body: withWholeTexts(body, shortened), description };
   } finally {
     instance.dispose();
+  }
+}
+
+/** Whether there is nothing that could be drawn: an empty frame would leave open whether something went wrong. */
+function isEmpty(chart: SingleChart): boolean {
+  switch (chart.kind) {
+    case 'matrix':
+      return chart.rows.length === 0 || chart.columns.length === 0;
+    case 'graph':
+      return chart.nodes.length === 0;
+    case 'lines':
+      return chart.times.length === 0;
+    default:
+      return chart.items.length === 0;
   }
 }
 

@@ -1,12 +1,17 @@
 import { placeNodes } from './charts.forces.ts';
+import { NAME_GAP, placeNames } from './charts.names.ts';
 import { groupColour, groupNames, halo, heading, leftOut, withNote } from './charts.parts.ts';
-import { Labels } from './charts.text.ts';
+import { Labels, plain, shorten, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { GraphChart, Layout } from './charts.types.ts';
 
 const MOST_NODES = 300;
+/** Longest name, in pixels. */
+const NAME_WIDTH = 140;
+/** Diameters of nodes, in pixels. */
+const SIZE = { centre: 22, other: 12 };
 
-/** Nodes pushed apart and held together by their lines. Names that find no room are left out. */
+/** Nodes pushed apart and held together by their lines. Names that find no place are left out. */
 export function layoutGraph(chart: GraphChart): Layout {
   const labels = new Labels();
   const nodes = chart.nodes.slice(0, MOST_NODES);
@@ -45,6 +50,17 @@ export function layoutGraph(chart: GraphChart): Layout {
     edges.map(({ source, target }) => [at.get(source)!, at.get(target)!]),
     room,
   );
+  const names = nodes.map(({ name }) => shorten(plain(name), NAME_WIDTH, FONT_SIZE));
+  const sides = placeNames(
+    nodes.map(({ centre }, index) => ({
+      x: room.left + places[index]![0],
+      y: room.top + places[index]![1],
+      radius: (centre ? SIZE.centre : SIZE.other) / 2,
+      width: textWidth(names[index]!, FONT_SIZE),
+    })),
+    { left: 2, top: head.bottom, right: WIDTH - 2, bottom: head.bottom + height - 2 },
+    ['bottom', 'top', 'right', 'left'],
+  );
   return {
     width: WIDTH,
     height: head.bottom + height,
@@ -71,22 +87,23 @@ export function layoutGraph(chart: GraphChart): Layout {
             x: places[index]![0],
             y: places[index]![1],
             id,
-            name: labels.fit(name, 140, FONT_SIZE),
-            symbolSize: centre ? 22 : 12,
+            name: sides[index] ? labels.fit(name, NAME_WIDTH, FONT_SIZE) : '',
+            symbolSize: centre ? SIZE.centre : SIZE.other,
             itemStyle: { color: colourOf(groups.of(group)), borderColor: PAPER, borderWidth: 1 },
-            ...(centre ? { label: { fontWeight: 'bold' } } : {}),
+            label: {
+              show: sides[index] !== undefined,
+              position: sides[index],
+              ...(centre ? { fontWeight: 'bold' } : {}),
+            },
           })),
           links: edges.map(({ source, target }) => ({ source: at.get(source), target: at.get(target) })),
           label: {
             ...halo,
-            show: true,
-            position: 'bottom',
-            distance: 3,
+            distance: NAME_GAP,
             fontFamily: 'sans-serif',
             fontSize: FONT_SIZE,
             formatter: ({ name }: { name: string }) => name,
           },
-          labelLayout: { hideOverlap: true },
         },
       ],
     },

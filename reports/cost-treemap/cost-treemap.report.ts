@@ -4,7 +4,7 @@ import { unseenCard } from '../../domain/cards/cards.visible.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
-import { column } from '../report.formats.ts';
+import { column, moneyColumn } from '../report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';
 import {
   attributesOnce,
@@ -180,7 +180,7 @@ export const costTreemapReport = defineReport<Params, Answer>({
       columns: [
         column('id', 'key'),
         column('name'),
-        column('cost', 'number'),
+        moneyColumn('cost'),
         ...(groups ? [column('group')] : []),
         ...lifecycleColumns,
       ],
@@ -194,7 +194,7 @@ export const costTreemapReport = defineReport<Params, Answer>({
     },
     {
       name: 'groups',
-      columns: [column('name'), column('cost', 'number')],
+      columns: [column('name'), moneyColumn('cost')],
       rows: (groups ?? []).map(({ name, cost }) => [name, cost]),
     },
   ],

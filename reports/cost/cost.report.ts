@@ -1,5 +1,5 @@
 import { requirePermission } from '../../domain/access/policy.ts';
-import { column } from '../report.formats.ts';
+import { column, moneyColumn } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';
 import { attributesOnce, jsonLine, numberIn } from '../report.sql.ts';
 import { defineReport } from '../report.ts';
@@ -53,7 +53,7 @@ export const costReport = defineReport<Params, Answer>({
   tables: ({ items }) => [
     {
       name: 'items',
-      columns: [column('id', 'key'), column('name'), column('cost', 'number')],
+      columns: [column('id', 'key'), column('name'), moneyColumn('cost')],
       rows: items.map(({ id, name, cost }) => [id, name, cost]),
     },
   ],

@@ -40,14 +40,16 @@ const facts: Column[] = [
 
 /** Columns of the attributes of the given types, each key once; a key of several meanings becomes text. */
 function attributeColumns(schemas: Iterable<ReadonlyMap<string, { type: FieldType }>>): Column[] {
-  const columns = new Map<string, ColumnType>();
+  const columns = new Map<string, Column>();
   for (const fields of schemas) {
-    for (const [key, { type }] of fields) {
+    for (const [key, field] of fields) {
       const before = columns.get(key);
-      columns.set(key, before === undefined || before === typeOf[type] ? typeOf[type] : 'text');
+      const type = before === undefined || before.type === typeOf[field.type] ? typeOf[field.type] : 'text';
+      const isMoney = field.type === 'cost' && (before === undefined || before.money === true);
+      columns.set(key, { header: `attributes.${key}`, type, ...(isMoney ? { money: true } : {}) });
     }
   }
-  return [...columns].map(([key, type]) => ({ header: `attributes.${key}`, type }));
+  return [...columns.values()];
 }
 
 /**

@@ -6,6 +6,8 @@ export interface Column {
   /** The name in the header, such as `attributes.timeModel`. */
   header: string;
   type: ColumnType;
+  /** Whether its numbers are money, in the workspace's currency. */
+  money?: true;
 }
 
 /** A value of a row; the type is the column's. Several values are an array of texts. */

@@ -57,11 +57,12 @@ async function positionAt(sql: Knex.Transaction, asOf: Date): Promise<number> {
   const { coming, oldest, position } = rows[0];
   if (coming) throw invalidField('as_of', 'future', 'must not lie in the future');
   if (position === null) {
-    throw new EstateError(
-      'as_of_expired',
-      oldest === null ? 'No events are kept.' : `Events are kept from ${oldest} on; ask for a moment since.`,
-      { extra: { oldest } },
-    );
+    const detail =
+      oldest === null ? 'No events are kept.' : `Events are kept from ${oldest} on; ask for a moment since.`;
+    throw new EstateError('as_of_expired', detail, {
+      errors: [{ field: 'as_of', code: 'as_of_expired', message: detail }],
+      extra: { oldest },
+    });
   }
   return position;
 }

@@ -39,7 +39,7 @@ export function portfolioChart(items: Item[], params: Params, context: ChartCont
     kind: 'bubbles',
     title: `Portfolio: ${context.metamodel.cardTypes.get(type)?.label ?? type}`,
     ...(placed.length < items.length
-      ? { note: `${items.length - placed.length} without a value on both axes` }
+      ? { note: `Not drawn: ${items.length - placed.length} that lack a value on an axis` }
       : {}),
     x: fieldAxis(context, type, params.x_axis),
     y: fieldAxis(context, type, params.y_axis),

@@ -3,9 +3,10 @@ import { INITIATIVE } from '../../domain/ppm/ppm.types.ts';
 import { NEWEST_FIRST } from '../../domain/ppm/status-reports.ts';
 import { readSetting } from '../../domain/settings/settings.read.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
-import { column } from '../report.formats.ts';
+import { column, moneyColumn } from '../report.formats.ts';
 import { numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../report.ts';
+import { ppmDashboardChart } from './ppm.charts.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
 
 const healths = ['health_schedule', 'health_cost', 'health_scope'] as const;
@@ -108,6 +109,7 @@ export const ppmDashboardReport = defineReport<Record<string, never>, Answer>({
     return JSON.stringify({ ...counted, ...costs });
   },
   tables: (answer) => [figuresTable(answer), yearsTable(answer)],
+  chart: (answer, _params, context) => ppmDashboardChart(answer, context),
 });
 
 /** Every figure on a line of its own, with the group that it belongs to. */
@@ -132,9 +134,9 @@ const yearsTable = ({ by_fiscal_year }: Answer): ReportTable => ({
   name: 'fiscal_years',
   columns: [
     column('fiscal_year', 'number'),
-    column('budget', 'number'),
-    column('planned', 'number'),
-    column('actual', 'number'),
+    moneyColumn('budget'),
+    moneyColumn('planned'),
+    moneyColumn('actual'),
   ],
   rows: (by_fiscal_year ?? []).map(({ fiscal_year, budget, planned, actual }) => [
     fiscal_year,

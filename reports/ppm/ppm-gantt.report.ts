@@ -6,9 +6,10 @@ import { INITIATIVE } from '../../domain/ppm/ppm.types.ts';
 import { NEWEST_FIRST, statusReportMembers } from '../../domain/ppm/status-reports.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { relatedPairs } from '../report.ends.ts';
-import { column } from '../report.formats.ts';
+import { column, moneyColumn } from '../report.formats.ts';
 import { type JsonMember, jsonLine, jsonText } from '../report.sql.ts';
 import { defineReport, type ReportTable } from '../report.ts';
+import { ppmGanttChart } from './ppm.charts.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
 
@@ -170,6 +171,7 @@ export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
     return ['{"items":[\n', items, '\n]}'];
   },
   tables: ({ items }) => [initiativesTable(items), reportsTable(items), peopleTable(items)],
+  chart: ({ items }, { group_by }, context) => ppmGanttChart(items, group_by !== undefined, context),
 });
 
 const text = ['name', 'subtype', 'status'] as const;
@@ -190,7 +192,7 @@ const initiativesTable = (items: Item[]): ReportTable => ({
     ...text.map((header) => column(header)),
     column('parent_id', 'key'),
     ...days.map((header) => column(header, 'date')),
-    ...amounts.map((header) => column(header, 'number')),
+    ...amounts.map((header) => moneyColumn(header)),
     column('group_id', 'key'),
     column('group_name'),
     column('latest_report_id', 'key'),

@@ -53,7 +53,11 @@ export async function prepareQueryFile(
   if (options.guarded) await guardStatement(snapshot, selected(compiled, cells.join(', ')));
   const position = await snapshotPosition(snapshot);
   const described = await describeColumns(ctx.db, plan);
-  const columns: Column[] = plan.columns.map(({ name, type }) => ({ header: name, type }));
+  const columns: Column[] = plan.columns.map(({ name, type, unit }) => ({
+    header: name,
+    type,
+    ...(unit === 'currency' ? { money: true } : {}),
+  }));
   let rows = 0;
   const count = (more: number) => {
     rows += more;

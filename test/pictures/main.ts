@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
 import { type Service, startService } from '../bench/harness/service.ts';
 import { storeSnapshots } from './snapshots.ts';
-import { takeOnWork } from './work.ts';
+import { drawProcesses, takeOnWork } from './work.ts';
 
 /** The picture that is made of each report, by name of the file. */
 const pictures: Record<string, string> = {
@@ -24,6 +24,16 @@ const pictures: Record<string, string> = {
   'capability-heatmap-costs': 'capability-heatmap?metric=total_cost',
   dependencies: 'dependencies',
   kpis: 'kpis',
+  'bpm-dashboard': 'bpm/dashboard',
+  'bpm-capability-process-matrix': 'bpm/capability-process-matrix',
+  'bpm-process-application-matrix': 'bpm/process-application-matrix',
+  'bpm-process-dependencies': 'bpm/process-dependencies',
+  'bpm-capability-heatmap': 'bpm/capability-heatmap',
+  'bpm-element-application-map': 'bpm/element-application-map',
+  'bpm-process-map': 'bpm/process-map',
+  'bpm-value-stream-matrix': 'bpm/value-stream-matrix',
+  'ppm-dashboard': 'ppm/dashboard',
+  'ppm-gantt': 'ppm/gantt',
 };
 
 const cost = { fn: 'sum', field: 'attributes.costTotalAnnual' };
@@ -72,6 +82,7 @@ async function writePictures(pngFolder: string | undefined): Promise<void> {
   try {
     await storeSnapshots(service.databaseUrl);
     await takeOnWork(service.api);
+    await drawProcesses(service.api);
     const around = `dependencies?depth=1&center_id=${await cardNamed(service, CENTER)}`;
     const accept = 'image/svg+xml';
     const write = async (name: string, answer: Response) => {

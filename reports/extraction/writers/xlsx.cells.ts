@@ -1,11 +1,11 @@
 import { joinValues } from '../../../domain/transfer/csv-cells.ts';
-import type { Cell, ColumnType } from '../extraction.types.ts';
+import type { Cell, Column, ColumnType } from '../extraction.types.ts';
 
 /** How many UTF-16 units a cell takes (ISO/IEC 29500 as Excel reads it). */
 export const MAX_TEXT = 32_767;
 
 /** Widths of columns, in characters. */
-export const widths: Record<ColumnType, number> = {
+const widths: Record<ColumnType, number> = {
   text: 24,
   key: 24,
   number: 14,
@@ -15,8 +15,17 @@ export const widths: Record<ColumnType, number> = {
   multi: 24,
 };
 
-/** Number formats of dates. */
-export const formats = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss' };
+/** Number formats of dates and money. */
+export const formats = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss', money: '#,##0.00' };
+
+/** As wide as an id. */
+const ID_WIDTH = 38;
+
+/** The width of a column, in characters: its header is to be read, and ids stand whole. */
+export const widthOf = ({ header, type }: Column): number =>
+  type === 'key' && /^id$|_id$/.test(header)
+    ? ID_WIDTH
+    : Math.max(widths[type], Math.min(header.length + 2, 40));
 
 // what XML 1.0 cannot hold at all: control characters, halves of surrogate pairs, non-characters
 const notXml = /(?![\t\n\r\x7f-\x9f])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type ExcelJS from 'exceljs';
 import type { Column, OnRows, Table } from '../extraction.types.ts';
-import { formats, MAX_TEXT, toXlsxCell, widths } from './xlsx.cells.ts';
+import { formats, MAX_TEXT, toXlsxCell, widthOf } from './xlsx.cells.ts';
 import { WorkbookStream } from './xlsx.stream.ts';
 
 export interface XlsxOptions {
@@ -45,9 +45,7 @@ type Sheet = ReturnType<WorkbookStream['addSheet']>;
 function openSheet(workbook: WorkbookStream, name: string, columns: Column[]): Sheet {
   const sheet = workbook.addSheet(name, { views: [{ state: 'frozen', ySplit: 1 }] });
   sheet.autoFilter = { from: { row: 1, column: 1 }, to: { row: 1, column: Math.max(columns.length, 1) } };
-  sheet.columns = columns.map(({ header, type }) => ({
-    width: Math.max(widths[type], Math.min(header.length + 2, 40)),
-  }));
+  sheet.columns = columns.map((column) => ({ width: widthOf(column) }));
   const row = sheet.addRow(columns.map(({ header }) => header));
   row.eachCell((cell) => {
     cell.style = headerStyle;
@@ -59,10 +57,17 @@ function openSheet(workbook: WorkbookStream, name: string, columns: Column[]): S
 // The same objects for all cells: the writer looks styles up by identity, and builds the XML of unknown ones anew.
 const plainStyle: Partial<ExcelJS.Style> = {};
 const headerStyle: Partial<ExcelJS.Style> = { font: { bold: true } };
-const dateStyles = {
+const styles = {
   date: { numFmt: formats.date },
   datetime: { numFmt: formats.datetime },
+  money: { numFmt: formats.money },
 };
+
+/** The look of numbers and days in a column; a text among them keeps the plain one. */
+function styleOf({ type, money }: Column): Partial<ExcelJS.Style> {
+  if (money) return styles.money;
+  return type === 'date' || type === 'datetime' ? styles[type] : plainStyle;
+}
 
 async function writeTable(
   workbook: WorkbookStream,
@@ -71,9 +76,7 @@ async function writeTable(
   { onRows, maxRows = MAX_ROWS }: XlsxOptions,
 ): Promise<void> {
   const { columns } = table;
-  const styles = columns.map(({ type }) =>
-    type === 'date' || type === 'datetime' ? dateStyles[type] : plainStyle,
-  );
+  const ofColumns = columns.map(styleOf);
   let part = 1;
   let sheet = openSheet(workbook, table.name, columns);
   let row = 1;
@@ -93,7 +96,8 @@ async function writeTable(
       });
       const written = sheet.addRow(values);
       written.eachCell((cell, column) => {
-        cell.style = values[column - 1] instanceof Date ? styles[column - 1]! : plainStyle;
+        const value = values[column - 1];
+        cell.style = typeof value === 'number' || value instanceof Date ? ofColumns[column - 1]! : plainStyle;
       });
       written.commit();
       if (row % 250 === 0) await workbook.drained(sheet);

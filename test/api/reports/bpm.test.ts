@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { meeting, readPicture } from '../../reports/charts/boxes.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { chain } from '../bpm/models.ts';
 
@@ -194,6 +195,30 @@ describe('reports on processes', () => {
     expect(cell.__none__).toMatchObject([{ id: ids.Collect, apps: [] }]);
     expect(unassigned).toMatchObject([{ id: ids.Rest }]);
     expect((await csv('value-stream-matrix')).length).toBe(3);
+  });
+
+  it('are drawn, each with what it tells', async () => {
+    const drawn: [name: string, ...texts: string[]][] = [
+      ['dashboard', 'Covered by diagrams', '33.3 %', 'Business Process by risk level', 'Critical', 'not set'],
+      ['capability-process-matrix', 'Business Process by Business Capability', 'Invoicing', 'Bill'],
+      ['process-application-matrix', 'Business Process by Application', 'CRM', 'ERP'],
+      ['process-dependencies', 'Dependencies of Business Process', 'Collect', '1 without dependencies'],
+      ['capability-heatmap?metric=high_risk_count', 'Processes of high or critical risk', 'Selling'],
+      ['element-application-map', 'Application in diagrams of processes', 'ERP'],
+      ['process-map', 'Business Process by applications', 'Rest'],
+      ['value-stream-matrix', 'Finance', 'Stream', 'No context', 'Not drawn: 1 without an organization'],
+    ];
+    for (const [name, ...told] of drawn) {
+      const svg = await viewer.get(`/api/v1/reports/bpm/${name}`, { accept: 'image/svg+xml' });
+      expect([svg.status, svg.headers['content-type']], svg.text).toEqual([
+        200,
+        'image/svg+xml; charset=utf-8',
+      ]);
+      const { texts } = readPicture(svg.text);
+      const all = texts.map(({ text, title }) => title ?? text).join('\n');
+      for (const text of told) expect(all, name).toContain(text);
+      expect(meeting(texts), name).toEqual([]);
+    }
   });
 
   it('follow every change, are filtered, looked at in the past, and made as workbooks', async () => {

@@ -108,6 +108,7 @@ describe('cost', () => {
     expect([status, body.total, body.position]).toEqual([200, 28, changed.headers['x-position']]);
     const before = await admin.get(at('cost?as_of=2000-01-01T00:00:00Z'));
     expect([before.status, before.body.code]).toEqual([422, 'as_of_expired']);
+    expect(before.body.errors).toMatchObject([{ field: 'as_of', code: 'as_of_expired' }]);
     expect((await admin.get(at('cost?as_of=2999-01-01T00:00:00Z'))).status).toBe(422);
     for (const report of ['dashboard', 'data-quality', 'roadmap', 'portfolio', 'cost-treemap']) {
       expect((await admin.get(at(`${report}?as_of=${rows[0].at}`))).status).toBe(200);

@@ -21,8 +21,8 @@ const metrics = (cards: number) =>
     by_type: {},
     avg_data_quality: 50,
     approval_statuses: { APPROVED: 1 },
-    data_quality_distribution: {},
-    lifecycle_distribution: {},
+    data_quality_distribution: { '0-25': 0, '25-50': 0, '50-75': cards, '75-100': 0 },
+    lifecycle_distribution: { plan: 0, phaseIn: 0, active: 1, phaseOut: 0, endOfLife: 0, none: cards - 1 },
   });
 
 /** Stores a snapshot for each of the days, counted from the beginning of 2020. */
@@ -61,8 +61,74 @@ it('draws the key figures over time, with gaps where nothing was stored', async 
     SVG,
   );
   expect(part.text).not.toBe(text);
-  const refused = await viewer.get('/api/v1/reports/kpis', { accept: 'text/csv' });
-  expect([refused.status, refused.body.code]).toEqual([406, 'not_acceptable']);
+});
+
+it('tells the key figures of every day, week, month or year, those without a snapshot as gaps', async () => {
+  const path = '/api/v1/reports/kpis?sort_dir=asc';
+  const days = await viewer.get(`${path}&every=day`);
+  const cardsOf = (items: { slot: string; metrics: { total_cards: number } | null }[]) =>
+    items.map(({ slot, metrics: kept }) => [slot.slice(0, 10), kept?.total_cards ?? null]);
+  expect(cardsOf(days.body.items)).toEqual([
+    ...[0, 1, 2, 3].map((day) => [`2020-01-0${day + 1}`, 100 + day]),
+    ['2020-01-05', null],
+    ['2020-01-06', null],
+    ...[6, 7, 8].map((day) => [`2020-01-0${day + 1}`, 100 + day]),
+  ]);
+  expect(days.body.items[4]).toEqual({
+    slot: '2020-01-05T00:00:00.000Z',
+    position: null,
+    metrics: null,
+    taken_at: null,
+  });
+  // weeks begin on Mondays: the first of January 2020 was a Wednesday
+  expect(cardsOf((await viewer.get(`${path}&every=week`)).body.items)).toEqual([
+    ['2019-12-30', 103],
+    ['2020-01-06', 108],
+  ]);
+  for (const every of ['month', 'year']) {
+    expect(cardsOf((await viewer.get(`${path}&every=${every}`)).body.items)).toEqual([['2020-01-01', 108]]);
+  }
+  const page = await viewer.get(`${path}&every=day&page=2&page_size=4`);
+  expect([page.body.total, cardsOf(page.body.items)[0]]).toEqual([9, ['2020-01-05', null]]);
+  const walk = await viewer.get(`${path}&every=day&page_size=4&cursor=`);
+  const cursor = encodeURIComponent(walk.body.next_cursor);
+  const next = await viewer.get(`${path}&every=day&page_size=4&cursor=${cursor}`);
+  expect(cardsOf(next.body.items)).toEqual(cardsOf(page.body.items));
+  const other = await viewer.get(`${path}&every=week&page_size=4&cursor=${cursor}`);
+  expect([other.status, other.body.code]).toEqual([422, 'cursor_mismatch']);
+  const unknown = await viewer.get(`${path}&every=hour`);
+  expect(unknown.body.errors).toEqual([
+    { field: 'every', code: 'enum', message: 'is none of "day", "week", "month", "year"' },
+  ]);
+});
+
+it('gives the key figures as a table, with a column for each part of them', async () => {
+  const path = '/api/v1/reports/kpis?from=2020-01-04T00:00:00Z&to=2020-01-08T00:00:00Z';
+  const { status, text, headers } = await viewer.get(`${path}&every=day`, { accept: 'text/csv' });
+  expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+  expect(headers['content-disposition']).toBe('attachment; filename="kpis.csv"');
+  const [header, ...rows] = text.trimEnd().split('\r\n');
+  const columns = header!.split(',');
+  expect(columns.slice(0, 6)).toEqual([
+    ...['slot', 'taken_at', 'position', 'total_cards', 'avg_data_quality'],
+    'approval_statuses.APPROVED',
+  ]);
+  expect(columns).toHaveLength(6 + 4 + 6);
+  const none = columns.indexOf('lifecycle_distribution.none');
+  expect(rows.map((row) => [row.slice(0, 10), ...row.split(',').slice(2, 6), row.split(',')[none]])).toEqual([
+    ['2020-01-04', '1', '103', '50', '1', '102'],
+    ['2020-01-05', '', '', '', '', ''],
+    ['2020-01-06', '', '', '', '', ''],
+    ['2020-01-07', '1', '106', '50', '1', '105'],
+  ]);
+  const stored = await viewer.get(path, { accept: 'text/csv' });
+  expect(stored.text.split('\r\n')).toHaveLength(4);
+  const empty = await viewer.get('/api/v1/reports/kpis?from=2050-01-01T00:00:00Z', { accept: 'text/csv' });
+  expect(empty.text).toBe('slot,taken_at,position,total_cards,avg_data_quality\r\n');
+  const workbook = await viewer.get(path, {
+    accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  });
+  expect([workbook.status, workbook.text.slice(0, 2)]).toEqual([200, 'PK']);
 });
 
 it('thins a long series out evenly, and keeps its ends and its gaps', async () => {

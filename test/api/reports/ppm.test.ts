@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import ExcelJS from 'exceljs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { meeting, readPicture } from '../../reports/charts/boxes.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -97,6 +98,25 @@ describe('the portfolio of initiatives', () => {
     expect(csv.text).toContain('health_schedule,offTrack,1\r\n');
     const narrowed = await admin.get(`${at('dashboard')}?filter=${encodeURIComponent('subtype = "idea"')}`);
     expect(narrowed.body).toMatchObject({ total_initiatives: 1, total_actual: 0 });
+  });
+
+  it('is drawn: figures, health, money of those who may see it, and initiatives along time', async () => {
+    const textsOf = async (path: string, client = admin) => {
+      const svg = await client.get(at(path), { accept: 'image/svg+xml' });
+      expect(svg.status, svg.text).toBe(200);
+      const { texts } = readPicture(svg.text);
+      expect(meeting(texts)).toEqual([]);
+      return texts.map(({ text, title }) => title ?? text).join('\n');
+    };
+    const dashboard = await textsOf('dashboard');
+    for (const text of ['Budget', '$500', 'At Risk', 'Off track', 'Money by fiscal year', '2027'])
+      expect(dashboard).toContain(text);
+    const seen = await textsOf('dashboard', viewer);
+    for (const text of ['Budget', '$500', 'Money']) expect(seen).not.toContain(text);
+    const gantt = await textsOf('gantt?group_by=Application');
+    for (const text of ['Anchor: Harbour', 'Not drawn: 2 without a start or an end', 'From start to end'])
+      expect(gantt).toContain(text);
+    expect((await viewer.get(at('group-options'), { accept: 'image/svg+xml' })).status).toBe(406);
   });
 
   it('lies along time, each initiative once, with money, people and the newest report', async () => {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { addMonths } from '../../../domain/demo/demo.dates.ts';
 import { demoLandscape } from '../../../domain/demo/demo.landscape.ts';
 import type { DemoCard } from '../../../domain/demo/demo.types.ts';
+import { bundledFacts } from '../../../domain/eol/eol.bundled.ts';
+import { EOL_CYCLE, EOL_PRODUCT, eolFieldsOf } from '../../../domain/eol/eol.fields.ts';
 import { cardTypeSeeds } from '../../../domain/metamodel/card-types.data.ts';
 import {
   type Field,
@@ -18,7 +20,9 @@ const relationTypes = new Map(relationTypeSeeds.map((type) => [type.key, type]))
 const cards = new Map(landscape.cards.map((card) => [card.external_id, card]));
 const fieldsOf = (type: string): Map<string, Field> =>
   new Map(
-    types.get(type)!.fields_schema.flatMap((section) => section.fields.map((field) => [field.key, field])),
+    [...types.get(type)!.fields_schema.flatMap((section) => section.fields), ...eolFieldsOf(type)].map(
+      (field) => [field.key, field],
+    ),
   );
 
 const realDate = (value: unknown) =>
@@ -95,6 +99,18 @@ describe('the demo landscape', () => {
       }
     }
     expect(faults).toEqual([]);
+  });
+
+  it('links products to release cycles that are known, with the dates that it tells itself', () => {
+    const known = new Map(bundledFacts().map(({ name, cycles }) => [name, cycles]));
+    const linked = landscape.cards.filter((card) => card.attributes[EOL_PRODUCT] !== undefined);
+    expect(linked.length).toBeGreaterThan(10);
+    for (const { external_id, attributes, lifecycle } of linked) {
+      const cycles = known.get(attributes[EOL_PRODUCT] as string);
+      const cycle = cycles?.find((one) => one.cycle === attributes[EOL_CYCLE]);
+      const ends = [cycle?.support_until, cycle?.eol_from];
+      expect(ends, external_id).toContain(lifecycle?.endOfLife);
+    }
   });
 
   it('tells of each card in at least one sentence, never twice the same', () => {

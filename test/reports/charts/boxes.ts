@@ -111,6 +111,18 @@ function boxOf(at: Record<string, string>, text: string, title: string | undefin
   return { ...common, x: origin[0]! + x + along, y: origin[1]! + offset + y + across, width, height: size };
 }
 
+/** The circles of a picture, each with its box. */
+export function circlesOf(svg: string): TextBox[] {
+  const drawn = svg.matchAll(
+    /<path d="M1 0A1 1[^"]*" transform="(?:matrix|translate)\(([^)]*)\)" fill="(#[0-9a-f]{6})"/g,
+  );
+  return [...drawn].map(([, numbers, fill]) => {
+    const [radius, , , , x, y] = numbers!.split(/[ ,]+/).map(Number);
+    const box = { x: x! - radius!, y: y! - radius!, width: 2 * radius!, height: 2 * radius! };
+    return { text: 'circle', title: undefined, fill: fill!, ...box };
+  });
+}
+
 /** Pairs of texts whose boxes meet by more than a pixel. */
 export function meeting(texts: TextBox[]): string[] {
   const sorted = texts.toSorted((a, b) => a.y - b.y);

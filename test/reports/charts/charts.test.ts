@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../../reports/charts/charts.draw.ts';
+import { scaleOf } from '../../../reports/charts/charts.scale.ts';
 import { divideArea } from '../../../reports/charts/charts.squares.ts';
 import {
   formatDate,
@@ -19,8 +21,8 @@ import {
   SHADES,
 } from '../../../reports/charts/charts.theme.ts';
 import type { Chart } from '../../../reports/charts/charts.types.ts';
-import { meeting, readPicture } from './boxes.ts';
-import { hostile, samples } from './samples.ts';
+import { circlesOf, meeting, readPicture } from './boxes.ts';
+import { hostile, names, samples } from './samples.ts';
 
 const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
 const kinds = Object.keys(samples(1)) as (keyof ReturnType<typeof samples>)[];
@@ -72,6 +74,59 @@ describe('pictures', () => {
       const { texts } = readPicture(drawChart(samples(10)[kind], workspace));
       for (const { fill } of texts) expect(known, `${kind} ${fill}`).toContain(fill);
     }
+  });
+
+  it.each(['bubbles', 'amounts', 'graph'] as const)(
+    'of kind %s name circles and hide none of them',
+    (kind) => {
+      for (const count of [10, 200]) {
+        const svg = drawChart(samples(count)[kind], workspace);
+        const circles = circlesOf(svg);
+        expect(circles).toHaveLength(count);
+        const { texts } = readPicture(svg);
+        const all = new Set(names(count).map(plain));
+        const shown = texts.filter(({ text, title }) => all.has(title ?? text));
+        expect(shown.length).toBeGreaterThan(count === 10 ? 6 : 8);
+        for (const name of shown) {
+          for (const circle of circles)
+            expect(meeting([name, circle]), `${name.text} ${kind} ${count}`).toEqual([]);
+        }
+      }
+    },
+  );
+
+  it('say that there is nothing to show, instead of nothing at all', () => {
+    for (const [kind, chart] of Object.entries(samples(0))) {
+      const { texts } = readPicture(drawChart(chart, workspace));
+      expect(
+        texts.some(({ text }) => text.includes('Nothing to show')),
+        kind,
+      ).toBe(true);
+    }
+  });
+
+  it('tell what the largest circle stands for', () => {
+    const { texts } = readPicture(drawChart(samples(10).bubbles, workspace));
+    expect(texts.map(({ text }) => text)).toContainEqual(
+      expect.stringMatching(/^Size: Annual cost \(EUR\), up to €\d+ · Colour/),
+    );
+  });
+
+  it('have axes of round numbers around all values', () => {
+    expect(scaleOf([])).toEqual({ min: 0, max: 1, interval: 1 });
+    expect(scaleOf([0, 410_000])).toEqual({ min: 0, max: 500_000, interval: 100_000 });
+    expect(scaleOf([7])).toMatchObject({ min: 6, max: 8 });
+    expect(scaleOf([0])).toEqual({ min: 0, max: 0.2, interval: 0.2 });
+    expect(scaleOf([-30, -20])).toMatchObject({ min: -32, max: -18, interval: 2 });
+    fc.assert(
+      fc.property(fc.array(fc.double({ noNaN: true, min: -1e12, max: 1e12 }), { minLength: 1 }), (values) => {
+        const { min, max, interval } = scaleOf(values);
+        expect(min).toBeLessThanOrEqual(Math.min(...values));
+        expect(max).toBeGreaterThanOrEqual(Math.max(...values));
+        expect((max - min) / interval).toBeLessThan(16);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it('keep whole what they cut, as a title', () => {

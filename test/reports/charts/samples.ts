@@ -31,7 +31,7 @@ const value = (index: number) => ((index * 7919) % 1000) + 1;
 const steps = ['Insufficient', 'Partial', 'Appropriate', 'Perfect'];
 
 /** A chart of each kind with as many items. */
-export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 'spans', Chart> {
+export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 'spans' | 'amounts', Chart> {
   const all = names(count);
   const groups = names(6);
   return {
@@ -92,6 +92,20 @@ export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 
         y: (index * 3) % 4,
         size: value(index),
         group: ['Mission critical', 'Business critical', 'Administrative'][index % 3]!,
+      })),
+    },
+    amounts: {
+      kind: 'bubbles',
+      title: 'Cost by users',
+      x: { name: 'Users', unit: 'number' },
+      y: { name: 'Annual cost', unit: 'currency' },
+      size: { name: 'Users', unit: 'number' },
+      // most of them at the left edge, as amounts are
+      items: all.map((name, index) => ({
+        name,
+        x: value(index) ** 3,
+        y: value(index + 3) * 1000,
+        size: value(index),
       })),
     },
     roadmap: {

@@ -57,6 +57,24 @@ describe('XLSX', () => {
     expect(sheet.autoFilter).toBe('A1:F1');
   });
 
+  it('formats money, and is wide enough for ids', async () => {
+    const columns: Column[] = [
+      { header: 'id', type: 'key' },
+      { header: 'cost', type: 'number', money: true },
+      { header: 'users', type: 'number' },
+    ];
+    const id = '0197f3a0-0000-7000-8000-000000000042';
+    const rows: Cell[][] = [
+      [id, 1234.5, 3],
+      [id, 'unknown', 4],
+    ];
+    const sheet = (await written([tableOf(columns, rows)])).getWorksheet('Cards')!;
+    const formats = ['B1', 'B2', 'B3', 'C2'].map((address) => sheet.getCell(address).numFmt);
+    expect(formats).toEqual([undefined, '#,##0.00', undefined, undefined]);
+    expect(sheet.getColumn(1).width).toBeGreaterThan(id.length);
+    expect(sheet.getColumn(2).width).toBeLessThan(20);
+  });
+
   it('keeps any text that XML can carry', async () => {
     const text = fc.string({ unit: 'grapheme' }).map((value) => value.replace(/\p{Cc}|_/gu, ''));
     await fc.assert(

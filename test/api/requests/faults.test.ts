@@ -1,0 +1,62 @@
+import Type from 'typebox';
+import { expect, test } from 'vitest';
+import { createBodyCheck } from '../../../api/plugins/validation.ts';
+
+const words = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const check = createBodyCheck(
+  Type.Object(
+    {
+      fn: Type.Optional(words('count', 'sum')),
+      sort: Type.Optional(Type.Union([words('name', 'cost'), Type.Null()])),
+      metric: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['users', 'cost'] })),
+      day: Type.Optional(Type.String({ format: 'date' })),
+      at: Type.Optional(Type.String({ format: 'date-time' })),
+      id: Type.Optional(Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' })),
+      many: Type.Optional(words(...Array.from({ length: 40 }, (_, index) => `v${index}`))),
+      form: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Object({})])),
+      list: Type.Optional(Type.Array(Type.Object({ op: words('<', '>') }), { minItems: 1 })),
+      'odd/key~': Type.Optional(Type.Boolean()),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+test('a value that is none of those allowed is told once, with all that are', () => {
+  expect(check({ fn: 'median' })).toEqual([
+    { field: 'fn', code: 'enum', message: 'is none of "count", "sum"' },
+  ]);
+  expect(check({ sort: 'age' })).toEqual([
+    { field: 'sort', code: 'enum', message: 'is none of "name", "cost"' },
+  ]);
+  expect(check({ sort: null })).toEqual([]);
+  expect(check({ metric: 'x' })).toEqual([
+    { field: 'metric', code: 'enum', message: 'is none of "users", "cost"' },
+  ]);
+  expect(check({ list: [{ op: '<' }, { op: '=' }] })).toEqual([
+    { field: 'list.1.op', code: 'enum', message: 'is none of "<", ">"' },
+  ]);
+  const [many] = check({ many: 'x' });
+  expect(many!.message).toMatch(/^is none of "v0", .*"v29" and 10 more$/);
+});
+
+test('a text that is not of its format is told once, in words', () => {
+  expect(check({ id: 'abc', day: 'yesterday', at: '2026-01-01' })).toEqual([
+    { field: 'day', code: 'format', message: 'is no date, such as 2026-01-31' },
+    { field: 'at', code: 'format', message: expect.stringMatching(/^is no moment as in RFC 3339/) },
+    { field: 'id', code: 'format', message: 'is no UUID' },
+  ]);
+});
+
+test('all faults are told, each by its field', () => {
+  const faults = check({ fn: 1, other: true, list: [], 'odd/key~': 'x' });
+  expect(faults.map(({ field, code }) => [field, code])).toEqual(
+    expect.arrayContaining([
+      ['other', 'unknown_field'],
+      ['fn', 'enum'],
+      ['list', 'minItems'],
+      ['odd/key~', 'type'],
+    ]),
+  );
+  expect(check({ form: 5 }).map(({ code }) => code)).toContain('anyOf');
+  expect(check([])).toEqual([{ field: 'body', code: 'type', message: 'must be object' }]);
+});
