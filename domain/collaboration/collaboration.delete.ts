@@ -10,7 +10,7 @@ import type { EventDraft } from '../events/events.types.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { ppmEvent } from '../ppm/ppm.events.ts';
-import { ppmLeaving } from '../ppm/ppm.leaving.ts';
+import { inLeavingOrder, ppmLeaving } from '../ppm/ppm.leaving.ts';
 import type { PpmRow } from '../ppm/ppm.types.ts';
 import { leaveRisks } from '../risks/risks.cards.ts';
 import { soawEvent } from '../soaw/soaw.events.ts';
@@ -86,9 +86,8 @@ export async function deleteAttached(work: Work, cards: readonly LeavingCard[]):
   );
   tell(links, (card, row) => linkEvent(card, row, true, owners.get(row.diagram_id) ?? null));
   for (const kind of ppmLeaving) {
-    tell(await leaving<PpmRow>(work, kind.table, [...byId.keys()]), (card, row) =>
-      ppmEvent(kind, card, row, null),
-    );
+    const rows = await leaving<PpmRow>(work, kind.table, [...byId.keys()]);
+    tell(inLeavingOrder(kind, rows), (card, row) => ppmEvent(kind, card, row, null));
   }
   await leaveRisks(work, byId);
   await deleteOfProcesses(work, [...byId.keys()]);

@@ -1,6 +1,7 @@
 import { dependencies } from './dependencies.ts';
 import { budgetLines, costLines } from './lines.ts';
 import type { PpmKind } from './ppm.kinds.ts';
+import type { PpmRow, WbsRow } from './ppm.types.ts';
 import { projectRisks } from './project-risks.ts';
 import { statusReports } from './status-reports.ts';
 import { taskComments } from './task-comments.ts';
@@ -18,3 +19,19 @@ export const ppmLeaving: readonly PpmKind[] = [
   tasks,
   wbsItems,
 ];
+
+/**
+ * The rows of a kind in the order in which they are told to have gone: items before those above them, so that the
+ * events, undone backwards and once more backwards, find what each hangs on.
+ */
+export function inLeavingOrder(kind: PpmKind, rows: PpmRow[]): PpmRow[] {
+  if (kind !== wbsItems) return rows;
+  const above = new Map((rows as WbsRow[]).map(({ id, parent_id }) => [id, parent_id]));
+  const depthOf = (id: string): number => {
+    let depth = 0;
+    for (let at = above.get(id); at; at = above.get(at)) depth += 1;
+    return depth;
+  };
+  const depths = new Map(rows.map(({ id }) => [id, depthOf(id)]));
+  return rows.toSorted((a, b) => depths.get(b.id)! - depths.get(a.id)!);
+}

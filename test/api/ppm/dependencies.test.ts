@@ -150,6 +150,12 @@ describe('a dependency', () => {
     expect(undone.status, undone.text).toBe(200);
     expect((await admin.get(p.url(survivor, 'critical-path'))).body.items).toHaveLength(4);
     expect((await admin.get(`/api/v1/ppm/tasks/${a}/comments`)).body.total).toBe(1);
+    // once more away, and back again
+    for (const n of [0, 1]) {
+      const again = await p.undo(await p.lastBatch());
+      expect(again.status, again.text).toBe(200);
+      expect((await admin.get(`/api/v1/cards/${survivor}`)).status).toBe([404, 200][n]);
+    }
     // what others have built on stays
     const batch = await t.services
       .db('events')
