@@ -15,6 +15,9 @@ const SignatorySchema = Type.Object(
     is_active: Type.Boolean({
       description: 'Whether the account can still be used; while it cannot, nobody signs in its place',
     }),
+    can_sign: Type.Boolean({
+      description: 'Whether it can be used, and its role lets it read and sign such documents',
+    }),
     status: Type.Union([Type.Literal('pending'), Type.Literal('signed')]),
     signed_at: Nullable(Timestamp),
     content_hash: Nullable(Hash),

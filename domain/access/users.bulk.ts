@@ -59,7 +59,7 @@ export async function updateUsersInBulk(
     );
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
     for (const before of changing) tellUpdate(work, before, after.get(before.id) as UserRow);
-    if (updates.is_active !== undefined) await followSignatories(work, ctx, [...after.keys()] as string[]);
+    await followSignatories(work, ctx, [...after.keys()] as string[]);
     work.raise('users');
     return { updated: changing.length, skipped };
   });

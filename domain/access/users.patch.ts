@@ -73,7 +73,7 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
       await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
         revokes: 'role' in values || 'is_active' in values || 'auth_provider' in values,
       });
-      if ('is_active' in values) await followSignatories(work, ctx, [id]);
+      if ('is_active' in values || 'role' in values) await followSignatories(work, ctx, [id]);
     }
     if (passwordHash !== undefined) await storePassword(work, user, passwordHash);
   });

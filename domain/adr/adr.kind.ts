@@ -5,7 +5,7 @@ import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { integrityOf } from '../signatures/signatures.hash.ts';
 import type { SignedKind } from '../signatures/signatures.types.ts';
 import { adrText } from './adr.list.ts';
-import { type AdrRow, adrLists, adrTexts, referenceNumber } from './adr.types.ts';
+import { type AdrRow, adrLists, adrRights, adrTexts, referenceNumber } from './adr.types.ts';
 
 /** The columns that say what a decision says: what is signed, copied and compared. */
 const contentColumns = ['title', ...adrTexts, ...adrLists] as const;
@@ -20,7 +20,7 @@ export const adrKind: SignedKind<AdrRow> = {
   entity: 'architecture decision',
   table: 'adrs',
   page: '/adr',
-  rights: { view: 'adr.view', manage: 'adr.manage', sign: 'adr.sign' },
+  rights: adrRights,
   nameOf: ({ number, title }) => `${referenceNumber(number)} ${title}`,
   // links to cards stand outside: they move with merges, and others link their cards to a decision later
   contentOf: (row) => ({

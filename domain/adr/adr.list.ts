@@ -8,7 +8,7 @@ import { itemsOf, runList } from '../lists/lists.run.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
-import { type AdrStatus, adrLists, adrTexts } from './adr.types.ts';
+import { type AdrStatus, adrLists, adrRights, adrTexts } from './adr.types.ts';
 
 const reference = `('ADR-' || lpad(a.number::text, greatest(3, length(a.number::text)), '0'))`;
 
@@ -42,7 +42,7 @@ function adrList(ctx: Ctx, whole: boolean): ListSpec {
       ...Object.fromEntries(texts.map((name) => [name, `a.${name}`])),
       created_by: 'a.created_by',
       creator_name: 'u.display_name',
-      ...signatureMembers('a'),
+      ...signatureMembers('a', adrRights),
       ...(whole ? { rejection: rejectionMember('a') } : {}),
       revision_number: 'a.revision_number',
       parent_id: 'a.parent_id',

@@ -1,4 +1,6 @@
-import type { SignedRow } from '../signatures/signatures.types.ts';
+import type { SignedKind, SignedRow } from '../signatures/signatures.types.ts';
+
+export const adrRights: SignedKind['rights'] = { view: 'adr.view', manage: 'adr.manage', sign: 'adr.sign' };
 
 /** The texts of a decision, in Markdown, in the order in which a reader wants them. */
 export const adrTexts = [

@@ -3,61 +3,103 @@ import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { soawKind } from '../soaw/soaw.kind.ts';
 import { pendingIds } from './signatures.rules.ts';
-import { askAbout, settleAsked } from './signatures.todos.ts';
+import { type Abilities, abilitiesOf } from './signatures.signatories.ts';
+import { type Asked, askAbout, askedAbout, settleAsked } from './signatures.todos.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
 /** Every kind of documents that people sign. */
 const kinds: readonly SignedKind[] = [adrKind, soawKind] as unknown as SignedKind[];
 
 /**
- * Follows accounts that were closed, opened again or deleted, inside the same command: documents that wait for the
- * signature of somebody who is gone would wait for ever, so whoever answers for them is asked to see to it.
+ * Follows accounts that were closed, opened again, deleted or given another role, inside the same command: documents that
+ * wait for the signature of somebody who can no longer give it would wait for ever, so whoever answers for them is asked
+ * to see to it.
  */
 export async function followSignatories(work: Work, ctx: Ctx, userIds: readonly string[]): Promise<void> {
+  if (userIds.length === 0) return;
   for (const kind of kinds) {
     const { rows } = await work.sql.raw(
       `select to_jsonb(t) as row from ${kind.table} t
-       where t.status = 'in_review' and t.id in (
-         select a.id from unnest(?::text[]) u (id) join ${kind.table} a
-         on a.signatories @> jsonb_build_array(jsonb_build_object('user_id', u.id, 'status', 'pending')))
+       where t.status = 'in_review' and (t.created_by = any(?::uuid[]) or exists (
+         select from jsonb_array_elements(t.signatories) s where (s.value ->> 'user_id')::uuid = any(?::uuid[])))
        order by t.id for no key update`,
-      [userIds] as never,
+      [userIds, userIds] as never,
     );
-    for (const { row } of rows as { row: SignedRow }[]) await followGone(work, ctx, kind, row);
+    await follow(
+      work,
+      ctx,
+      kind,
+      rows.map(({ row }: { row: SignedRow }) => row),
+    );
   }
 }
 
-/** Asks somebody to see to those who are to sign a document and are gone, or takes that back where nobody is. */
+/** The same for everybody who has the role, where what it lets them do has changed. */
+export async function followSignatoriesOf(work: Work, ctx: Ctx, role: string): Promise<void> {
+  await followSignatories(work, ctx, await work.sql('users').where({ role }).pluck('id'));
+}
+
+/** The same for one document whose signatories were changed. */
 export async function followGone<Row extends SignedRow>(
   work: Work,
   ctx: Ctx,
   kind: SignedKind<Row>,
   row: Row,
 ): Promise<void> {
-  const waitedFor = row.status === 'in_review' ? pendingIds(row.signatories) : [];
-  const signatories = row.signatories.map(({ user_id }) => user_id);
-  const present = new Set<string>(
-    await work
-      .sql('users')
-      .whereIn('id', [...signatories, ...(row.created_by === null ? [] : [row.created_by])])
-      .where({ is_active: true })
-      .pluck('id'),
-  );
-  if (waitedFor.every((id) => present.has(id))) {
-    await settleAsked(work, kind, row.id, 'signatory_gone', { how: 'withdrawn' });
-    return;
-  }
-  await askAbout(work, kind, row, 'signatory_gone', keepersOf(row, present, ctx.caller.userId));
+  await follow(work, ctx, kind, [row]);
 }
 
-/** Who sees to a document: its author; where that one is gone as well, the others who sign it; else who acts. */
+/** Brings what people are asked about documents in step with what they can do; locked, and few queries for many. */
+async function follow<Row extends SignedRow>(
+  work: Work,
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  rows: readonly Row[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const people = new Set(
+    rows.flatMap(({ created_by, signatories }) => [
+      ...(created_by === null ? [] : [created_by]),
+      ...signatories.map(({ user_id }) => user_id),
+    ]),
+  );
+  const abilities = await abilitiesOf(work.sql, kind.rights, [...people]);
+  const asked = await askedAbout(
+    work,
+    kind,
+    rows.map(({ id }) => id),
+  );
+  for (const row of rows) {
+    const waitedFor = row.status === 'in_review' ? pendingIds(row.signatories) : [];
+    const able = waitedFor.filter((id) => abilities.get(id)?.sign);
+    const keepers = able.length < waitedFor.length ? keepersOf(row, abilities, ctx.caller.userId) : [];
+    const bring = async (what: Asked, wanted: readonly string[]) => {
+      const now = asked(what, row.id);
+      for (const of of now) {
+        if (!wanted.includes(of)) await settleAsked(work, kind, row.id, what, { of, how: 'withdrawn' });
+      }
+      await askAbout(
+        work,
+        kind,
+        row,
+        what,
+        wanted.filter((id) => !now.includes(id)),
+      );
+    };
+    await bring('signature', able);
+    await bring('signatory_gone', keepers);
+  }
+}
+
+/** Who sees to a document: its author; where that one cannot, the others who sign it; else who acts. */
 function keepersOf(
   { created_by, signatories }: SignedRow,
-  present: ReadonlySet<string>,
+  abilities: Abilities,
   actor: string | null,
 ): string[] {
-  if (created_by !== null && present.has(created_by)) return [created_by];
-  const others = signatories.map(({ user_id }) => user_id).filter((id) => present.has(id));
+  const able = (id: string) => abilities.get(id)?.manage === true;
+  if (created_by !== null && able(created_by)) return [created_by];
+  const others = signatories.map(({ user_id }) => user_id).filter(able);
   if (others.length > 0) return others;
   return actor === null ? [] : [actor];
 }

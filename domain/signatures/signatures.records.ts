@@ -68,14 +68,22 @@ export async function storeRecord<Row extends SignedRow>(
 }
 
 /** What a document's text says of its signatures, as SQL members over the alias of its table. */
-export function signatureMembers(alias: string): Record<string, string> {
+export function signatureMembers(
+  alias: string,
+  { view, sign }: SignedKind['rights'],
+): Record<string, string> {
   return {
     signatories: `(select coalesce(json_agg(json_build_object('user_id', s.item ->> 'user_id',
-        'display_name', coalesce(u.display_name, ''), 'email', coalesce(u.email, ''), 'is_active', coalesce(u.is_active, false), 'status', s.item ->> 'status',
+        'display_name', coalesce(u.display_name, ''), 'email', coalesce(u.email, ''),
+        'is_active', coalesce(u.is_active, false),
+        'can_sign', coalesce(u.is_active and not r.is_archived and (coalesce((r.permissions ->> '*')::boolean, false)
+          or (r.permissions @> '{"${view}": true, "${sign}": true}')), false),
+        'status', s.item ->> 'status',
         'signed_at', utc((s.item ->> 'signed_at')::timestamptz), 'content_hash', s.item ->> 'content_hash')
         order by s.place), '[]')
       from jsonb_array_elements(${alias}.signatories) with ordinality s (item, place)
-      left join users u on u.id = (s.item ->> 'user_id')::uuid)`,
+      left join users u on u.id = (s.item ->> 'user_id')::uuid
+      left join roles r on r.key = u.role)`,
     signed_at: `utc(${alias}.signed_at)`,
   };
 }

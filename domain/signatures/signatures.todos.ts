@@ -2,14 +2,14 @@ import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.s
 import type { Work } from '../command.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
-/** What people are asked to do about a document in review: to sign it, or to see to somebody who no longer can. */
+/** What people are asked to do about a document in review: to sign it, or to see to somebody who no longer can sign. */
 export type Asked = 'signature' | 'signatory_gone';
 
 const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: Asked): string => `${key}_${asked}`;
 
 const said: Record<Asked, (name: string) => string> = {
   signature: (name) => `Sign ${name}`,
-  signatory_gone: (name) => `Somebody who was to sign ${name} is gone: ask somebody else, or recall it`,
+  signatory_gone: (name) => `Somebody who was to sign ${name} no longer can: ask somebody else, or recall it`,
 };
 
 /** Asks people something about a document; who is asked already is not asked twice. */
@@ -30,6 +30,25 @@ export async function askAbout<Row extends SignedRow>(
       link: `${kind.page}/${row.id}`,
     });
   }
+}
+
+/** Of whom something is asked about documents at present. */
+export async function askedAbout(
+  { sql }: Work,
+  kind: Pick<SignedKind, 'key'>,
+  ids: readonly string[],
+): Promise<(asked: Asked, id: string) => string[]> {
+  const { rows } = await sql.raw(
+    `select topic, subject_id, assigned_to from todos
+     where is_system and status <> 'done' and topic = any(?::text[]) and subject_id = any(?::uuid[]) and assigned_to is not null
+     order by id`,
+    [[topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')], ids] as never,
+  );
+  const of = (topic: string, id: string) =>
+    rows.flatMap((row: { topic: string; subject_id: string; assigned_to: string }) =>
+      row.topic === topic && row.subject_id === id ? [row.assigned_to] : [],
+    );
+  return (asked, id) => of(topicOf(kind, asked), id);
 }
 
 /** Ends what was asked about a document: of everybody, or of one. */

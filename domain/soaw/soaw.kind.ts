@@ -5,7 +5,7 @@ import { integrityOf } from '../signatures/signatures.hash.ts';
 import type { SignedKind } from '../signatures/signatures.types.ts';
 import { soawEvent } from './soaw.events.ts';
 import { soawText } from './soaw.list.ts';
-import type { SoawRow } from './soaw.types.ts';
+import { type SoawRow, soawRights } from './soaw.types.ts';
 
 /** The content of a statement as a revision takes it over. */
 export const copiedContent = (row: SoawRow): StoredRow => ({
@@ -26,7 +26,7 @@ export const soawKind: SignedKind<SoawRow> = {
   entity: 'statement of architecture work',
   table: 'soaws',
   page: '/soaw',
-  rights: { view: 'soaw.view', manage: 'soaw.manage', sign: 'soaw.sign' },
+  rights: soawRights,
   nameOf: ({ name }) => name,
   // the initiative stands outside: a merge gives it another id, and the statement outlives it
   contentOf: (row) => ({ revision_number: row.revision_number, ...signedContent(row) }),

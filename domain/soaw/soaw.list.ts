@@ -8,6 +8,7 @@ import { projection } from '../lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
 import type { SignedStatus } from '../signatures/signatures.types.ts';
+import { soawRights } from './soaw.types.ts';
 
 /** Statements over the alias `w`. */
 function soawList(ctx: Ctx): ListSpec {
@@ -47,7 +48,7 @@ function soawList(ctx: Ctx): ListSpec {
       updated_at: 'utc(w.updated_at)',
       revision_number: 'w.revision_number',
       parent_id: 'w.parent_id',
-      ...signatureMembers('w'),
+      ...signatureMembers('w', soawRights),
       rejection: rejectionMember('w'),
       content_hash: 'w.content_hash',
     },

@@ -1,4 +1,10 @@
-import type { SignedRow, SignedStatus } from '../signatures/signatures.types.ts';
+import type { SignedKind, SignedRow, SignedStatus } from '../signatures/signatures.types.ts';
+
+export const soawRights: SignedKind['rights'] = {
+  view: 'soaw.view',
+  manage: 'soaw.manage',
+  sign: 'soaw.sign',
+};
 
 /** The type of the cards that a statement may be about. */
 export const INITIATIVE = 'Initiative';

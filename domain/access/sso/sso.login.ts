@@ -2,6 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
+import { followSignatories } from '../../signatures/signatures.gone.ts';
 import type { TokenSubject } from '../access.login.ts';
 import { administratorLeft, lockAdministrators } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
@@ -48,7 +49,7 @@ export async function loginByProvider(
       });
       return reason!;
     }
-    const role = await followGroups(work, found, identity);
+    const role = await followGroups(work, ctx, found, identity);
     await sql('users')
       .where({ id: found.id })
       .update({ failed_login_attempts: 0, locked_until: null, last_login: sql.fn.now() });
@@ -143,10 +144,16 @@ async function refusalOf(sql: Sql, user: UserRow): Promise<Refusal | undefined> 
 }
 
 /** Gives the role that the groups give; the last administrator keeps his. @returns the role. */
-async function followGroups(work: Work, user: UserRow, { groups }: ProviderIdentity): Promise<string> {
+async function followGroups(
+  work: Work,
+  ctx: Ctx,
+  user: UserRow,
+  { groups }: ProviderIdentity,
+): Promise<string> {
   const role = await roleOfGroups(work.sql, groups);
   if (role === undefined || role === user.role) return user.role;
   if (isAdministrator(user) && !(await administratorLeft(work.sql, [user.id]))) return user.role;
   await updateUser(work, user, { role }, { revokes: true });
+  await followSignatories(work, ctx, [user.id]);
   return role;
 }

@@ -293,6 +293,61 @@ describe('signing', () => {
     );
   });
 
+  it('does not wait for ever for somebody whose role no longer lets him sign', async () => {
+    const rights = { 'adr.view': true, 'adr.manage': true, 'adr.sign': true };
+    await t.services.db('roles').insert({ key: 'signer', label: 'S', permissions: JSON.stringify(rights) });
+    await t.services.db.raw("select raise_topics(array['roles'])");
+    const signer = await t.as('signer');
+    const writer = await t.as('member', 'writer');
+    const { id } = await d.adr({}, writer);
+    await ok(writer.post(`${url}/${id}/request-signatures`, { user_ids: [signer.userId, admin.userId] }));
+    const role = (permissions: object) => ok(admin.patch('/api/v1/roles/signer', { permissions }));
+    const asked = (client: TestClient) =>
+      t.services
+        .db('todos')
+        .where({ subject_id: id, assigned_to: client.userId, status: 'open' })
+        .orderBy('id')
+        .pluck('topic');
+    const can = async () =>
+      (await ok(admin.get(`${url}/${id}`))).signatories.map((one: { can_sign: boolean }) => one.can_sign);
+    expect([await asked(signer), await asked(writer), await can()]).toEqual([
+      ['adr_signature'],
+      [],
+      [true, true],
+    ]);
+    await role({ ...rights, 'adr.sign': false });
+    for (const act of [
+      signer.post(`${url}/${id}/sign`),
+      signer.post(`${url}/${id}/reject`, { comment: 'No' }),
+    ]) {
+      const { status, body } = await act;
+      expect([status, body.code, body.permission]).toEqual([403, 'forbidden', 'adr.sign']);
+    }
+    const lost = [[], ['adr_signatory_gone'], [false, true]];
+    expect([await asked(signer), await asked(writer), await can()]).toEqual(lost);
+    // what changes nothing asks nobody anew
+    const since = await d.now();
+    await role({ ...rights, 'adr.sign': false, 'adr.delete': false });
+    expect(await d.told(since)).toEqual([]);
+    await role(rights);
+    expect([await asked(signer), await asked(writer)]).toEqual([['adr_signature'], []]);
+    await ok(admin.post('/api/v1/roles/signer/archive'));
+    expect([await asked(signer), await asked(writer)]).toEqual(lost.slice(0, 2));
+    await ok(admin.post('/api/v1/roles/signer/restore'));
+    expect([await asked(signer), await asked(writer)]).toEqual([['adr_signature'], []]);
+    await ok(admin.patch(`/api/v1/users/${signer.userId}`, { role: 'viewer' }));
+    expect([await asked(signer), await asked(writer), await can()]).toEqual(lost);
+    // an author who can no longer see to it leaves that to the others, and takes it back
+    const make = (role: string) =>
+      ok(admin.patch('/api/v1/users/bulk', { ids: [writer.userId], updates: { role } }));
+    await make('viewer');
+    expect([await asked(writer), await asked(admin)]).toEqual([[], ['adr_signature', 'adr_signatory_gone']]);
+    await make('member');
+    expect([await asked(writer), await asked(admin)]).toEqual([['adr_signatory_gone'], ['adr_signature']]);
+    await ok(admin.post(`${url}/${id}/recall-signatures`));
+    expect([await asked(writer), await asked(admin)]).toEqual([[], []]);
+  });
+
   it('is undone with its to-dos, and leaves what was signed alone', async () => {
     const { id } = await d.adr();
     await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
