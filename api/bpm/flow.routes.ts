@@ -147,8 +147,10 @@ export function registerProcessFlowRoutes(app: App): void {
     params: ProcessParams,
     query: schemas.CompareQuery,
     answers: { 200: { description: 'How they differ', schema: Type.Ref('ProcessFlowComparison#') } },
-    handler: async ({ ctx, params, query }) =>
-      await compareFlows(ctx, params.process_id, { base: query.base_id, other: query.other_id }),
+    handler: async ({ ctx, params, query, reply }) => {
+      const ids = { base: query.base_id, other: query.other_id };
+      return sendJson(reply, await compareFlows(ctx, params.process_id, ids));
+    },
   });
 
   operation(app, {

@@ -4,7 +4,8 @@ import {
   BpmnXml,
   bpmnExample,
   CustomFields,
-  ElementTypeName,
+  DifferenceCounts,
+  differenceMembers,
   LinkBody,
   linkedCards,
   modelElement,
@@ -110,30 +111,13 @@ export const DraftElementItemSchema = Type.Partial(Type.Object(draftElement), {
 });
 export const PlanBody = LinkBody;
 
-const named = { bpmn_element_id: Type.String(), element_type: ElementTypeName, name: Type.String() };
 const compared = Type.Object({ id: Uuid, revision: flow.revision, status: Status }, closed);
 export const ComparisonSchema = Type.Object(
   {
     base: compared,
     other: compared,
-    added: Type.Array(Type.Object(named, closed)),
-    removed: Type.Array(Type.Object(named, closed)),
-    changed: Type.Array(
-      Type.Object(
-        {
-          ...named,
-          changes: Type.Record(
-            Type.String(),
-            Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, closed),
-            {
-              description:
-                'By member of the element; what leads on from it and what it is linked to among them',
-            },
-          ),
-        },
-        closed,
-      ),
-    ),
+    counts: DifferenceCounts,
+    ...differenceMembers,
     unchanged: Type.Integer({ minimum: 0 }),
   },
   { $id: 'ProcessFlowComparison', ...closed },

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { elementTypes } from '../../domain/bpm/bpm.types.ts';
 import { modelLimits } from '../../domain/bpm/bpmn.guard.ts';
 import { MAX_THUMBNAIL } from '../../domain/bpm/bpmn.read.ts';
+import { MOST_NAMED } from '../../domain/bpm/elements.compare.ts';
 import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
 export const ProcessParams = Type.Object({ process_id: Uuid }, closed);
@@ -87,8 +88,35 @@ export const VersionItemSchema = Type.Partial(Type.Object(version), {
   ...closed,
 });
 
-const named = Type.Object(
-  { bpmn_element_id: Type.String(), element_type: ElementTypeName, name: Type.String() },
+const named = { bpmn_element_id: Type.String(), element_type: ElementTypeName, name: Type.String() };
+/** Elements by which two models differ. */
+export const differenceMembers = {
+  added: Type.Array(Type.Object(named, closed), {
+    maxItems: MOST_NAMED,
+    description: `The first ${MOST_NAMED} in the order of the document, as of each kind of difference; the counts tell how many there are`,
+  }),
+  removed: Type.Array(Type.Object(named, closed), { maxItems: MOST_NAMED }),
+  changed: Type.Array(
+    Type.Object(
+      {
+        ...named,
+        changes: Type.Record(
+          Type.String(),
+          Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, closed),
+          {
+            description:
+              'By member of the element; what leads on from it among them and, of flows, what it is linked to',
+          },
+        ),
+      },
+      closed,
+    ),
+    { maxItems: MOST_NAMED },
+  ),
+};
+/** How many elements differ. */
+export const DifferenceCounts = Type.Object(
+  { added: Count, removed: Count, changed: Count, unchanged: Count },
   closed,
 );
 const outcome = {
@@ -106,9 +134,10 @@ export const SavedDiagramSchema = Type.Object(
     element_count: Count,
     dry_run: Type.Boolean(),
     warnings: Warnings,
-    elements_added: Type.Array(named),
-    elements_removed: Type.Array(named),
-    elements_changed: Type.Array(named),
+    element_changes: DifferenceCounts,
+    elements_added: differenceMembers.added,
+    elements_removed: differenceMembers.removed,
+    elements_changed: differenceMembers.changed,
     ...outcome,
     relations_created: Count,
   },

@@ -1,13 +1,17 @@
 import { BpmnModdle, type ModdleElement } from 'bpmn-moddle';
 import type { JsonText } from '../lists/lists.types.ts';
+import type { ModelElement } from './bpm.types.ts';
 import { extractElements } from './bpmn.elements.ts';
 import { guardBpmn } from './bpmn.guard.ts';
 import { drawModel } from './svg/svg.draw.ts';
 
 /** What is taken from a model. */
 export interface ModelContent {
-  /** A list of `ModelElement`s: it is stored as it is, and goes from thread to thread sooner than objects do. */
-  elements: JsonText;
+  /**
+   * Lists of `ModelElement`s: they are stored as they are, and go from thread to thread sooner than objects do. In parts,
+   * since others are answered between one and the next.
+   */
+  elements: JsonText[];
   warnings: string[];
   picture: string | null;
 }
@@ -47,7 +51,7 @@ export async function readContent(text: string): Promise<{ content: ModelContent
     }
     return {
       content: {
-        elements: JSON.stringify(elements),
+        elements: inParts(elements),
         warnings: parsed.warnings,
         picture: drawModel(parsed.root),
       },
@@ -56,6 +60,14 @@ export async function readContent(text: string): Promise<{ content: ModelContent
     return refused('format', `cannot be taken: ${oneLine((error as Error).message)}`);
   }
 }
+
+/** Elements of one part. */
+const PART = 2_000;
+
+const inParts = (elements: readonly ModelElement[]): JsonText[] =>
+  Array.from({ length: Math.ceil(elements.length / PART) }, (_, n) =>
+    JSON.stringify(elements.slice(n * PART, (n + 1) * PART)),
+  );
 
 interface Parsed {
   root: ModdleElement;

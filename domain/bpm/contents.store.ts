@@ -1,6 +1,4 @@
 import type { Sql } from '../../platform/database.ts';
-import type { JsonText } from '../lists/lists.types.ts';
-import type { ModelElement } from './bpm.types.ts';
 import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
 
 /** Stores a model or picture; what is there already is only kept for longer. @returns its id. */
@@ -22,7 +20,8 @@ export async function storeContent(sql: Sql, content: PreparedContent | Prepared
       model?.picture ?? null,
     ] as never,
   );
-  if (rows[0].is_new && model) {
+  if (!rows[0].is_new || !model) return id;
+  for (const elements of model.elements) {
     await sql.raw(
       `insert into process_content_elements (content_id, bpmn_element_id, sequence_order, element_type, name,
          documentation, lane_name, pool_name, parent_element_id, is_automated, next_element_ids)
@@ -31,29 +30,10 @@ export async function storeContent(sql: Sql, content: PreparedContent | Prepared
        from jsonb_to_recordset(?::jsonb) as e(bpmn_element_id text, sequence_order int, element_type text, name text,
          documentation text, lane_name text, pool_name text, parent_element_id text, is_automated boolean,
          next_element_ids text[])`,
-      [id, model.elements],
+      [id, elements],
     );
   }
   return id;
-}
-
-/** The elements of a stored model, in the order of the document. */
-export async function elementsOf(sql: Sql, contentId: string): Promise<ModelElement[]> {
-  return await sql('process_content_elements')
-    .where({ content_id: contentId })
-    .orderBy('sequence_order')
-    .select(
-      'bpmn_element_id',
-      'element_type',
-      'name',
-      'documentation',
-      'lane_name',
-      'pool_name',
-      'parent_element_id',
-      'is_automated',
-      'sequence_order',
-      'next_element_ids',
-    );
 }
 
 /** Those of the elements that a stored model has. */
@@ -65,47 +45,6 @@ export async function elementsAmong(sql: Sql, contentId: string, ids: string[]):
       .whereIn('bpmn_element_id', ids)
       .pluck('bpmn_element_id'),
   );
-}
-
-/** How a stored model differs from the one before: lists of elements as JSON, by their order in the document. */
-export interface ModelDifferences {
-  element_count: number;
-  added: JsonText;
-  removed: JsonText;
-  changed: JsonText;
-}
-
-const told = (
-  alias: string,
-) => `coalesce(json_agg(json_build_object('bpmn_element_id', ${alias}.bpmn_element_id,
-    'element_type', ${alias}.element_type, 'name', ${alias}.name) order by ${alias}.sequence_order), '[]')::text`;
-/** What a model says of an element; its place in the document changes with every element before it. */
-const said = (alias: string) =>
-  ['element_type', 'name', 'documentation', 'lane_name', 'pool_name', 'parent_element_id', 'next_element_ids']
-    .map((column) => `${alias}.${column}`)
-    .join(', ');
-
-/**
- * Compares a stored model with the one before, in the database: tens of thousands of elements would keep others waiting
- * while they are read.
- * @param before null where there was none.
- */
-export async function compareModels(
-  sql: Sql,
-  before: string | null,
-  after: string,
-): Promise<ModelDifferences> {
-  const { rows } = await sql.raw(
-    `with o as materialized (select * from process_content_elements where content_id = ?),
-       n as materialized (select * from process_content_elements where content_id = ?)
-     select (select count(*)::int from n) as element_count,
-       (select ${told('n')} from n left join o using (bpmn_element_id) where o.content_id is null) as added,
-       (select ${told('o')} from o left join n using (bpmn_element_id) where n.content_id is null) as removed,
-       (select ${told('n')} from n join o using (bpmn_element_id)
-        where (${said('n')}) is distinct from (${said('o')})) as changed`,
-    [before, after] as never,
-  );
-  return rows[0];
 }
 
 /** Removes contents that nothing has shown for so many days. @returns how many went. */

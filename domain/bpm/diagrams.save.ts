@@ -8,16 +8,17 @@ import { lockProcess, rights } from './bpm.access.ts';
 import { diagramEvent } from './bpm.events.ts';
 import { BPM_TOPIC, type DiagramRow, type LinkTargets, type ProcessCard } from './bpm.types.ts';
 import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
-import { compareModels, elementsAmong, type ModelDifferences, storeContent } from './contents.store.ts';
+import { elementsAmong, storeContent } from './contents.store.ts';
 import { currentDiagram } from './diagrams.current.ts';
 import { diagramText } from './diagrams.queries.ts';
+import { compareModels, type ElementDifferences } from './elements.compare.ts';
 import { type LinkOutcome, liveLinks, saveLinks } from './links.save.ts';
 
 /** What a save has done. */
 interface SavedDiagram {
   id: string;
   version: number;
-  differences: ModelDifferences;
+  differences: ElementDifferences;
   outcome: LinkOutcome;
 }
 
@@ -40,12 +41,13 @@ export async function saveDiagram(ctx: Ctx, processId: string, input: SaveInput)
     const content_id = await storeContent(work.sql, input.model);
     const thumbnail_id = input.thumbnail && (await storeContent(work.sql, input.thumbnail));
     const saved = await saveWithin(work, ctx, process, { content_id, thumbnail_id });
-    const { element_count, added, removed, changed } = saved.differences;
+    const { element_count, counts, added, removed, changed } = saved.differences;
     const plain = JSON.stringify({
       id: input.dryRun ? null : saved.id,
       process_id: process.id,
       version: saved.version,
       element_count,
+      element_changes: counts,
       dry_run: input.dryRun,
       warnings: input.model.warnings,
       ...saved.outcome,

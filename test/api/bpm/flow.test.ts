@@ -194,8 +194,8 @@ describe('a flow', () => {
 
   it('is compared, element by element, with what it plans', async () => {
     const [process, crm] = [await card(), await card('Application')];
-    const base = await draft(process, chain({ a: 'A', b: 'B' }));
-    const other = await draft(process, chain({ b: 'B2', c: 'C' }));
+    const base = await draft(process, chain({ a: 'A', b: 'B', z: 'Z' }));
+    const other = await draft(process, chain({ b: 'B2', c: 'C', z: 'Z' }));
     await plan(process, other.id, 'b', { application_id: crm });
     const { body } = await viewer.get(`${of(process)}/flow/compare?base_id=${base.id}&other_id=${other.id}`);
     expect(body).toMatchObject({
@@ -208,13 +208,19 @@ describe('a flow', () => {
           bpmn_element_id: 'b',
           changes: {
             name: { old: 'B', new: 'B2' },
-            next_element_ids: { old: [], new: ['c'] },
+            next_element_ids: { old: ['z'], new: ['c'] },
             application_id: { old: null, new: crm },
           },
         },
       ],
-      unchanged: 0,
+      counts: { added: 1, removed: 1, changed: 1, unchanged: 1 },
+      unchanged: 1,
     });
+    expect(Object.keys(body.changed[0].changes).sort()).toEqual([
+      'application_id',
+      'name',
+      'next_element_ids',
+    ]);
     const stranger = (await draft(await card())).id;
     expect(
       await refusal(viewer.get(`${of(process)}/flow/compare?base_id=${base.id}&other_id=${stranger}`)),

@@ -9,7 +9,7 @@ import { chain, definitions, rich } from '../../api/bpm/models.ts';
 
 const read = async (text: string) => {
   const model = await readModelText(text, 'bpmn_xml');
-  return { ...model, elements: JSON.parse(model.elements) as ModelElement[] };
+  return { ...model, elements: model.elements.flatMap((part): ModelElement[] => JSON.parse(part)) };
 };
 const refusal = async (model: Promise<unknown>): Promise<string> =>
   await model.then(
@@ -134,7 +134,7 @@ describe('a model', () => {
       [Buffer.from(`\ufeff${text}`), 'utf-8'],
     ] as const) {
       const model = await readModelFile(bytes, 'file');
-      expect(JSON.parse(model.elements)[0].name).toBe('Prüfen');
+      expect(JSON.parse(model.elements[0]!)[0].name).toBe('Prüfen');
       expect(model.encoding).toBe(encoding);
       expect(model.original ?? Buffer.from(model.text)).toEqual(bytes);
     }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LinkTargets } from '../../../domain/bpm/bpm.types.ts';
-import { compareElements } from '../../../domain/bpm/elements.compare.ts';
 import { linkedCards, type MadeRelation, pairKey, planRelations } from '../../../domain/bpm/links.plan.ts';
 
 const to = (application_id: string | null, data_object_id: string | null = null): LinkTargets => ({
@@ -62,35 +61,5 @@ describe('relations that follow from links', () => {
       }),
       { numRuns: 200 },
     );
-  });
-});
-
-it('versions are compared element by element', () => {
-  const element = (bpmn_element_id: string, name: string, sequence_order = 0) => ({
-    bpmn_element_id,
-    element_type: 'task' as const,
-    name,
-    documentation: null,
-    lane_name: null,
-    pool_name: null,
-    parent_element_id: null,
-    is_automated: false,
-    sequence_order,
-    next_element_ids: [],
-  });
-  const before = [element('a', 'A'), element('b', 'B'), element('c', 'C', 2)];
-  const after = [element('n', 'New'), element('c', 'C', 5), { ...element('b', 'B2'), application_id: 'crm' }];
-  expect(compareElements(before, after)).toEqual({
-    added: [{ bpmn_element_id: 'n', element_type: 'task', name: 'New' }],
-    removed: [{ bpmn_element_id: 'a', element_type: 'task', name: 'A' }],
-    changed: [
-      {
-        bpmn_element_id: 'b',
-        element_type: 'task',
-        name: 'B2',
-        changes: { name: { old: 'B', new: 'B2' }, application_id: { old: null, new: 'crm' } },
-      },
-    ],
-    unchanged: 1,
   });
 });
