@@ -20,8 +20,9 @@ import {
   TextRun,
   WidthType,
 } from 'docx';
+import { columnShares } from './paper.columns.ts';
 import { blocksOf } from './paper.parts.ts';
-import type { Block, Cell, Inline, Paper } from './paper.types.ts';
+import type { Align, Block, Cell, Inline, Paper } from './paper.types.ts';
 
 const HEADINGS = [
   HeadingLevel.HEADING_1,
@@ -34,12 +35,23 @@ const HEADINGS = [
 /** Twentieths of a point: A4 less its margins. */
 const WIDTH = 9_070;
 const COLOR = { text: '1f2933', head: '1c3d5a', faint: '616e7c', line: 'cbd2d9', fill: 'eef2f6' };
+/** Half points of the texts in tables of many columns. */
+const SMALL = 15;
+const ALIGNMENTS = {
+  left: AlignmentType.LEFT,
+  center: AlignmentType.CENTER,
+  right: AlignmentType.RIGHT,
+} as const;
 /** The deepest level of lists that Word numbers. */
 const LEVELS = 9;
 
 /** The document as an Office Open XML file (DOCX). */
 export async function paperDocx(paper: Paper): Promise<Buffer> {
   const lists = numbering();
+  const deepest = {
+    run: { size: 22, bold: true, color: COLOR.head },
+    paragraph: { spacing: { before: 180, after: 60 }, keepNext: true },
+  };
   const body: (Paragraph | Table)[] = [
     new Paragraph({
       children: [new TextRun({ text: paper.kind, color: COLOR.faint, allCaps: true, size: 18 })],
@@ -51,7 +63,7 @@ export async function paperDocx(paper: Paper): Promise<Buffer> {
     table(
       null,
       paper.facts.map(([label, value]) => [[{ text: label, bold: true }], [{ text: value }]]),
-      [2_270, 6_800],
+      { widths: [2_270, 6_800] },
     ),
     ...blocksOf(paper.parts).flatMap((block) => blockOf(block, lists, 0)),
     ...signaturesOf(paper),
@@ -83,9 +95,11 @@ export async function paperDocx(paper: Paper): Promise<Buffer> {
           paragraph: { spacing: { before: 220, after: 80 }, keepNext: true },
         },
         heading4: {
-          run: { size: 22, bold: true, italics: true },
+          run: { size: 22, bold: true, italics: true, color: COLOR.head },
           paragraph: { spacing: { before: 200, after: 80 }, keepNext: true },
         },
+        heading5: deepest,
+        heading6: deepest,
       },
     },
     numbering: { config: lists.config },
@@ -188,7 +202,10 @@ function blockOf(
         }),
       ];
     case 'table':
-      return [table(block.header, block.rows), new Paragraph({ children: [], spacing: { after: 60 } })];
+      return [
+        table(block.header, block.rows, { align: block.align }),
+        new Paragraph({ children: [], spacing: { after: 60 } }),
+      ];
     case 'list': {
       const level = Math.min(depth, LEVELS - 1);
       const reference = block.ordered ? lists.next(block.start) : undefined;
@@ -204,9 +221,17 @@ function blockOf(
   }
 }
 
-function table(header: Cell[] | null, rows: Cell[][], widths?: number[]): Table {
-  const columns = Math.max(1, header?.length ?? 0, ...rows.map((row) => row.length));
-  const width = (n: number) => widths?.[n] ?? Math.floor(WIDTH / columns);
+/** @param options.widths of columns that are known beforehand; the first of them names what stands in the others. */
+function table(
+  header: Cell[] | null,
+  rows: Cell[][],
+  { widths, align }: { widths?: number[]; align?: Align[] | undefined } = {},
+): Table {
+  const shares = columnShares(header, rows);
+  const columns = shares.length;
+  const width = (n: number) => widths?.[n] ?? Math.floor(WIDTH * shares[n]!);
+  const small = columns > 6;
+  const side = small ? 50 : 100;
   const line = { style: BorderStyle.SINGLE, size: 4, color: COLOR.line };
   const rowOf = (cells: Cell[], head: boolean) =>
     new TableRow({
@@ -216,9 +241,15 @@ function table(header: Cell[] | null, rows: Cell[][], widths?: number[]): Table 
         const inlines = (cells[n] ?? []).map((inline) => (head ? { ...inline, bold: true } : inline));
         return new TableCell({
           width: { size: width(n), type: WidthType.DXA },
-          margins: { top: 60, bottom: 60, left: 100, right: 100 },
+          margins: { top: 60, bottom: 60, left: side, right: side },
           ...(head || (widths && n === 0) ? { shading: { type: ShadingType.CLEAR, fill: COLOR.fill } } : {}),
-          children: [new Paragraph({ children: runsOf(inlines), spacing: { after: 0 } })],
+          children: [
+            new Paragraph({
+              children: runsOf(inlines, small ? SMALL : undefined),
+              spacing: { after: 0 },
+              ...(align?.[n] ? { alignment: ALIGNMENTS[align[n]] } : {}),
+            }),
+          ],
         });
       }),
     });
@@ -247,11 +278,12 @@ function signaturesOf({ signatures }: Paper): (Paragraph | Table)[] {
   ]);
   return [
     new Paragraph({ text: 'Signatures', heading: HeadingLevel.HEADING_1 }),
-    table(head, rows, [2_500, 2_170, 4_400]),
+    table(head, rows, { widths: [2_500, 2_170, 4_400] }),
   ];
 }
 
-function runsOf(inlines: Inline[]): ParagraphChild[] {
+/** @param size in half points, where it is not that of the document. */
+function runsOf(inlines: Inline[], size?: number): ParagraphChild[] {
   return inlines.flatMap<ParagraphChild>(
     ({ text, link, code, bold, italics, strike, underline, subscript, superscript }) => {
       const style = {
@@ -262,7 +294,8 @@ function runsOf(inlines: Inline[]): ParagraphChild[] {
         ...(superscript ? { superScript: true } : {}),
         ...(underline || link ? { underline: {} } : {}),
         ...(link ? { color: '1d5fa8' } : {}),
-        ...(code ? { font: 'Consolas', size: 19 } : {}),
+        ...(size === undefined ? {} : { size }),
+        ...(code ? { font: 'Consolas', size: size ?? 19 } : {}),
       };
       const runs = linesOf(text, style);
       return link ? [new ExternalHyperlink({ link, children: runs })] : runs;

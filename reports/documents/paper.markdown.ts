@@ -58,7 +58,14 @@ function blocksOf(tokens: Token[], level: number, depth: number): Block[] {
       case 'table': {
         const table = token as Tokens.Table;
         const cells = (row: Tokens.TableCell[]) => row.map((cell) => inlinesOf(cell.tokens));
-        return [{ kind: 'table', header: cells(table.header), rows: table.rows.map(cells) }];
+        return [
+          {
+            kind: 'table',
+            header: cells(table.header),
+            rows: table.rows.map(cells),
+            ...(table.align.some((align) => align !== null) ? { align: table.align } : {}),
+          },
+        ];
       }
       case 'hr':
         return [{ kind: 'rule' }];

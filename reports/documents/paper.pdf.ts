@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
+import { columnShares } from './paper.columns.ts';
 import { blocksOf } from './paper.parts.ts';
-import type { Block, Cell, Inline, Paper } from './paper.types.ts';
+import type { Align, Block, Cell, Inline, Paper } from './paper.types.ts';
 
 /**
  * What is used of pdfmake. Its own declarations bring those of browsers along, which change what the types of this
@@ -21,11 +22,20 @@ type Margin = [left: number, top: number, right: number, bottom: number];
 const COLOR = { text: '#1f2933', head: '#1c3d5a', faint: '#616e7c', line: '#cbd2d9', fill: '#eef2f6' };
 const SIZES = [15, 13, 11.5, 11, 10.5, 10.5];
 
+/** One of the fonts that every reader of PDF has; it has no letters but those of Latin-1. */
+const COURIER = {
+  normal: 'Courier',
+  bold: 'Courier-Bold',
+  italics: 'Courier-Oblique',
+  bolditalics: 'Courier-BoldOblique',
+};
+const fontOfCode = (text: string) => (/^[\n\t\x20-\x7e\xa0-\xff]*$/.test(text) ? { font: 'Courier' } : {});
+
 /** The document as PDF, in the package's own fonts; nothing is loaded from anywhere else. */
 export async function paperPdf(paper: Paper): Promise<Buffer> {
   const pdfmake: PdfMaker = load('pdfmake');
   const fonts: { Roboto: Record<string, string> } = load('pdfmake/fonts/Roboto.js');
-  pdfmake.setFonts(fonts);
+  pdfmake.setFonts({ ...fonts, Courier: COURIER });
   pdfmake.setLocalAccessPolicy((path) => Object.values(fonts.Roboto).includes(path));
   pdfmake.setUrlAccessPolicy(() => false);
   const at = new Date(paper.written);
@@ -56,7 +66,7 @@ export async function paperPdf(paper: Paper): Promise<Buffer> {
       table(
         null,
         paper.facts.map(([label, value]) => [[{ text: label, bold: true }], [{ text: value }]]),
-        [105, '*'],
+        { widths: [105, '*'] },
       ),
       ...blocksOf(paper.parts).map(blockOf),
       ...signaturesOf(paper),
@@ -88,7 +98,10 @@ function blockOf(block: Block): Content {
       return { text: textOf(block.inlines), margin: [0, 0, 0, 6] };
     case 'code':
       return {
-        table: { widths: ['*'], body: [[{ text: block.text, fontSize: 9, preserveLeadingSpaces: true }]] },
+        table: {
+          widths: ['*'],
+          body: [[{ text: block.text, fontSize: 9, preserveLeadingSpaces: true, ...fontOfCode(block.text) }]],
+        },
         layout: {
           defaultBorder: false,
           fillColor: () => COLOR.fill,
@@ -123,17 +136,27 @@ function blockOf(block: Block): Content {
       return block.ordered ? { ol: items, start: block.start, margin } : { ul: items, margin };
     }
     case 'table':
-      return table(block.header, block.rows);
+      return table(block.header, block.rows, { align: block.align });
   }
 }
 
-function table(header: Cell[] | null, rows: Cell[][], widths?: (number | string)[]): Content {
-  const columns = Math.max(1, header?.length ?? 0, ...rows.map((row) => row.length));
+/** @param options.widths of columns that are known beforehand; the first of them names what stands in the others. */
+function table(
+  header: Cell[] | null,
+  rows: Cell[][],
+  { widths, align }: { widths?: (number | string)[]; align?: Align[] | undefined } = {},
+): Content {
+  const shares = columnShares(header, rows);
+  const columns = shares.length;
+  // characters that have room in the whole width, which is less where there are more edges
+  const room = columns > 6 ? 90 : 80;
+  const longest = (n: number) => Math.max(3, Math.floor(widths ? room / columns : room * shares[n]!));
   const rowOf = (cells: Cell[], head: boolean): Content[] =>
     Array.from({ length: columns }, (_, n) => {
       const inlines = (cells[n] ?? []).map((inline) => (head ? { ...inline, bold: true } : inline));
       return {
-        text: textOf(inlines, columns),
+        text: textOf(inlines, longest(n)),
+        ...(align?.[n] ? { alignment: align[n] } : {}),
         fontSize: columns > 6 ? 7.5 : 9.5,
         ...(head || (widths && n === 0) ? { fillColor: COLOR.fill } : {}),
       };
@@ -141,8 +164,10 @@ function table(header: Cell[] | null, rows: Cell[][], widths?: (number | string)
   return {
     table: {
       headerRows: header ? 1 : 0,
+      // nor does the first line of a table
+      keepWithHeaderRows: header ? 1 : 0,
       dontBreakRows: rows.every((row) => row.every((cell) => lengthOf(cell) < 1_500)),
-      widths: widths ?? Array.from({ length: columns }, () => '*'),
+      widths: widths ?? shares.map((share) => `${share * 100}%`),
       body: [...(header ? [rowOf(header, true)] : []), ...rows.map((row) => rowOf(row, false))],
     },
     layout: {
@@ -171,13 +196,12 @@ function signaturesOf({ signatures }: Paper): Content[] {
   ]);
   return [
     blockOf({ kind: 'heading', level: 1, inlines: [{ text: 'Signatures' }] }),
-    table(head, rows, [135, 115, '*']),
+    table(head, rows, { widths: [135, 115, '*'] }),
   ];
 }
 
-/** @param columns a word in narrow columns is broken where it is long, since it would run into the next one. */
-function textOf(inlines: Inline[], columns = 1): Content[] {
-  const longest = columns > 6 ? Math.max(3, Math.floor(66 / columns)) : Math.floor(80 / columns);
+/** @param longest characters from which on a word is broken, since it would run into the next column. */
+function textOf(inlines: Inline[], longest = 80): Content[] {
   return inlines.map(({ text, link, code, bold, italics, strike, underline, subscript, superscript }) => ({
     text: breakable(text, longest),
     ...(bold ? { bold } : {}),
@@ -186,7 +210,7 @@ function textOf(inlines: Inline[], columns = 1): Content[] {
     ...(underline || link ? { decoration: 'underline' } : {}),
     ...(subscript ? { sub: true } : {}),
     ...(superscript ? { sup: true } : {}),
-    ...(code ? { background: COLOR.fill } : {}),
+    ...(code ? { background: COLOR.fill, ...fontOfCode(text) } : {}),
     ...(link ? { link, color: '#1d5fa8' } : {}),
   }));
 }

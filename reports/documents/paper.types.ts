@@ -18,6 +18,9 @@ export interface Inline {
 /** A cell of a table. */
 export type Cell = Inline[];
 
+/** Where the texts of a column begin; null: where the language has it. */
+export type Align = 'left' | 'center' | 'right' | null;
+
 /** What a document is made of, whatever it was written in. */
 export type Block =
   | { kind: 'heading'; level: number; inlines: Inline[] }
@@ -25,7 +28,7 @@ export type Block =
   | { kind: 'list'; ordered: boolean; start: number; items: Block[][] }
   | { kind: 'quote'; blocks: Block[] }
   | { kind: 'code'; text: string }
-  | { kind: 'table'; header: Cell[] | null; rows: Cell[][] }
+  | { kind: 'table'; header: Cell[] | null; rows: Cell[][]; align?: Align[] }
   | { kind: 'rule' };
 
 /** A part of a document: a block, or a text that is made into blocks where the document is made. */

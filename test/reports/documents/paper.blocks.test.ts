@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { cleanHtml } from '../../../domain/soaw/soaw.html.ts';
+import { columnShares } from '../../../reports/documents/paper.columns.ts';
 import { htmlBlocks } from '../../../reports/documents/paper.html.ts';
 import { markdownBlocks } from '../../../reports/documents/paper.markdown.ts';
 
 describe('Markdown', () => {
+  it('tells where columns begin', () => {
+    expect(markdownBlocks('|a|b|c|\n|:-|:-:|-:|\n|1|2|3|')).toMatchObject([
+      { align: ['left', 'center', 'right'] },
+    ]);
+  });
+
   it('becomes blocks', () => {
     const text =
       '# One\n\nA **b** *c* ~~d~~ `e` [f](https://f.example) [g](javascript:x)\nh\n\n3. x\n   - y\n\n> z\n\n```\n<b>\n```\n\n|k|\n|-|\n|**l**|\n\n---\n';
@@ -103,6 +110,30 @@ describe('HTML', () => {
       '<table><tr><td>1<table><tr><td>2',
     ]) {
       expect(() => htmlBlocks(cleanHtml(html)), html).not.toThrow();
+    }
+  });
+});
+
+describe('the columns of a table', () => {
+  const cells = (...texts: string[]) => texts.map((text) => [{ text }]);
+  it('get room for what stands in them', () => {
+    const shares = columnShares(cells('Version', 'Description'), [
+      cells('0.1', 'A long sentence. '.repeat(20)),
+    ]);
+    // 7 characters and the edges, and 60
+    expect(shares).toEqual([9 / 69, 60 / 69]);
+  });
+
+  it('share all of the width, also where nothing stands, or a word without end', () => {
+    for (const rows of [
+      [],
+      [[]],
+      [cells('', 'x'.repeat(9_000), 'a b')],
+      [cells(...Array(40).fill('word'))],
+    ]) {
+      const shares = columnShares(null, rows);
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
+      expect(Math.min(...shares)).toBeGreaterThan(0);
     }
   });
 });
