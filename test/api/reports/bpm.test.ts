@@ -1,3 +1,4 @@
+// @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { meeting, readPicture } from '../../reports/charts/boxes.ts';
