@@ -57,6 +57,7 @@ import * as migration from './steps/0066-migration.ts';
 import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
 import * as itsmOneWay from './steps/0068-itsm-one-way.ts';
 import * as stakeholdersRole from './steps/0070-stakeholders-role.ts';
+import * as diagramShares from './steps/0074-diagram-shares.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -118,4 +119,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0067-itsm-reconciliation', up: itsmReconciliation.up },
   { name: '0068-itsm-one-way', up: itsmOneWay.up },
   { name: '0070-stakeholders-role', up: stakeholdersRole.up },
+  { name: '0074-diagram-shares', up: diagramShares.up },
 ];

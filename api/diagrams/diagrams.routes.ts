@@ -41,8 +41,8 @@ export function registerDiagramRoutes(app: App): void {
       favorites: flag('Only those that you have starred'),
       group_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those in the group' })),
       visibility: Type.Optional(
-        Type.Union([Type.Literal('public'), Type.Literal('private')], {
-          description: 'Only those that everybody sees, or your private ones',
+        Type.Union([Type.Literal('public'), Type.Literal('private'), Type.Literal('shared')], {
+          description: 'Only those that everybody sees, your private ones, or those that are shared',
         }),
       ),
     }),
@@ -88,7 +88,7 @@ export function registerDiagramRoutes(app: App): void {
     tag,
     summary: 'Change a diagram',
     description:
-      '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its maker changes `visibility`.',
+      '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its maker changes `visibility` and `shared_with`; `shared_with` of a private diagram shares it, an empty one ends that.',
     permission: 'diagrams.manage',
     params: Params,
     body: schemas.DiagramPatchBody,

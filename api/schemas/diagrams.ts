@@ -4,9 +4,15 @@ import { MAX_THUMBNAIL } from '../../domain/diagrams/thumbnail.check.ts';
 import { Color, closed, Nullable, Timestamp, Uuid } from './common.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
-const Visibility = Type.Union([Type.Literal('public'), Type.Literal('private')], {
-  description: '`private`: its maker alone sees it; it is not found by anybody else',
+const visibilities = [Type.Literal('public'), Type.Literal('private'), Type.Literal('shared')];
+const Visibility = Type.Union(visibilities, {
+  description:
+    '`private`: its maker alone sees it; `shared`: those in `shared_with` as well; it is not found by anybody else',
 });
+const SharedWith = Type.Array(
+  Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }, closed),
+  { maxItems: 100, description: 'Those who see it besides its maker; replaces the ones before' },
+);
 const Data = Type.Object(
   {
     xml: Type.Optional(
@@ -42,6 +48,7 @@ const members = {
   data: Type.Optional(Nullable(Data)),
   card_ids: Type.Optional(CardIds),
   visibility: Type.Optional(Visibility),
+  shared_with: Type.Optional(Nullable(SharedWith)),
 };
 export const DiagramCreateBody = Type.Object({ name: Name, ...members }, closed);
 export const DiagramPatchBody = Type.Object({ name: Type.Optional(Name), ...members }, closed);
@@ -53,7 +60,12 @@ const common = {
   description: Nullable(Type.String()),
   card_ids: Ids('Linked cards that you see'),
   group_ids: Ids('Groups that it is in'),
-  visibility: Type.Union([Type.Literal('public'), Type.Literal('private')]),
+  visibility: Type.Union(visibilities),
+  shared_with: Type.Array(
+    Type.Object({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }, closed),
+    { description: 'With whom it is shared; all of them for its maker, else you alone' },
+  ),
+  can_edit: Type.Boolean({ description: 'Whether you may change it' }),
   created_by: Nullable(Uuid),
   created_by_name: Nullable(Type.String()),
   is_favorite: Type.Boolean(),
@@ -135,6 +147,7 @@ export const GenerateBody = Type.Object(
           name: Type.Optional(Name),
           description: Type.Optional(Nullable(Type.String({ maxLength: 100_000 }))),
           visibility: Type.Optional(Visibility),
+          shared_with: Type.Optional(Nullable(SharedWith)),
         },
         { ...closed, description: 'Keeps it as a diagram; without a name it is called what it shows' },
       ),

@@ -70,11 +70,42 @@ export async function importView(
       ...(typeof thumbnail === 'string' ? { thumbnail } : {}),
     },
     card_ids: await knownCards(work, told.get('card_ids')),
-    visibility: told.get('visibility') === 'private' ? 'private' : 'public',
+    ...(await audienceOf(work, ctx, told)),
   };
   const group_ids = await groupsOf(work, told.get('groups'));
   await insertDiagram(work, ctx, input, { ...(isOwn ? { id } : {}), group_ids });
   return 'created';
+}
+
+/** Who sees it: those with whom it was shared are found by their addresses, and it stays private without any. */
+async function audienceOf(
+  { sql }: Work,
+  ctx: Ctx,
+  told: ReadonlyMap<string, unknown>,
+): Promise<Pick<DiagramInput, 'visibility' | 'shared_with'>> {
+  const visibility = told.get('visibility');
+  if (visibility !== 'private' && visibility !== 'shared') return { visibility: 'public' };
+  const shares = told.get('shared_with');
+  const editors = new Map(
+    (visibility === 'shared' && Array.isArray(shares) ? shares : [])
+      .filter(isObject)
+      .map(({ email, can_edit }) => [String(email).toLowerCase(), can_edit === true]),
+  );
+  const people: { id: string; email: string }[] = await sql('users')
+    .whereRaw('lower(email) = any(?::text[])', [[...editors.keys()]])
+    .where({ is_active: true })
+    .whereNot({ id: ctx.caller.userId })
+    .orderBy('id')
+    .limit(100)
+    .select('id', 'email');
+  if (people.length === 0) return { visibility: 'private' };
+  return {
+    visibility: 'shared',
+    shared_with: people.map(({ id, email }) => ({
+      user_id: id,
+      can_edit: editors.get(email.toLowerCase())!,
+    })),
+  };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

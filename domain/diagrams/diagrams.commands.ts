@@ -9,7 +9,8 @@ import type { JsonText } from '../lists/lists.types.ts';
 import { diagramEvent, diagramFavoriteEvent } from './diagrams.events.ts';
 import { removeLinks, replaceLinks } from './diagrams.links.ts';
 import { diagramText } from './diagrams.list.ts';
-import { lockDiagram, requireMaker } from './diagrams.load.ts';
+import { lockDiagram } from './diagrams.load.ts';
+import { checkedAudience, requireMaker } from './diagrams.shares.ts';
 import type { DiagramInput, DiagramRow } from './diagrams.types.ts';
 import { EMPTY_DRAWING } from './drawing.types.ts';
 import { checkDrawing, storeDrawing } from './drawings.store.ts';
@@ -35,14 +36,13 @@ export async function insertDiagram(
   input: DiagramInput,
   more: { id?: string; group_ids?: string[] } = {},
 ): Promise<DiagramRow> {
-  const me = ctx.caller.userId;
   const values = await checked(work, input, null);
   const row = (await insertRow(work.sql, 'diagrams', {
     ...values,
     group_ids: [],
     ...more,
-    created_by: me,
-    private_to: input.visibility === 'private' ? me : null,
+    created_by: ctx.caller.userId,
+    ...(await checkedAudience(work, ctx, input, null)),
   })) as DiagramRow;
   work.emit(diagramEvent(null, row));
   if (input.card_ids) await replaceLinks(work, ctx, row, input.card_ids);
@@ -58,13 +58,8 @@ export async function patchDiagram(ctx: Ctx, id: string, input: DiagramInput): P
   return await command(ctx, async (work) => {
     const before = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
-    const isPrivate = before.private_to !== null;
-    const values = await checked(work, input, before);
-    if (input.visibility !== undefined && (input.visibility === 'private') !== isPrivate) {
-      requireMaker(ctx, before);
-      values.private_to = isPrivate ? null : ctx.caller.userId;
-    }
-    const changed = differing(before, values);
+    const { private_to, shared_with } = await checkedAudience(work, ctx, input, before);
+    const changed = differing(before, { ...(await checked(work, input, before)), private_to, shared_with });
     let row = before;
     if (Object.keys(changed).length > 0) {
       row = (await updateRow(
@@ -85,6 +80,7 @@ export async function deleteDiagram(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'diagrams.manage');
   await command(ctx, async (work) => {
     const row = await lockDiagram(work.sql, ctx, id);
+    if (row.private_to !== null) requireMaker(ctx, row, 'deletes a diagram that he shares');
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
     await removeLinks(work, row);
     const stars = await work

@@ -1,12 +1,13 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import { requirePermission } from '../access/policy.ts';
+import { may, requirePermission } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { survivingCard, withMerged } from '../cards/merge/merge.redirect.ts';
 import type { Ctx } from '../context.ts';
 import { itemsOf, runList } from '../lists/lists.run.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { sharesOf, VISIBILITY } from './diagrams.shares.ts';
 import type { DiagramVisibility } from './diagrams.types.ts';
 import { visibleDiagrams } from './diagrams.visible.ts';
 import { followCards, isBehind } from './drawing.follow.ts';
@@ -33,6 +34,16 @@ function seen(ctx: Ctx, what: string, cards: string): Fragment {
 }
 const IDS = `coalesce(json_agg(distinct c.id), '[]')`;
 
+/** Whether the caller may change a diagram that he sees. */
+function editable(ctx: Ctx): Fragment {
+  const me = ctx.caller.userId;
+  return {
+    sql: `(?::boolean and (d.private_to is null or d.private_to = ?::uuid or d.shared_with
+      @> jsonb_build_array(jsonb_build_object('user_id', ?::text, 'can_edit', true))))`,
+    bindings: [may(ctx.caller, 'diagrams.manage'), me, me],
+  };
+}
+
 /** Diagrams over the aliases `d`, `w` of the drawing and `u` of the maker. */
 function diagramList(ctx: Ctx): ListSpec {
   return {
@@ -57,7 +68,9 @@ function diagramList(ctx: Ctx): ListSpec {
         from diagram_groups g where g.id = any(d.group_ids))`,
       thumbnail: 'd.thumbnail',
       card_count: seen(ctx, 'count(*)::int', `${LINKED} union ${DRAWN}`),
-      visibility: `case when d.private_to is null then 'public' else 'private' end`,
+      visibility: VISIBILITY,
+      shared_with: sharesOf(ctx),
+      can_edit: editable(ctx),
       created_by: 'd.created_by',
       created_by_name: 'u.display_name',
       is_favorite: {
@@ -85,8 +98,7 @@ export async function listDiagrams(ctx: Ctx, params: ListParams & DiagramFilter)
     where.push({ sql: 'd.group_ids @> array[?::uuid]', bindings: [params.group_id] });
   }
   if (params.visibility !== undefined) {
-    const isPrivate = params.visibility === 'private';
-    where.push({ sql: `d.private_to is ${isPrivate ? 'not ' : ''}null`, bindings: [] });
+    where.push({ sql: `(${VISIBILITY}) = ?`, bindings: [params.visibility] });
   }
   return await runList(ctx.db, diagramList(ctx), where, params, { owner: me });
 }

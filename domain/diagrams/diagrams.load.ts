@@ -3,15 +3,21 @@ import { EstateError, type FieldError, invalidFields, notFound } from '../../pla
 import { visibleCards } from '../cards/cards.visible.ts';
 import type { Ctx } from '../context.ts';
 import { lockRow } from '../events/stored-rows.ts';
+import { mayEdit } from './diagrams.shares.ts';
 import type { DiagramRow } from './diagrams.types.ts';
 
-/** A diagram that the caller sees, locked. @throws EstateError `not_found`. */
+/**
+ * A diagram that the caller sees and is about to change, locked.
+ * @throws EstateError `not_found`, `forbidden` for one that is shared for reading only.
+ */
 export async function lockDiagram(sql: Knex.Transaction, ctx: Ctx, id: string): Promise<DiagramRow> {
   const row = (await lockRow(sql, 'diagrams', { id: id.toLowerCase() })) as DiagramRow | undefined;
-  if (!row || (row.private_to !== null && row.private_to !== ctx.caller.userId)) {
-    throw notFound('diagram', id);
-  }
-  return row;
+  if (!row) throw notFound('diagram', id);
+  if (mayEdit(ctx, row)) return row;
+  if (!row.shared_with.some(({ user_id }) => user_id === ctx.caller.userId)) throw notFound('diagram', id);
+  throw new EstateError('forbidden', 'The diagram is shared for reading only.', {
+    extra: { permission: 'diagrams.manage' },
+  });
 }
 
 /** A card as a link's event names it. */
@@ -42,12 +48,4 @@ export async function holdCards(
   );
   if (faults.length > 0) throw invalidFields(faults);
   return ids.map((id) => found.get(id)!);
-}
-
-/** @throws EstateError `forbidden` for anybody but the maker. */
-export function requireMaker(ctx: Ctx, row: DiagramRow): void {
-  if (row.created_by === ctx.caller.userId) return;
-  throw new EstateError('forbidden', 'Only its maker decides who sees a diagram.', {
-    extra: { permission: 'diagrams.manage' },
-  });
 }

@@ -11,7 +11,17 @@ export interface DiagramRow extends StoredRow {
   settings: Record<string, unknown>;
   group_ids: string[];
   created_by: string | null;
+  /** Its maker, unless everybody sees it. */
   private_to: string | null;
+  /** Who sees it besides the maker; nobody where everybody does. */
+  shared_with: DiagramShare[];
+}
+
+/** Somebody with whom a private diagram is shared. */
+export interface DiagramShare {
+  user_id: string;
+  /** Absent in a request: only to be looked at. */
+  can_edit?: boolean;
 }
 
 /** A row of `diagram_cards` as JSON. */
@@ -22,8 +32,8 @@ export interface LinkRow extends StoredRow {
   user_id: string | null;
 }
 
-/** Who sees a diagram: everybody with `diagrams.view`, or its maker alone. */
-export type DiagramVisibility = 'public' | 'private';
+/** Who sees a diagram: everybody with `diagrams.view`, its maker alone, or the maker and those with whom it is shared. */
+export type DiagramVisibility = 'public' | 'private' | 'shared';
 
 export interface DiagramInput {
   name?: string;
@@ -33,4 +43,5 @@ export interface DiagramInput {
   /** Replaces the links. */
   card_ids?: string[] | null;
   visibility?: DiagramVisibility;
+  shared_with?: DiagramShare[] | null;
 }

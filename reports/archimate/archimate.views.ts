@@ -21,6 +21,7 @@ interface Drawn {
   card_ids: string[];
   group_ids: string[];
   visibility: string;
+  shared_with: { user_id: string; can_edit: boolean }[];
 }
 
 /** The diagrams that the caller sees; their drawings are read one by one, and not kept. */
@@ -48,6 +49,20 @@ async function read(ctx: Ctx, id: string): Promise<Drawn | undefined> {
   }
 }
 
+/** With whom a diagram is shared, by the addresses by which people are known everywhere. */
+async function byAddress(
+  ctx: Ctx,
+  shares: Drawn['shared_with'],
+): Promise<{ email: string; can_edit: boolean }[]> {
+  const editors = new Map(shares.map(({ user_id, can_edit }) => [user_id, can_edit]));
+  const people: { id: string; email: string }[] = await ctx
+    .db('users')
+    .whereIn('id', [...editors.keys()])
+    .orderByRaw('lower(email)')
+    .select('id', 'email');
+  return people.map(({ id, email }) => ({ email, can_edit: editors.get(id)! }));
+}
+
 export interface ViewSurroundings {
   /** The cards of the model. */
   ids: ReadonlySet<string>;
@@ -64,7 +79,7 @@ export async function viewXml(
 ): Promise<string> {
   const drawn = await read(ctx, id);
   if (!drawn) return '';
-  const { name, description, card_ids, group_ids, visibility } = drawn;
+  const { name, description, card_ids, group_ids, visibility, shared_with } = drawn;
   const { xml, thumbnail, ...settings } = drawn.data;
   const groups = await ctx
     .db('diagram_groups')
@@ -74,6 +89,7 @@ export async function viewXml(
   const properties = definitions.xml([
     ['id', id],
     ['visibility', visibility],
+    ['shared_with', shared_with.length > 0 ? await byAddress(ctx, shared_with) : null],
     ['card_ids', card_ids.length > 0 ? card_ids : null],
     ['groups', groups.length > 0 ? groups : null],
     ['settings', Object.keys(settings).length > 0 ? settings : null],

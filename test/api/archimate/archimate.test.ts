@@ -1,3 +1,4 @@
+// @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
@@ -98,6 +99,12 @@ describe('a model of this service', () => {
     });
     await from.admin.put(`/api/v1/diagrams/${diagram.id}/groups`, { group_ids: [group.id] });
     await made(from, '/diagrams', { name: 'Mine', visibility: 'private' });
+    const [sharer] = await Promise.all([from, to].map(({ t }) => t.as('member', 'sharer')));
+    await made(from, '/diagrams', {
+      name: 'Ours',
+      visibility: 'shared',
+      shared_with: [{ user_id: sharer!.userId, can_edit: true }],
+    });
 
     const first = await exported(from);
     expect(modelFaults(first)).toEqual([]);
@@ -110,13 +117,13 @@ describe('a model of this service', () => {
     const done = await imported(to, first);
     expect(done.report.filter(({ outcome }: { outcome: string }) => outcome === 'failed')).toEqual([]);
     expect(tried.job.counts).toEqual(done.job.counts);
-    expect(done.job.counts).toEqual({ total: 8, created: 8, updated: 0, unchanged: 0, failed: 0 });
+    expect(done.job.counts).toEqual({ total: 9, created: 9, updated: 0, unchanged: 0, failed: 0 });
     expect(await exported(to)).toBe(first);
     expect((await to.admin.get('/api/v1/diagram-groups')).body.items).toMatchObject([
       { name: 'Target', color: '#112233', sort_order: 4, diagram_count: 1 },
     ]);
     const again = await imported(to, first, '&mode=upsert');
-    expect(again.job.counts).toMatchObject({ created: 0, updated: 0, unchanged: 8, failed: 0 });
+    expect(again.job.counts).toMatchObject({ created: 0, updated: 0, unchanged: 9, failed: 0 });
 
     // the whole import is one batch, which can be rolled back
     const { batch_id } = await to.t.services.db('events').where({ job_id: done.job.id }).first('batch_id');

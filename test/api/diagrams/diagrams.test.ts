@@ -66,8 +66,8 @@ describe('a diagram', () => {
       is_favorite: false,
     });
     const read = await viewer.get(`${url}/${id}`);
-    expect(read.body).toEqual(first.body);
-    expect(read.headers.etag).toBe(first.headers.etag);
+    expect(read.body).toEqual({ ...first.body, can_edit: false });
+    expect((await admin.get(`${url}/${id}`)).headers.etag).toBe(first.headers.etag);
     const { items } = (await viewer.get(`${url}?search=landsc&card_id=${a}`)).body;
     expect(items).toMatchObject([{ id, card_count: 2, card_ids: [b], thumbnail: expect.any(String) }]);
     expect(items[0]).not.toHaveProperty('data');
@@ -177,6 +177,83 @@ describe('a diagram', () => {
       'forbidden',
     ]);
     expect((await admin.get(`${url}?mine=true&fields=id`)).body.items).not.toContainEqual({ id: mine.id });
+  });
+
+  it('that is shared is there for those whom its maker names, to look at or to change', async () => {
+    const since = await now();
+    const [reader, stranger] = [await t.as('member', 'reader'), await t.as('member', 'stranger')];
+    const a = await card();
+    const shared_with = [
+      { user_id: reader.userId.toUpperCase() },
+      { user_id: viewer.userId, can_edit: true },
+    ];
+    const ours = await diagram({ visibility: 'shared', shared_with, card_ids: [a] }, member);
+    const { id } = ours;
+    const at = `${url}/${id}`;
+    expect(ours).toMatchObject({ visibility: 'shared', can_edit: true });
+    expect(ours.shared_with.map(({ user_id, can_edit }: never) => [user_id, can_edit])).toEqual([
+      [reader.userId, false],
+      [viewer.userId, true],
+    ]);
+    const seen = (await reader.get(at)).body;
+    expect(seen).toMatchObject({ visibility: 'shared', can_edit: false });
+    expect(seen.shared_with).toMatchObject([{ user_id: reader.userId, display_name: 'reader' }]);
+    expect((await reader.get(`${url}?visibility=shared&fields=id,shared_with`)).body.items).toMatchObject([
+      { id, shared_with: [{ user_id: reader.userId }] },
+    ]);
+    expect((await stranger.get(`${url}?card_id=${a}`)).body.total).toBe(0);
+    expect(await refusal(stranger.get(at))).toEqual([404, 'not_found']);
+    expect(await refusal(stranger.patch(at, { name: 'Theirs' }))).toEqual([404, 'not_found']);
+    for (const act of [
+      reader.patch(at, { name: 'Theirs' }),
+      reader.delete(at),
+      reader.post(`${at}/cards`, { card_id: a }),
+      reader.put(`${at}/groups`, { group_ids: [] }),
+      // to be shared with gives nobody a permission
+      viewer.patch(at, { name: 'Theirs' }),
+    ]) {
+      expect(await refusal(act)).toEqual([403, 'forbidden']);
+    }
+    expect((await viewer.get(at)).body.can_edit).toBe(false);
+    expect((await reader.post(`${at}/favorite`)).status).toBe(201);
+    expect(
+      (await member.patch(at, { shared_with: [{ user_id: reader.userId, can_edit: true }] })).status,
+    ).toBe(200);
+    expect((await reader.patch(at, { name: 'Theirs', visibility: 'shared' })).body).toMatchObject({
+      name: 'Theirs',
+      can_edit: true,
+    });
+    for (const act of [
+      reader.patch(at, { visibility: 'public' }),
+      reader.patch(at, { shared_with: [] }),
+      reader.delete(at),
+    ]) {
+      expect(await refusal(act)).toEqual([403, 'forbidden']);
+    }
+    expect(await refusal(viewer.get(at))).toEqual([404, 'not_found']);
+    // others hear nothing of it
+    expect(await told(since, stranger)).toEqual([]);
+    expect(kinds(await told(since, member))).toContain('diagram.updated');
+    expect((await member.patch(at, { shared_with: [] })).body).toMatchObject({
+      visibility: 'private',
+      shared_with: [],
+    });
+    await undoLast();
+    expect((await reader.get(at)).status).toBe(200);
+    expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);
+    for (const [body, field] of [
+      [{ shared_with: [{ user_id: reader.userId }] }, 'shared_with'],
+      [{ visibility: 'shared' }, 'shared_with'],
+      [{ visibility: 'private', shared_with: [{ user_id: reader.userId }] }, 'shared_with'],
+      [{ visibility: 'shared', shared_with: [{ user_id: member.userId }] }, 'shared_with.0.user_id'],
+      [{ visibility: 'shared', shared_with: [{ user_id: randomUUID() }] }, 'shared_with.0.user_id'],
+      [
+        { visibility: 'shared', shared_with: [{ user_id: reader.userId }, { user_id: reader.userId }] },
+        'shared_with.1.user_id',
+      ],
+    ] as const) {
+      expect(await refusal(member.patch(at, body))).toEqual([422, 'validation_failed', field]);
+    }
   });
 
   it('takes a drawing back to the same answer, whatever its pages', async () => {

@@ -9,7 +9,11 @@ const draw: Act = async (hand) => {
     name: hand.name('Diagram'),
     ...(card ? { data: { xml: drawing(card.id!, 'A'), zoom: hand.below(5) } } : {}),
     ...(linked && hand.chance(0.6) ? { card_ids: [linked.id] } : {}),
-    visibility: hand.one(['public', 'public', 'private']),
+    ...hand.one<object>([
+      { visibility: 'public' },
+      { visibility: 'private' },
+      { visibility: 'shared', shared_with: [{ user_id: hand.people[1], can_edit: hand.chance(0.5) }] },
+    ]),
   });
 };
 const redraw: Act = async (hand) => {

@@ -1,0 +1,98 @@
+import { EstateError, type FieldError, invalidField, invalidFields } from '../../platform/errors.ts';
+import type { Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import { differing } from '../events/stored-rows.ts';
+import type { Fragment } from '../lists/lists.types.ts';
+import type { DiagramInput, DiagramRow, DiagramShare, DiagramVisibility } from './diagrams.types.ts';
+
+/** Who sees a diagram, over the alias `d`. */
+export const VISIBILITY = `case when d.private_to is null then 'public' when d.shared_with = '[]' then 'private' else 'shared' end`;
+
+export const visibilityOf = (row: Pick<DiagramRow, 'private_to' | 'shared_with'>): DiagramVisibility =>
+  row.private_to === null ? 'public' : row.shared_with.length === 0 ? 'private' : 'shared';
+
+/** Whether a diagram is shared with the caller, over the alias `d`. */
+export const sharedWithMe = (ctx: Ctx): Fragment => ({
+  sql: `d.shared_with @> jsonb_build_array(jsonb_build_object('user_id', ?::text))`,
+  bindings: [ctx.caller.userId],
+});
+
+/** With whom a diagram is shared, over the alias `d`, by name; only its maker sees the others. */
+export const sharesOf = (ctx: Ctx): Fragment => ({
+  sql: `(select coalesce(json_agg(json_build_object('user_id', p.id, 'display_name', p.display_name,
+      'can_edit', (s.value ->> 'can_edit')::boolean) order by lower(p.display_name), p.id), '[]')
+    from jsonb_array_elements(d.shared_with) s join users p on p.id = (s.value ->> 'user_id')::uuid
+    where d.private_to = ?::uuid or p.id = ?::uuid)`,
+  bindings: [ctx.caller.userId, ctx.caller.userId],
+});
+
+/** Whether the caller may change a diagram that he sees. */
+export const mayEdit = (
+  ctx: Ctx,
+  { private_to, shared_with }: Pick<DiagramRow, 'private_to' | 'shared_with'>,
+): boolean =>
+  private_to === null ||
+  private_to === ctx.caller.userId ||
+  shared_with.some(({ user_id, can_edit }) => user_id === ctx.caller.userId && can_edit);
+
+/** @throws EstateError `forbidden` for anybody but the maker. */
+export function requireMaker(ctx: Ctx, row: DiagramRow, what: string): void {
+  if (row.created_by === ctx.caller.userId) return;
+  throw new EstateError('forbidden', `Only its maker ${what}.`, {
+    extra: { permission: 'diagrams.manage' },
+  });
+}
+
+/**
+ * Who sees a diagram from now on. What is said of one of `visibility` and `shared_with` alone has to fit the other.
+ * @param before null for a new one, which its maker makes public unless he says otherwise.
+ * @throws EstateError `validation_failed`, `forbidden` for anybody but the maker where something would change.
+ */
+export async function checkedAudience(
+  work: Work,
+  ctx: Ctx,
+  { visibility, shared_with }: DiagramInput,
+  before: DiagramRow | null,
+): Promise<Pick<DiagramRow, 'private_to' | 'shared_with'>> {
+  const now = before ?? { private_to: null, shared_with: [] };
+  if (visibility === undefined && shared_with === undefined) return now;
+  const owner = before?.created_by ?? ctx.caller.userId;
+  const given = await checkedShares(work, shared_with ?? [], owner);
+  const named = shared_with === undefined ? now.shared_with : given;
+  // whoever shares, or ends that, need not say so twice
+  const isShared = now.private_to !== null && visibility === undefined;
+  const wanted = visibility ?? (isShared ? (named.length > 0 ? 'shared' : 'private') : 'public');
+  if (wanted !== 'shared' && given.length > 0) {
+    throw invalidField('shared_with', 'not_offered', `is nobody’s while the diagram is ${wanted}`);
+  }
+  if (wanted === 'shared' && named.length === 0) {
+    throw invalidField('shared_with', 'required', 'must name somebody');
+  }
+  const after = {
+    private_to: wanted === 'public' ? null : owner,
+    shared_with: wanted === 'shared' ? named : [],
+  };
+  const { private_to, shared_with: shared } = now;
+  if (before && Object.keys(differing({ private_to, shared_with: shared }, after)).length > 0) {
+    requireMaker(ctx, before, 'decides who sees a diagram');
+  }
+  return after;
+}
+
+async function checkedShares(
+  work: Work,
+  shares: readonly DiagramShare[],
+  owner: string | null,
+): Promise<DiagramShare[]> {
+  const ids = shares.map((share) => share.user_id.toLowerCase());
+  const active = new Set(await work.sql('users').whereIn('id', ids).where({ is_active: true }).pluck('id'));
+  const faults: FieldError[] = [];
+  for (const [n, id] of ids.entries()) {
+    const field = `shared_with.${n}.user_id`;
+    if (!active.has(id)) faults.push({ field, code: 'unknown_user', message: 'is no active user' });
+    else if (id === owner) faults.push({ field, code: 'owner', message: 'is its maker' });
+    else if (ids.indexOf(id) < n) faults.push({ field, code: 'duplicate', message: 'is given twice' });
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  return shares.map((share, n) => ({ user_id: ids[n]!, can_edit: share.can_edit ?? false }));
+}
