@@ -12,8 +12,9 @@ import { diagramText } from './diagrams.list.ts';
 import { lockDiagram } from './diagrams.load.ts';
 import { checkedAudience, requireMaker } from './diagrams.shares.ts';
 import type { DiagramInput, DiagramRow } from './diagrams.types.ts';
-import { EMPTY_DRAWING } from './drawing.types.ts';
-import { checkDrawing, storeDrawing } from './drawings.store.ts';
+import { checkDrawing } from './drawing.thread.ts';
+import { EMPTY_DRAWING, type ReadDrawing } from './drawing.types.ts';
+import { storeDrawing } from './drawings.store.ts';
 import { checkThumbnail } from './thumbnail.check.ts';
 
 const MAX_NAME = 200;
@@ -23,20 +24,22 @@ const MAX_SETTINGS = 100_000;
 /** Makes a diagram. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createDiagram(ctx: Ctx, input: DiagramInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
+  // before anything is locked
+  const drawing = await drawingOf(input);
   return await command(ctx, async (work) => {
-    const row = await insertDiagram(work, ctx, input);
+    const row = await insertDiagram(work, ctx, input, { drawing });
     return await diagramText(work.sql, ctx, row.id);
   });
 }
 
-/** The same within a command; `more` is what only comes from a file. */
+/** The same within a command; but for the drawing that was read, `more` is what only comes from a file. */
 export async function insertDiagram(
   work: Work,
   ctx: Ctx,
   input: DiagramInput,
-  more: { id?: string; group_ids?: string[] } = {},
+  { drawing, ...more }: { drawing?: ReadDrawing | undefined; id?: string; group_ids?: string[] } = {},
 ): Promise<DiagramRow> {
-  const values = await checked(work, input, null);
+  const values = await checked(work, input, null, drawing ?? (await drawingOf(input)));
   const row = (await insertRow(work.sql, 'diagrams', {
     ...values,
     group_ids: [],
@@ -55,11 +58,16 @@ export async function insertDiagram(
  */
 export async function patchDiagram(ctx: Ctx, id: string, input: DiagramInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
+  const drawing = await drawingOf(input);
   return await command(ctx, async (work) => {
     const before = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
     const { private_to, shared_with } = await checkedAudience(work, ctx, input, before);
-    const changed = differing(before, { ...(await checked(work, input, before)), private_to, shared_with });
+    const changed = differing(before, {
+      ...(await checked(work, input, before, drawing)),
+      private_to,
+      shared_with,
+    });
     let row = before;
     if (Object.keys(changed).length > 0) {
       row = (await updateRow(
@@ -94,11 +102,18 @@ export async function deleteDiagram(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
+/** The drawing that is sent, read; an empty one where it is cleared, and undefined where nothing is said of it. */
+async function drawingOf({ data }: DiagramInput): Promise<ReadDrawing | undefined> {
+  const xml = data === null ? null : data?.xml;
+  return xml === undefined ? undefined : await checkDrawing(typeof xml === 'string' ? xml : EMPTY_DRAWING);
+}
+
 /** The input as it is stored. */
 async function checked(
   work: Work,
   input: DiagramInput,
   before: DiagramRow | null,
+  given: ReadDrawing | undefined,
 ): Promise<Partial<DiagramRow>> {
   const values: Partial<DiagramRow> = {};
   if (input.name !== undefined) {
@@ -112,9 +127,9 @@ async function checked(
     const fault = checkText('description', input.description ?? '', MAX_DESCRIPTION);
     if (fault) throw invalidField(fault.field, fault.code, fault.message);
   }
-  const { xml, thumbnail, ...settings } = input.data === null ? { xml: null } : (input.data ?? {});
-  if (xml !== undefined || before === null) {
-    const drawing = checkDrawing(typeof xml === 'string' ? xml : EMPTY_DRAWING);
+  const { xml: _, thumbnail, ...settings } = input.data ?? {};
+  if (given !== undefined || before === null) {
+    const drawing = given ?? (await checkDrawing(EMPTY_DRAWING));
     values.drawing = await storeDrawing(work.sql, drawing, before?.drawing ?? null);
   }
   if (input.data === null) return { ...values, thumbnail: null, settings: {} };

@@ -10,7 +10,8 @@ import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lis
 import { sharesOf, VISIBILITY } from './diagrams.shares.ts';
 import type { DiagramVisibility } from './diagrams.types.ts';
 import { visibleDiagrams } from './diagrams.visible.ts';
-import { followCards, isBehind } from './drawing.follow.ts';
+import { isBehind } from './drawing.follow.ts';
+import { followAside } from './drawing.thread.ts';
 import type { CardFact } from './drawing.types.ts';
 
 export interface DiagramFilter {
@@ -143,7 +144,7 @@ export async function diagramText(sql: Sql, ctx: Ctx, id: string): Promise<JsonT
   if (text === undefined) throw notFound('diagram', id);
   const { stored: drawn, ...diagram } = JSON.parse(text) as { stored: Stored };
   const facts = drawn.facts ?? [];
-  const xml = isBehind(facts, drawn.marked) ? followCards(drawn.xml, facts) : drawn.xml;
+  const xml = isBehind(facts, drawn.marked) ? await followAside(drawn.xml, facts) : drawn.xml;
   const thumbnail = drawn.thumbnail === null ? {} : { thumbnail: drawn.thumbnail };
   return JSON.stringify({ ...diagram, data: { ...drawn.settings, xml, ...thumbnail } });
 }

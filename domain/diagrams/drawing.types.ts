@@ -39,6 +39,13 @@ export interface Drawing {
   packed: PackedPage[];
 }
 
+/** What is kept of a drawing: the cards that it names, and whether some cell says that its card is archived or deleted. */
+export interface ReadDrawing {
+  xml: string;
+  ids: string[];
+  marked: boolean;
+}
+
 /** What has become of a card that a drawing names. */
 export interface CardFact {
   /** The id as it is drawn. */

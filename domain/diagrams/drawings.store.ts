@@ -1,19 +1,7 @@
 import type { Knex } from 'knex';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
-import { invalidField } from '../../platform/errors.ts';
-import { cardsOf, cellsOf, readDrawing } from './drawing.read.ts';
-import { CARD_STATE, type Drawing } from './drawing.types.ts';
-
-/** @throws EstateError `validation_failed` for what is no drawing, or too much of one. */
-export function checkDrawing(xml: string, field = 'data.xml'): Drawing {
-  try {
-    return readDrawing(xml);
-  } catch (error) {
-    const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 200);
-    throw invalidField(field, 'bad_drawing', `cannot be taken: ${why}`);
-  }
-}
+import type { ReadDrawing } from './drawing.types.ts';
 
 /**
  * Stores a drawing with the names that its cards have at present; of a card that is gone, the name that the drawing
@@ -22,10 +10,9 @@ export function checkDrawing(xml: string, field = 'data.xml'): Drawing {
  */
 export async function storeDrawing(
   sql: Knex.Transaction,
-  drawing: Drawing,
+  { xml, ids, marked }: ReadDrawing,
   before: string | null,
 ): Promise<string> {
-  const ids = cardsOf(drawing);
   const names: Record<string, string | null> = Object.fromEntries(ids.map((id) => [id, null]));
   if (ids.length > 0) {
     const { rows } = await sql.raw(
@@ -36,15 +23,9 @@ export async function storeDrawing(
     for (const { id, name } of rows) names[id] = name;
   }
   const card_names = JSON.stringify(names);
-  const id = sha256(`${card_names}\n${drawing.xml}`);
+  const id = sha256(`${card_names}\n${xml}`);
   await sql('diagram_drawings')
-    .insert({
-      id,
-      xml: drawing.xml,
-      card_ids: ids,
-      card_names,
-      marked: cellsOf(drawing).some(({ attributes }) => attributes[CARD_STATE] !== undefined),
-    })
+    .insert({ id, xml, card_ids: ids, card_names, marked })
     .onConflict('id')
     .merge({ left_at: null });
   return id;

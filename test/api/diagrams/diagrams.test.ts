@@ -276,6 +276,35 @@ describe('a diagram', () => {
   });
 });
 
+describe('while a large drawing is read', () => {
+  const a = '00000000-0000-4000-8000-000000000001';
+  const cells = Array.from({ length: 12_000 }, (_, n) => `<object id="${n}" label="Thing" cardId="${a}"/>`);
+  const large = `<mxfile><diagram>${packPage(`<mxGraphModel><root>${cells.join('')}</root></mxGraphModel>`)}</diagram><diagram><mxGraphModel>${'<mxCell/>'.repeat(9_000)}</mxGraphModel></diagram></mxfile>`;
+
+  it('others are answered, and it comes back as any other', async () => {
+    const { id } = await diagram();
+    let answered = 0;
+    let saved: Awaited<ReturnType<TestClient['patch']>> | undefined;
+    void admin.patch(`${url}/${id}`, { data: { xml: large } }).then((answer) => {
+      saved = answer;
+    });
+    while (!saved) {
+      expect((await viewer.get(`${url}/favorites`)).status).toBe(200);
+      answered += 1;
+    }
+    expect(saved.status, saved.text).toBe(200);
+    expect(answered).toBeGreaterThan(3);
+    // names a card that is none
+    expect([saved.body.data.xml === large, saved.body.card_refs]).toEqual([true, []]);
+    const broken = large.replace('</mxfile>', '');
+    expect(await refusal(admin.patch(`${url}/${id}`, { data: { xml: broken } }))).toEqual([
+      422,
+      'validation_failed',
+      'data.xml',
+    ]);
+  });
+});
+
 describe('its cards', () => {
   it('are followed when they are renamed, archived, merged and deleted, and when that is undone', async () => {
     const [a, b] = [await card('Wages'), await card('Salaries')];
