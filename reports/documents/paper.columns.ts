@@ -3,24 +3,50 @@ import type { Cell } from './paper.types.ts';
 /** Characters of a cell's longest line beyond which a column gets no wider, and those of a word that is kept whole. */
 const LINE = 60;
 const WORD = 18;
+/** The edges of a column, and that some letters are wider than others, in characters. */
+const EDGES = 4;
+/** Columns beyond which a table is written in smaller letters. */
+const FEW = 6;
+
+/** How the columns of a table share the width. */
+export interface Columns {
+  /** Together 1. */
+  shares: number[];
+  /** Whether there are so many that smaller letters are due. */
+  small: boolean;
+  /** By column: how many characters of a word have room. */
+  letters: number[];
+}
 
 /**
- * The share of the width that each column of a table gets, by what stands in it: room for its longest word, and more where
- * its texts are longer. Together 1.
+ * The columns of a table by what stands in it: each gets room for its longest word, and what is left goes to those whose
+ * texts are longer. Where there is no room for all words, they share it in proportion.
  */
-export function columnShares(header: Cell[] | null, rows: readonly Cell[][]): number[] {
-  const columns = Math.max(1, header?.length ?? 0, ...rows.map((row) => row.length));
-  const needs = Array.from({ length: columns }, (_, n) => {
-    // the text of a heading may be broken, its words should not
-    const heading = longest(textOf(header?.[n]), /\s+/);
+export function columnsOf(header: Cell[] | null, rows: readonly Cell[][]): Columns {
+  const count = Math.max(1, header?.length ?? 0, ...rows.map((row) => row.length));
+  const small = count > FEW;
+  const room = small ? 112 : 82;
+  const least: number[] = [];
+  const wanted: number[] = [];
+  for (let n = 0; n < count; n += 1) {
     const texts = rows.map((row) => textOf(row[n]));
-    const word = Math.max(heading, ...texts.map((text) => longest(text, /\s+/)));
+    // the text of a heading may be broken, its words should not
+    const word = Math.max(...[textOf(header?.[n]), ...texts].map((text) => longest(text, /\s+/)));
     const line = Math.max(0, ...texts.map((text) => longest(text, /\n/)));
-    return Math.max(Math.min(word, WORD) + 2, Math.min(line, LINE));
+    least.push(Math.min(word, WORD) + EDGES);
+    wanted.push(Math.max(0, Math.min(line, LINE) + EDGES - least[n]!));
+  }
+  const taken = sum(least);
+  const left = room - taken;
+  const more = sum(wanted);
+  const shares = least.map((need, n) => {
+    if (left <= 0) return need / taken;
+    return (need + (left * (more > 0 ? wanted[n]! : need)) / (more > 0 ? more : taken)) / room;
   });
-  const total = needs.reduce((sum, need) => sum + need, 0);
-  return needs.map((need) => need / total);
+  return { shares, small, letters: shares.map((share) => Math.max(3, Math.floor(share * room) - EDGES + 1)) };
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 const textOf = (cell: Cell | undefined): string => (cell ?? []).map(({ text }) => text).join('');
 

@@ -20,7 +20,7 @@ import {
   TextRun,
   WidthType,
 } from 'docx';
-import { columnShares } from './paper.columns.ts';
+import { columnsOf } from './paper.columns.ts';
 import { blocksOf } from './paper.parts.ts';
 import type { Align, Block, Cell, Inline, Paper } from './paper.types.ts';
 
@@ -227,10 +227,9 @@ function table(
   rows: Cell[][],
   { widths, align }: { widths?: number[]; align?: Align[] | undefined } = {},
 ): Table {
-  const shares = columnShares(header, rows);
+  const { shares, small } = columnsOf(header, rows);
   const columns = shares.length;
   const width = (n: number) => widths?.[n] ?? Math.floor(WIDTH * shares[n]!);
-  const small = columns > 6;
   const side = small ? 50 : 100;
   const line = { style: BorderStyle.SINGLE, size: 4, color: COLOR.line };
   const rowOf = (cells: Cell[], head: boolean) =>

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { columnShares } from './paper.columns.ts';
+import { columnsOf } from './paper.columns.ts';
 import { blocksOf } from './paper.parts.ts';
 import type { Align, Block, Cell, Inline, Paper } from './paper.types.ts';
 
@@ -36,7 +36,8 @@ export async function paperPdf(paper: Paper): Promise<Buffer> {
   const pdfmake: PdfMaker = load('pdfmake');
   const fonts: { Roboto: Record<string, string> } = load('pdfmake/fonts/Roboto.js');
   pdfmake.setFonts({ ...fonts, Courier: COURIER });
-  pdfmake.setLocalAccessPolicy((path) => Object.values(fonts.Roboto).includes(path));
+  const known = [...Object.values(fonts.Roboto), ...Object.values(COURIER)];
+  pdfmake.setLocalAccessPolicy((path) => known.includes(path));
   pdfmake.setUrlAccessPolicy(() => false);
   const at = new Date(paper.written);
   const definition = {
@@ -73,14 +74,15 @@ export async function paperPdf(paper: Paper): Promise<Buffer> {
     ],
     // a heading does not stand alone at the foot of a page
     pageBreakBefore: (node: { headlineLevel?: number }, following: Following) =>
-      node.headlineLevel !== undefined && following.getFollowingNodesOnPage().length === 0,
+      node.headlineLevel !== undefined &&
+      !following.getFollowingNodesOnPage().some(({ text }) => text !== undefined),
   };
   return await pdfmake.createPdf(definition).getBuffer();
 }
 
 /** What pdfmake tells of a node's place. */
 interface Following {
-  getFollowingNodesOnPage(): unknown[];
+  getFollowingNodesOnPage(): { text?: unknown }[];
 }
 
 function blockOf(block: Block): Content {
@@ -146,18 +148,15 @@ function table(
   rows: Cell[][],
   { widths, align }: { widths?: (number | string)[]; align?: Align[] | undefined } = {},
 ): Content {
-  const shares = columnShares(header, rows);
+  const { shares, small, letters } = columnsOf(header, rows);
   const columns = shares.length;
-  // characters that have room in the whole width, which is less where there are more edges
-  const room = columns > 6 ? 90 : 80;
-  const longest = (n: number) => Math.max(3, Math.floor(widths ? room / columns : room * shares[n]!));
   const rowOf = (cells: Cell[], head: boolean): Content[] =>
     Array.from({ length: columns }, (_, n) => {
       const inlines = (cells[n] ?? []).map((inline) => (head ? { ...inline, bold: true } : inline));
       return {
-        text: textOf(inlines, longest(n)),
+        text: textOf(inlines, widths ? undefined : letters[n]),
         ...(align?.[n] ? { alignment: align[n] } : {}),
-        fontSize: columns > 6 ? 7.5 : 9.5,
+        fontSize: small ? 7.5 : 9.5,
         ...(head || (widths && n === 0) ? { fillColor: COLOR.fill } : {}),
       };
     });
@@ -177,8 +176,8 @@ function table(
       vLineColor: () => COLOR.line,
       paddingTop: () => 4,
       paddingBottom: () => 3,
-      paddingLeft: () => (columns > 6 ? 2.5 : 6),
-      paddingRight: () => (columns > 6 ? 2.5 : 6),
+      paddingLeft: () => (small ? 2.5 : 6),
+      paddingRight: () => (small ? 2.5 : 6),
     },
     margin: [0, 4, 0, 10],
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cleanHtml } from '../../../domain/soaw/soaw.html.ts';
-import { columnShares } from '../../../reports/documents/paper.columns.ts';
+import { columnsOf } from '../../../reports/documents/paper.columns.ts';
 import { htmlBlocks } from '../../../reports/documents/paper.html.ts';
 import { markdownBlocks } from '../../../reports/documents/paper.markdown.ts';
 
@@ -116,12 +116,14 @@ describe('HTML', () => {
 
 describe('the columns of a table', () => {
   const cells = (...texts: string[]) => texts.map((text) => [{ text }]);
-  it('get room for what stands in them', () => {
-    const shares = columnShares(cells('Version', 'Description'), [
+  it('get room for their words, and what is left as their texts are long', () => {
+    const { shares, small, letters } = columnsOf(cells('Version', 'Description'), [
       cells('0.1', 'A long sentence. '.repeat(20)),
     ]);
-    // 7 characters and the edges, and 60
-    expect(shares).toEqual([9 / 69, 60 / 69]);
+    // of 82: 7 letters and 4 for the edges, and all the rest
+    expect(shares[0]).toBeCloseTo(11 / 82);
+    expect(shares[1]).toBeCloseTo(71 / 82);
+    expect([small, letters[0]]).toEqual([false, 8]);
   });
 
   it('share all of the width, also where nothing stands, or a word without end', () => {
@@ -131,9 +133,10 @@ describe('the columns of a table', () => {
       [cells('', 'x'.repeat(9_000), 'a b')],
       [cells(...Array(40).fill('word'))],
     ]) {
-      const shares = columnShares(null, rows);
-      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
+      const { shares, letters } = columnsOf(null, rows);
+      expect(shares.reduce((total, share) => total + share, 0)).toBeCloseTo(1);
       expect(Math.min(...shares)).toBeGreaterThan(0);
+      expect(Math.min(...letters)).toBeGreaterThan(2);
     }
   });
 });
