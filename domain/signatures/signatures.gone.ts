@@ -30,6 +30,7 @@ export async function followSignatories(work: Work, ctx: Ctx, userIds: readonly 
       ctx,
       kind,
       rows.map(({ row }: { row: SignedRow }) => row),
+      ['signature', 'signatory_gone'],
     );
   }
 }
@@ -39,14 +40,17 @@ export async function followSignatoriesOf(work: Work, ctx: Ctx, role: string): P
   await followSignatories(work, ctx, await work.sql('users').where({ role }).pluck('id'));
 }
 
-/** The same for one document whose signatories were changed. */
+/**
+ * Asks somebody to see to those who are to sign one document and cannot, or takes that back where everybody can. To-dos to
+ * sign are left alone: they come and go with the writes that the caller makes or undoes.
+ */
 export async function followGone<Row extends SignedRow>(
   work: Work,
   ctx: Ctx,
   kind: SignedKind<Row>,
   row: Row,
 ): Promise<void> {
-  await follow(work, ctx, kind, [row]);
+  await follow(work, ctx, kind, [row], ['signatory_gone']);
 }
 
 /** Brings what people are asked about documents in step with what they can do; locked, and few queries for many. */
@@ -55,6 +59,7 @@ async function follow<Row extends SignedRow>(
   ctx: Ctx,
   kind: SignedKind<Row>,
   rows: readonly Row[],
+  what: readonly Asked[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const people = new Set(
@@ -73,21 +78,20 @@ async function follow<Row extends SignedRow>(
     const waitedFor = row.status === 'in_review' ? pendingIds(row.signatories) : [];
     const able = waitedFor.filter((id) => abilities.get(id)?.sign);
     const keepers = able.length < waitedFor.length ? keepersOf(row, abilities, ctx.caller.userId) : [];
-    const bring = async (what: Asked, wanted: readonly string[]) => {
-      const now = asked(what, row.id);
+    const wanted = { signature: able, signatory_gone: keepers };
+    for (const one of what) {
+      const now = asked(one, row.id);
       for (const of of now) {
-        if (!wanted.includes(of)) await settleAsked(work, kind, row.id, what, { of, how: 'withdrawn' });
+        if (!wanted[one].includes(of)) await settleAsked(work, kind, row.id, one, { of, how: 'withdrawn' });
       }
       await askAbout(
         work,
         kind,
         row,
-        what,
-        wanted.filter((id) => !now.includes(id)),
+        one,
+        wanted[one].filter((id) => !now.includes(id)),
       );
-    };
-    await bring('signature', able);
-    await bring('signatory_gone', keepers);
+    }
   }
 }
 

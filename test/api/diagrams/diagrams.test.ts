@@ -4,48 +4,24 @@ import { packPage, unpackPage } from '../../../domain/diagrams/drawing.pack.ts';
 import { removeLeftDrawings } from '../../../domain/diagrams/drawings.store.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
+import { type DiagramWorld, diagramWorld, drawn, kinds, refusal, url } from './diagrams.fixture.ts';
 
-const url = '/api/v1/diagrams';
 let t: TestApp;
 let admin: TestClient;
 let member: TestClient;
 let viewer: TestClient;
+let d: DiagramWorld;
 beforeAll(async () => {
   t = await createTestApp();
   [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+  d = diagramWorld(t, admin);
 });
 afterAll(() => t.close());
 
-async function made(path: string, body: object, client = admin) {
-  const answer = await client.post(path, body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body;
-}
-const card = async (name = `Card ${randomUUID()}`, more = {}): Promise<string> =>
-  (await made('/api/v1/cards', { type: 'Application', name, ...more })).id;
-const diagram = (more: object = {}, client = admin) => made(url, { name: 'Landscape', ...more }, client);
-const drawn = (id: string, label: string) =>
-  `<mxGraphModel><root><mxCell id="0"/><object id="2" label="${label}" cardId="${id}"><mxCell vertex="1" parent="0"/></object></root></mxGraphModel>`;
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
-const told = async (since: string, client = admin) =>
-  (await client.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
-    String(event_type).startsWith('diagram'),
-  );
-const kinds = (events: { event_type: string }[]) => events.map(({ event_type }) => event_type);
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
-};
-async function undoLast(): Promise<void> {
-  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
-  const answer = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
-  expect(answer.status, answer.text).toBe(200);
-}
-
 describe('a diagram', () => {
   it('is made, read, listed, changed and deleted, with an event for each, and comes back whole', async () => {
-    const [a, b] = [await card('Alpha'), await card('Beta')];
-    const since = await now();
+    const [a, b] = [await d.card('Alpha'), await d.card('Beta')];
+    const since = await d.now();
     const xml = drawn(a, 'Alpha');
     const first = await admin.post(url, {
       name: ' Landscape ',
@@ -73,17 +49,17 @@ describe('a diagram', () => {
     expect(items[0]).not.toHaveProperty('data');
 
     const patch = { description: 'About', data: { zoom: null, grid: true, thumbnail: null }, card_ids: [a] };
-    const changed = await member.patch(`${url}/${id}`, patch, { 'if-match': read.headers.etag! });
+    const changed = await member.patch(`${url}/${id}`, patch, { 'if-match': first.headers.etag! });
     expect(changed.status, changed.text).toBe(200);
     expect(changed.body.data).toEqual({ xml, grid: true });
     expect(changed.body.card_ids).toEqual([a]);
-    expect(await refusal(member.patch(`${url}/${id}`, {}, { 'if-match': read.headers.etag! }))).toEqual([
+    expect(await refusal(member.patch(`${url}/${id}`, {}, { 'if-match': first.headers.etag! }))).toEqual([
       412,
       'precondition_failed',
     ]);
     expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
     expect(await refusal(admin.get(`${url}/${id}`))).toEqual([404, 'not_found']);
-    const events = await told(since, viewer);
+    const events = await d.told(since, viewer);
     expect(kinds(events)).toEqual([
       'diagram.created',
       'diagram.linked',
@@ -96,7 +72,7 @@ describe('a diagram', () => {
     expect(events[2].data).toMatchObject({ changes: { description: { old: null, new: 'About' } } });
     // the drawing is told by its fingerprint
     expect(JSON.stringify(events)).not.toContain('mxGraphModel');
-    await undoLast();
+    await d.undoLast();
     expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
       card_ids: [a],
       data: { xml, grid: true },
@@ -106,11 +82,11 @@ describe('a diagram', () => {
     await t.services
       .db('roles')
       .insert({ key: 'reader', label: 'R', permissions: '{"inventory.view":true}' });
-    expect(await told(since, await t.as('reader'))).toEqual([]);
+    expect(await d.told(since, await t.as('reader'))).toEqual([]);
   });
 
   it('is refused where it does not fit', async () => {
-    const { id } = await diagram();
+    const { id } = await d.diagram();
     const unknown = randomUUID();
     const bad = (body: object) => refusal(admin.post(url, { name: 'D', ...body }));
     expect(await bad({ name: ' ' })).toEqual([422, 'validation_failed', 'name']);
@@ -127,7 +103,7 @@ describe('a diagram', () => {
     ]);
     expect(await bad({ data: { state: 'x'.repeat(100_001) } })).toEqual([422, 'validation_failed', 'data']);
     expect(await bad({ card_ids: [unknown] })).toEqual([422, 'validation_failed', 'card_ids.0']);
-    const a = await card();
+    const a = await d.card();
     expect(await bad({ card_ids: [a, a] })).toEqual([422, 'validation_failed', 'card_ids.1']);
     expect((await admin.get(`${url}/7`)).status).toBe(422);
     for (const act of [
@@ -145,122 +121,11 @@ describe('a diagram', () => {
     }
   });
 
-  it('that is private is there for its maker alone, in lists, counts and events', async () => {
-    const since = await now();
-    const a = await card();
-    const mine = await diagram({ visibility: 'private', card_ids: [a] }, member);
-    const group = await made('/api/v1/diagram-groups', { name: randomUUID() });
-    await member.put(`${url}/${mine.id}/groups`, { group_ids: [group.id] });
-    expect(mine.visibility).toBe('private');
-    const count = async (client: TestClient) =>
-      (await client.get(`/api/v1/diagram-groups?search=${group.name}`)).body.items[0].diagram_count;
-    expect([await count(member), await count(admin)]).toEqual([1, 0]);
-    const found = async (client: TestClient) => (await client.get(`${url}?card_id=${a}`)).body.total;
-    expect([await found(member), await found(admin)]).toEqual([1, 0]);
-    for (const act of [
-      admin.get(`${url}/${mine.id}`),
-      admin.patch(`${url}/${mine.id}`, { name: 'Mine' }),
-      admin.delete(`${url}/${mine.id}`),
-      admin.post(`${url}/${mine.id}/favorite`),
-      admin.post(`${url}/${mine.id}/cards`, { card_id: a }),
-    ]) {
-      expect(await refusal(act)).toEqual([404, 'not_found']);
-    }
-    expect(kinds(await told(since, admin))).toEqual(['diagram_group.created']);
-    expect(kinds(await told(since, member))).toContain('diagram.created');
-    expect(kinds((await admin.get(`/api/v1/cards/${a}/history`)).body.items)).toEqual(['card.created']);
-    expect((await member.patch(`${url}/${mine.id}`, { visibility: 'public' })).body.visibility).toBe(
-      'public',
-    );
-    expect(await refusal(admin.patch(`${url}/${mine.id}`, { visibility: 'private' }))).toEqual([
-      403,
-      'forbidden',
-    ]);
-    expect((await admin.get(`${url}?mine=true&fields=id`)).body.items).not.toContainEqual({ id: mine.id });
-  });
-
-  it('that is shared is there for those whom its maker names, to look at or to change', async () => {
-    const since = await now();
-    const [reader, stranger] = [await t.as('member', 'reader'), await t.as('member', 'stranger')];
-    const a = await card();
-    const shared_with = [
-      { user_id: reader.userId.toUpperCase() },
-      { user_id: viewer.userId, can_edit: true },
-    ];
-    const ours = await diagram({ visibility: 'shared', shared_with, card_ids: [a] }, member);
-    const { id } = ours;
-    const at = `${url}/${id}`;
-    expect(ours).toMatchObject({ visibility: 'shared', can_edit: true });
-    expect(ours.shared_with.map(({ user_id, can_edit }: never) => [user_id, can_edit])).toEqual([
-      [reader.userId, false],
-      [viewer.userId, true],
-    ]);
-    const seen = (await reader.get(at)).body;
-    expect(seen).toMatchObject({ visibility: 'shared', can_edit: false });
-    expect(seen.shared_with).toMatchObject([{ user_id: reader.userId, display_name: 'reader' }]);
-    expect((await reader.get(`${url}?visibility=shared&fields=id,shared_with`)).body.items).toMatchObject([
-      { id, shared_with: [{ user_id: reader.userId }] },
-    ]);
-    expect((await stranger.get(`${url}?card_id=${a}`)).body.total).toBe(0);
-    expect(await refusal(stranger.get(at))).toEqual([404, 'not_found']);
-    expect(await refusal(stranger.patch(at, { name: 'Theirs' }))).toEqual([404, 'not_found']);
-    for (const act of [
-      reader.patch(at, { name: 'Theirs' }),
-      reader.delete(at),
-      reader.post(`${at}/cards`, { card_id: a }),
-      reader.put(`${at}/groups`, { group_ids: [] }),
-      // to be shared with gives nobody a permission
-      viewer.patch(at, { name: 'Theirs' }),
-    ]) {
-      expect(await refusal(act)).toEqual([403, 'forbidden']);
-    }
-    expect((await viewer.get(at)).body.can_edit).toBe(false);
-    expect((await reader.post(`${at}/favorite`)).status).toBe(201);
-    expect(
-      (await member.patch(at, { shared_with: [{ user_id: reader.userId, can_edit: true }] })).status,
-    ).toBe(200);
-    expect((await reader.patch(at, { name: 'Theirs', visibility: 'shared' })).body).toMatchObject({
-      name: 'Theirs',
-      can_edit: true,
-    });
-    for (const act of [
-      reader.patch(at, { visibility: 'public' }),
-      reader.patch(at, { shared_with: [] }),
-      reader.delete(at),
-    ]) {
-      expect(await refusal(act)).toEqual([403, 'forbidden']);
-    }
-    expect(await refusal(viewer.get(at))).toEqual([404, 'not_found']);
-    // others hear nothing of it
-    expect(await told(since, stranger)).toEqual([]);
-    expect(kinds(await told(since, member))).toContain('diagram.updated');
-    expect((await member.patch(at, { shared_with: [] })).body).toMatchObject({
-      visibility: 'private',
-      shared_with: [],
-    });
-    await undoLast();
-    expect((await reader.get(at)).status).toBe(200);
-    expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);
-    for (const [body, field] of [
-      [{ shared_with: [{ user_id: reader.userId }] }, 'shared_with'],
-      [{ visibility: 'shared' }, 'shared_with'],
-      [{ visibility: 'private', shared_with: [{ user_id: reader.userId }] }, 'shared_with'],
-      [{ visibility: 'shared', shared_with: [{ user_id: member.userId }] }, 'shared_with.0.user_id'],
-      [{ visibility: 'shared', shared_with: [{ user_id: randomUUID() }] }, 'shared_with.0.user_id'],
-      [
-        { visibility: 'shared', shared_with: [{ user_id: reader.userId }, { user_id: reader.userId }] },
-        'shared_with.1.user_id',
-      ],
-    ] as const) {
-      expect(await refusal(member.patch(at, body))).toEqual([422, 'validation_failed', field]);
-    }
-  });
-
   it('takes a drawing back to the same answer, whatever its pages', async () => {
-    const a = await card('Packed & pressed');
+    const a = await d.card('Packed & pressed');
     const page = drawn(a, 'Packed &amp; pressed');
     const xml = `<?xml version="1.0"?>\r\n<mxfile><diagram>${packPage(page)}</diagram><diagram>${page}</diagram></mxfile>`;
-    const { id, data } = await diagram({ data: { xml } });
+    const { id, data } = await d.diagram({ data: { xml } });
     expect(data.xml).toBe(xml);
     await admin.patch(`/api/v1/cards/${a}`, { name: 'Renamed' });
     const after = (await viewer.get(`${url}/${id}`)).body.data.xml;
@@ -282,7 +147,7 @@ describe('while a large drawing is read', () => {
   const large = `<mxfile><diagram>${packPage(`<mxGraphModel><root>${cells.join('')}</root></mxGraphModel>`)}</diagram><diagram><mxGraphModel>${'<mxCell/>'.repeat(9_000)}</mxGraphModel></diagram></mxfile>`;
 
   it('others are answered, and it comes back as any other', async () => {
-    const { id } = await diagram();
+    const { id } = await d.diagram();
     let answered = 0;
     let saved: Awaited<ReturnType<TestClient['patch']>> | undefined;
     void admin.patch(`${url}/${id}`, { data: { xml: large } }).then((answer) => {
@@ -307,8 +172,8 @@ describe('while a large drawing is read', () => {
 
 describe('its cards', () => {
   it('are followed when they are renamed, archived, merged and deleted, and when that is undone', async () => {
-    const [a, b] = [await card('Wages'), await card('Salaries')];
-    const { id } = await diagram({ data: { xml: drawn(a, 'Wages') }, card_ids: [a] });
+    const [a, b] = [await d.card('Wages'), await d.card('Salaries')];
+    const { id } = await d.diagram({ data: { xml: drawn(a, 'Wages') }, card_ids: [a] });
     const shown = async () => {
       const { headers, body } = await viewer.get(`${url}/${id}`);
       const [, label] = /label="([^"]*)"/.exec(body.data.xml)!;
@@ -321,7 +186,7 @@ describe('its cards', () => {
     const renamed = await shown();
     expect(renamed).toMatchObject({ label: 'Pay', ref: a, refs: [a] });
     expect(renamed.etag).not.toBe(before.etag);
-    await undoLast();
+    await d.undoLast();
     expect(await shown()).toEqual(before);
 
     await admin.post(`/api/v1/cards/${a}/archive`);
@@ -347,7 +212,7 @@ describe('its cards', () => {
     const { data } = (await admin.get(`${url}/${id}`)).body;
     await admin.patch(`${url}/${id}`, { data: { xml: data.xml } });
     expect((await shown()).state).toBe('deleted');
-    await undoLast();
+    await d.undoLast();
     await t.services
       .db('events')
       .where({ event_type: 'card.deleted', card_id: a })
@@ -359,8 +224,8 @@ describe('its cards', () => {
   });
 
   it('of a type that is hidden are neither listed nor told of', async () => {
-    const hidden = await card('Secret engine', { type: 'Platform' });
-    const { id } = await diagram({ data: { xml: drawn(hidden, 'Secret engine') }, card_ids: [hidden] });
+    const hidden = await d.card('Secret engine', { type: 'Platform' });
+    const { id } = await d.diagram({ data: { xml: drawn(hidden, 'Secret engine') }, card_ids: [hidden] });
     const hide = async (is_hidden: boolean) => {
       await t.services.db('card_types').where({ key: 'Platform' }).update({ is_hidden });
       await t.services.db.raw(`select raise_topics(array['metamodel'])`);
@@ -381,9 +246,9 @@ describe('its cards', () => {
   });
 
   it('are linked and unlinked one by one, and by who may do so on the card', async () => {
-    const { id } = await diagram();
-    const a = await card();
-    const since = await now();
+    const { id } = await d.diagram();
+    const a = await d.card();
+    const since = await d.now();
     const linked = await admin.post(`${url}/${id}/cards`, { card_id: a });
     expect(linked.body.card_ids).toEqual([a]);
     expect((await admin.post(`${url}/${id}/cards`, { card_id: a })).status).toBe(201);
@@ -391,19 +256,19 @@ describe('its cards', () => {
     await t.services.db('stakeholders').insert({ card_id: a, user_id: viewer.userId, role: 'responsible' });
     await t.services.db.raw(`select raise_topics(array['cards:Application'])`);
     expect((await viewer.delete(`${url}/${id}/cards/${a}`)).status).toBe(204);
-    expect(kinds(await told(since))).toEqual(['diagram.linked', 'diagram.unlinked']);
-    await undoLast();
+    expect(kinds(await d.told(since))).toEqual(['diagram.linked', 'diagram.unlinked']);
+    await d.undoLast();
     expect((await viewer.get(`${url}/${id}`)).body.card_ids).toEqual([a]);
   });
 });
 
 describe('groups and stars', () => {
   it('gather diagrams, and are undone', async () => {
-    const { id } = await diagram();
-    const since = await now();
-    const group = await made('/api/v1/diagram-groups', { name: ' Target ', color: '#112233' });
+    const { id } = await d.diagram();
+    const since = await d.now();
+    const group = await d.made('/api/v1/diagram-groups', { name: ' Target ', color: '#112233' });
     expect(group).toMatchObject({ name: 'Target', color: '#112233', sort_order: 0, diagram_count: 0 });
-    const other = await made('/api/v1/diagram-groups', { name: 'Other', sort_order: -1 });
+    const other = await d.made('/api/v1/diagram-groups', { name: 'Other', sort_order: -1 });
     expect(await refusal(admin.post('/api/v1/diagram-groups', { name: 'tArget' }))).toEqual([
       409,
       'name_taken',
@@ -427,7 +292,7 @@ describe('groups and stars', () => {
     expect(patched.body).toMatchObject({ color: null, sort_order: 3, diagram_count: 1 });
     expect((await admin.delete(`/api/v1/diagram-groups/${group.id}`)).status).toBe(204);
     expect((await viewer.get(`${url}/${id}`)).body.group_ids).toEqual([other.id]);
-    expect(kinds(await told(since))).toEqual([
+    expect(kinds(await d.told(since))).toEqual([
       'diagram_group.created',
       'diagram_group.created',
       'diagram.updated',
@@ -435,12 +300,12 @@ describe('groups and stars', () => {
       'diagram.updated',
       'diagram_group.deleted',
     ]);
-    await undoLast();
+    await d.undoLast();
     expect((await viewer.get(`${url}/${id}`)).body.group_ids).toEqual([other.id, group.id]);
   });
 
   it('are everybody’s own', async () => {
-    const { id } = await diagram();
+    const { id } = await d.diagram();
     const starred = await viewer.post(`${url}/${id}/favorite`);
     expect(starred.body).toMatchObject({ diagram_id: id });
     expect((await viewer.post(`${url}/${id}/favorite`)).body).toEqual(starred.body);
@@ -454,13 +319,13 @@ describe('groups and stars', () => {
     expect((await viewer.delete(`${url}/${id}/favorite`)).status).toBe(204);
     await viewer.post(`${url}/${id}/favorite`);
     await admin.delete(`${url}/${id}`);
-    await undoLast();
+    await d.undoLast();
     expect((await viewer.get(`${url}/favorites`)).body.total).toBe(1);
   });
 });
 
 it('drawings that no diagram shows are kept for as long as a batch can bring them back', async () => {
-  const { id } = await diagram({ data: { xml: drawn(await card(), 'x') } });
+  const { id } = await d.diagram({ data: { xml: drawn(await d.card(), 'x') } });
   const { drawing } = await t.services.db('diagrams').where({ id }).first('drawing');
   await admin.delete(`${url}/${id}`);
   const { db } = t.services;
@@ -468,7 +333,7 @@ it('drawings that no diagram shows are kept for as long as a batch can bring the
   expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(1);
   await db('diagram_drawings')
     .where({ id: drawing })
-    .update({ left_at: db.raw("now() - interval '16 days'") });
+    .update({ left_at: db.raw("d.now() - interval '16 days'") });
   expect(await removeLeftDrawings(db, 15, 100)).toBe(1);
   expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(0);
 });

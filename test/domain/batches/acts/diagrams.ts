@@ -12,7 +12,7 @@ const draw: Act = async (hand) => {
     ...hand.one<object>([
       { visibility: 'public' },
       { visibility: 'private' },
-      { visibility: 'shared', shared_with: [{ user_id: hand.people[1], can_edit: hand.chance(0.5) }] },
+      { visibility: 'shared', shared_with: [{ user_id: hand.people[1], can_edit: true }] },
     ]),
   });
 };

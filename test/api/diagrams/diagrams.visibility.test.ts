@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { type DiagramWorld, diagramWorld, kinds, refusal, url } from './diagrams.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let member: TestClient;
+let viewer: TestClient;
+let d: DiagramWorld;
+beforeAll(async () => {
+  t = await createTestApp();
+  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+  d = diagramWorld(t, admin);
+});
+afterAll(() => t.close());
+
+describe('a diagram', () => {
+  it('that is private is there for its maker alone, in lists, counts and events', async () => {
+    const since = await d.now();
+    const a = await d.card();
+    const mine = await d.diagram({ visibility: 'private', card_ids: [a] }, member);
+    const group = await d.made('/api/v1/diagram-groups', { name: randomUUID() });
+    await member.put(`${url}/${mine.id}/groups`, { group_ids: [group.id] });
+    expect(mine.visibility).toBe('private');
+    const count = async (client: TestClient) =>
+      (await client.get(`/api/v1/diagram-groups?search=${group.name}`)).body.items[0].diagram_count;
+    expect([await count(member), await count(admin)]).toEqual([1, 0]);
+    const found = async (client: TestClient) => (await client.get(`${url}?card_id=${a}`)).body.total;
+    expect([await found(member), await found(admin)]).toEqual([1, 0]);
+    for (const act of [
+      admin.get(`${url}/${mine.id}`),
+      admin.patch(`${url}/${mine.id}`, { name: 'Mine' }),
+      admin.delete(`${url}/${mine.id}`),
+      admin.post(`${url}/${mine.id}/favorite`),
+      admin.post(`${url}/${mine.id}/cards`, { card_id: a }),
+    ]) {
+      expect(await refusal(act)).toEqual([404, 'not_found']);
+    }
+    expect(kinds(await d.told(since, admin))).toEqual(['diagram_group.created']);
+    expect(kinds(await d.told(since, member))).toContain('diagram.created');
+    expect(kinds((await admin.get(`/api/v1/cards/${a}/history`)).body.items)).toEqual(['card.created']);
+    expect((await member.patch(`${url}/${mine.id}`, { visibility: 'public' })).body.visibility).toBe(
+      'public',
+    );
+    expect(await refusal(admin.patch(`${url}/${mine.id}`, { visibility: 'private' }))).toEqual([
+      403,
+      'forbidden',
+    ]);
+    expect((await admin.get(`${url}?mine=true&fields=id`)).body.items).not.toContainEqual({ id: mine.id });
+  });
+
+  it('that is shared is there for those whom its maker names, to look at or to change', async () => {
+    const since = await d.now();
+    const [reader, stranger] = [await t.as('member', 'reader'), await t.as('member', 'stranger')];
+    const a = await d.card();
+    const shared_with = [
+      { user_id: reader.userId.toUpperCase() },
+      { user_id: viewer.userId, can_edit: true },
+    ];
+    const ours = await d.diagram({ visibility: 'shared', shared_with, card_ids: [a] }, member);
+    const { id } = ours;
+    const at = `${url}/${id}`;
+    expect(ours).toMatchObject({ visibility: 'shared', can_edit: true });
+    expect(ours.shared_with.map(({ user_id, can_edit }: never) => [user_id, can_edit])).toEqual([
+      [reader.userId, false],
+      [viewer.userId, true],
+    ]);
+    const seen = (await reader.get(at)).body;
+    expect(seen).toMatchObject({ visibility: 'shared', can_edit: false });
+    expect(seen.shared_with).toMatchObject([{ user_id: reader.userId, display_name: 'reader' }]);
+    expect((await reader.get(`${url}?visibility=shared&fields=id,shared_with`)).body.items).toMatchObject([
+      { id, shared_with: [{ user_id: reader.userId }] },
+    ]);
+    expect((await stranger.get(`${url}?card_id=${a}`)).body.total).toBe(0);
+    expect(await refusal(stranger.get(at))).toEqual([404, 'not_found']);
+    expect(await refusal(stranger.patch(at, { name: 'Theirs' }))).toEqual([404, 'not_found']);
+    for (const act of [
+      reader.patch(at, { name: 'Theirs' }),
+      reader.delete(at),
+      reader.post(`${at}/cards`, { card_id: a }),
+      reader.put(`${at}/groups`, { group_ids: [] }),
+      // to be shared with gives nobody a permission
+      viewer.patch(at, { name: 'Theirs' }),
+    ]) {
+      expect(await refusal(act)).toEqual([403, 'forbidden']);
+    }
+    expect((await viewer.get(at)).body.can_edit).toBe(false);
+    expect((await reader.post(`${at}/favorite`)).status).toBe(201);
+    expect(
+      (await member.patch(at, { shared_with: [{ user_id: reader.userId, can_edit: true }] })).status,
+    ).toBe(200);
+    expect((await reader.patch(at, { name: 'Theirs', visibility: 'shared' })).body).toMatchObject({
+      name: 'Theirs',
+      can_edit: true,
+    });
+    for (const act of [
+      reader.patch(at, { visibility: 'public' }),
+      reader.patch(at, { shared_with: [] }),
+      reader.delete(at),
+    ]) {
+      expect(await refusal(act)).toEqual([403, 'forbidden']);
+    }
+    expect(await refusal(viewer.get(at))).toEqual([404, 'not_found']);
+    // others hear nothing of it
+    expect(await d.told(since, stranger)).toEqual([]);
+    expect(kinds(await d.told(since, member))).toContain('diagram.updated');
+    expect((await member.patch(at, { shared_with: [] })).body).toMatchObject({
+      visibility: 'private',
+      shared_with: [],
+    });
+    await d.undoLast();
+    expect((await reader.get(at)).status).toBe(200);
+    expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);
+    for (const [body, field] of [
+      [{ shared_with: [{ user_id: reader.userId }] }, 'shared_with'],
+      [{ visibility: 'shared' }, 'shared_with'],
+      [{ visibility: 'private', shared_with: [{ user_id: reader.userId }] }, 'shared_with'],
+      [{ visibility: 'shared', shared_with: [{ user_id: member.userId }] }, 'shared_with.0.user_id'],
+      [{ visibility: 'shared', shared_with: [{ user_id: randomUUID() }] }, 'shared_with.0.user_id'],
+      [
+        { visibility: 'shared', shared_with: [{ user_id: reader.userId }, { user_id: reader.userId }] },
+        'shared_with.1.user_id',
+      ],
+    ] as const) {
+      expect(await refusal(member.patch(at, body))).toEqual([422, 'validation_failed', field]);
+    }
+  });
+});
