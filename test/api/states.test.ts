@@ -198,22 +198,27 @@ describe('of diagrams', () => {
   };
   const done: Record<string, number> = { star: 201, delete: 204 };
 
-  it.each(['public', 'private'])('that are %s', async (visibility) => {
+  it.each(['public', 'private', 'shared'])('that are %s', async (visibility) => {
+    const shared_with = visibility === 'shared' ? [{ user_id: client.asked.userId, can_edit: true }] : [];
     const found: Record<string, unknown> = {};
     const wanted: Record<string, unknown> = {};
     for (const [action, act] of Object.entries(actions)) {
       for (const who of callers) {
-        const made = await client.author.post('/api/v1/diagrams', { name: 'D', visibility });
+        const made = await client.author.post('/api/v1/diagrams', { name: 'D', visibility, shared_with });
         expect(made.status, made.text).toBe(201);
         const answer = await act(client[who], `/api/v1/diagrams/${made.body.id}`);
         const name = `${action} by ${who}`;
         found[name] = outcome(answer);
         const writes = !['read', 'star'].includes(action);
         const changes =
-          (action === 'hide') === (visibility === 'public') && ['hide', 'share'].includes(action);
+          (action === 'hide' && visibility !== 'private') || (action === 'share' && visibility !== 'public');
+        const sees =
+          visibility === 'public' || who === 'author' || (visibility === 'shared' && who === 'asked');
+        // what is shared is not given away, and deleted by its maker alone
+        const makers = changes || (action === 'delete' && visibility === 'shared');
         if (writes && who === 'viewer') wanted[name] = 403;
-        else if (visibility === 'private' && who !== 'author') wanted[name] = '404 not_found';
-        else wanted[name] = changes && who !== 'author' ? 403 : (done[action] ?? 200);
+        else if (!sees) wanted[name] = '404 not_found';
+        else wanted[name] = makers && who !== 'author' ? 403 : (done[action] ?? 200);
         if (changes && answer.status === 200) {
           expect(answer.body.visibility).toBe(action === 'hide' ? 'private' : 'public');
         }

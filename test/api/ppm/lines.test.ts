@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
@@ -323,5 +324,50 @@ describe('cost and budget lines', () => {
     const id = await initiative();
     await Promise.all(Array.from({ length: 6 }, (_, n) => add(id, 'costs', spent(n + 1))));
     expect(await attributes(id)).toEqual({ costActual: 21 });
+  });
+
+  it('add up to what they are, whatever is written, changed, deleted and taken back', async () => {
+    const write = fc.record({
+      kind: fc.constantFrom('costs' as const, 'budgets' as const),
+      act: fc.constantFrom('add', 'add', 'add', 'change', 'delete', 'undo'),
+      at: fc.nat(20),
+      // hundredths, which no binary fraction holds
+      amount: fc.integer({ min: -9_999, max: 9_999 }).map((cents) => cents / 100),
+    });
+    const sum = (amounts: Iterable<number>) => {
+      const cents = [...amounts].reduce((total, amount) => total + Math.round(amount * 100), 0);
+      return cents === 0 ? undefined : cents / 100;
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(write, { minLength: 8, maxLength: 12 }), async (writes) => {
+        const id = await initiative();
+        const lines = { costs: new Map<string, number>(), budgets: new Map<string, number>() };
+        const body = {
+          costs: spent,
+          budgets: (amount: number) => ({ fiscal_year: 2026, category: 'capex', amount }),
+        };
+        for (const { kind, act, at, amount } of writes) {
+          const there = lines[kind];
+          const one = [...there.keys()][at % Math.max(1, there.size)];
+          const before = new Map(there);
+          if (act === 'add' || !one) there.set(await add(id, kind, body[kind](amount)), amount);
+          else if (act === 'delete') {
+            expect((await admin.delete(`/api/v1/ppm/${kind}/${one}`)).status).toBe(204);
+            there.delete(one);
+          } else {
+            const changed = await admin.patch(`/api/v1/ppm/${kind}/${one}`, body[kind](amount));
+            expect(changed.status, changed.text).toBe(200);
+            there.set(one, amount);
+            if (act === 'undo' && before.get(one) !== amount) {
+              await undo(await lastBatch());
+              lines[kind] = before;
+            }
+          }
+        }
+        const { costActual, costBudget } = await attributes(id);
+        expect([costActual, costBudget]).toEqual([sum(lines.costs.values()), sum(lines.budgets.values())]);
+      }),
+      { numRuns: 4 },
+    );
   });
 });
