@@ -16,6 +16,7 @@ export interface AnswerContext {
   where: string;
   doing: string;
   isRead: boolean;
+  /** By the clock of the remote, milliseconds. */
   now: number;
 }
 

@@ -191,7 +191,9 @@ export function createTransport({
       }
       const date = Date.parse(answer.headers.date ?? '');
       if (!Number.isNaN(date)) ahead = Math.round((date - clock.now()) / 1000) * 1000;
-      const read = readAnswer(answer, { where, doing: call.doing, isRead, now: clock.now() });
+      // moments that it names are moments of its own clock
+      const now = clock.now() + (ahead ?? 0);
+      const read = readAnswer(answer, { where, doing: call.doing, isRead, now });
       const told = rateOf(answer);
       if (read.kind === 'done') {
         await limiter.learn({ kind: 'passed', ...(told ? { told } : {}) });

@@ -4,7 +4,7 @@ import { localObjection, remoteObjection } from './apply.check.ts';
 import { resolveLate } from './apply.late.ts';
 import { type Applying, needsObjection, without } from './apply.state.ts';
 import type { Ending, LocalState, RemoteState, RemoteWrite, Standing } from './apply.types.ts';
-import { inParts } from './apply.windows.ts';
+import { inParts, meet } from './apply.windows.ts';
 import type { BookChange } from './book.types.ts';
 import type { Mapping } from './mapping.types.ts';
 import { remoteFields } from './normalise.ts';
@@ -32,23 +32,47 @@ interface Sending {
 /**
  * Applies rows at the remote, a few dozen at a time: they are noted as begun, their records are looked at once more,
  * and only then they are sent. When an answer is lost, now or because the process was killed, the write is looked up
- * by its mark before it is sent again.
+ * by its mark before it is sent again. While one part is noted or looked at, another that has nothing to do with it is
+ * sent, so that the limits of the remote alone set the pace.
  * @returns the number of a row of which it is not known in the end whether it has arrived; null when there is none.
  */
 export async function applyRemote(applying: Applying, rows: readonly Standing[]): Promise<number | null> {
-  for (const part of inParts(rows, applying.options.remoteBatch ?? BATCH)) {
-    let open = part.map(({ row, progress }): Sending => {
-      const write = remoteWrite(applying.mapping, row);
-      return { row, write, mark: correlationOf(applying.planId, row), sent: progress === 'begun' };
-    });
-    for (let attempt = 0; attempt < ATTEMPTS && open.length > 0; attempt += 1) {
-      open = await lookUp(applying, open);
-      open = await begin(applying, open);
-      open = await send(applying, open);
-    }
-    if (open.length > 0) return open[0]!.row.no;
+  const { remoteBatch = BATCH, partsAtOnce = 1 } = applying.options;
+  const underWay = new Map<Promise<void>, readonly Standing[]>();
+  const lost: number[] = [];
+  const faults: unknown[] = [];
+  for (const part of inParts(rows, remoteBatch)) {
+    const isHeldUp = () =>
+      underWay.size >= partsAtOnce || [...underWay.values()].some((other) => meet(part, other));
+    while (isHeldUp()) await Promise.race(underWay.keys());
+    if (lost.length + faults.length > 0) break;
+    const work = applyPart(applying, part)
+      .then((no) => {
+        if (no !== null) lost.push(no);
+      })
+      .catch((error: unknown) => {
+        faults.push(error);
+      })
+      .finally(() => underWay.delete(work));
+    underWay.set(work, part);
   }
-  return null;
+  // those under way come to an end, whatever has become of the others
+  await Promise.all(underWay.keys());
+  if (faults.length > 0) throw faults[0];
+  return lost[0] ?? null;
+}
+
+async function applyPart(applying: Applying, part: readonly Standing[]): Promise<number | null> {
+  let open = part.map(({ row, progress }): Sending => {
+    const write = remoteWrite(applying.mapping, row);
+    return { row, write, mark: correlationOf(applying.planId, row), sent: progress === 'begun' };
+  });
+  for (let attempt = 0; attempt < ATTEMPTS && open.length > 0; attempt += 1) {
+    open = await lookUp(applying, open);
+    open = await begin(applying, open);
+    open = await send(applying, open);
+  }
+  return open[0]?.row.no ?? null;
 }
 
 /**

@@ -12,7 +12,9 @@ export interface ApplyOptions {
   mayHaveMoved?: (remoteId: string) => boolean;
   /** Rows at the remote that are checked by one reading. */
   remoteBatch?: number;
-  /** Writes under way at the remote at once; how fast they go is the connection's affair. */
+  /** Such parts under way at once; one unless told otherwise. */
+  partsAtOnce?: number;
+  /** Writes of a part under way at the remote at once; how fast they go is the connection's affair. */
   atOnce?: number;
 }
 

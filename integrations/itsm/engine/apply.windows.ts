@@ -63,7 +63,7 @@ export function* inParts(rows: readonly Standing[], size: number): Generator<Sta
   let numbers = new Set<number>();
   for (const one of rows) {
     const { row } = one;
-    const keys = [row.remoteId, row.cardId].filter((key) => key !== null);
+    const keys = sidesOf(one);
     const meets = keys.some((key) => touched.has(key)) || (row.needs !== null && numbers.has(row.needs));
     if (part.length === size || meets) {
       yield part;
@@ -76,4 +76,18 @@ export function* inParts(rows: readonly Standing[], size: number): Generator<Sta
     numbers.add(row.no);
   }
   if (part.length > 0) yield part;
+}
+
+/** The record and the card that a row writes to, or writes because of. */
+const sidesOf = ({ row }: Pick<Standing, 'row'>): string[] =>
+  [row.remoteId, row.cardId].filter((key) => key !== null);
+
+/** Whether rows of a part are about the same as rows of one before it, or build on them. */
+export function meet(part: readonly Standing[], before: readonly Standing[]): boolean {
+  const touched = new Set(before.flatMap(sidesOf));
+  const numbers = new Set(before.map(({ row }) => row.no));
+  return part.some(
+    (one) =>
+      sidesOf(one).some((key) => touched.has(key)) || (one.row.needs !== null && numbers.has(one.row.needs)),
+  );
 }

@@ -70,6 +70,8 @@ const HOLD_MS = 45_000;
 const STEP = 1.04;
 /** A turn that nobody was in time for is made good, if it is no older. */
 const CREDIT_MS = 50;
+/** Being so late is nothing: requests are on their way for as long. */
+const LATE_MS = 20;
 /** A refusal so soon after a cut was already under way then. */
 const SETTLE_MS = 1_000;
 const SMALLEST_PAGE = 1 / 32;
@@ -103,6 +105,17 @@ export function reserve(state: LimiterState, now: number): { state: LimiterState
       pressedAt: at > now ? now : state.pressedAt,
     },
   };
+}
+
+/**
+ * Whether a turn was taken so late that another window of the remote's rule has begun: that has its own requests already, and
+ * one more would be one too many.
+ */
+export function isMissed({ told }: LimiterState, at: number, now: number): boolean {
+  const windowMs = told?.windowMs ?? null;
+  if (told === null || windowMs === null || now - at <= LATE_MS) return false;
+  const windowOf = (moment: number) => Math.floor((moment - told.resetAt) / windowMs);
+  return windowOf(now) !== windowOf(at);
 }
 
 /** What is known after a request has ended. */
@@ -155,6 +168,9 @@ function afterRefusal(
 ): LimiterState {
   const pausedUntil = Math.max(state.pausedUntil, now + (retryAfterMs ?? 0));
   if (now - state.cutAt < SETTLE_MS) return { ...state, pausedUntil };
+  // within a rule that is told, a single refusal is a matter of requests that were long on their way: others bear it out
+  const isFirst = now - state.cutAt >= HOLD_MS;
+  if (isFirst && (state.told?.windowMs ?? null) !== null) return { ...state, pausedUntil, cutAt: now };
   // what has just passed is the best guess at what is let through; never more than was sent
   const ceiling = Math.max(bounds.minRate, Math.min(state.rate, passedRate(state, now) || state.rate / 2));
   const rate = Math.max(bounds.minRate, ceiling * AFTER_REFUSAL);

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import {
   freshState,
+  isMissed,
   type LimiterBounds,
   type LimiterState,
   learn,
@@ -38,6 +39,7 @@ export function createLimiter(
     state,
     async turn(longestMs, signal) {
       const until = clock.now() + longestMs;
+      let misses = 0;
       for (;;) {
         const turn = await change((known): { state: LimiterState; result: Turn & { at: number } } => {
           const now = clock.now();
@@ -55,10 +57,14 @@ export function createLimiter(
         });
         if (turn.kind !== 'go') return turn;
         await clock.sleep(turn.at - clock.now(), signal);
-        // the remote may have asked for a pause meanwhile
+        // the remote may have asked for a pause meanwhile, and a busy process wakes late
         const known = await state();
         const now = clock.now();
-        if (known.pausedUntil <= now && known.openUntil <= now) return { kind: 'go' };
+        const isPaused = known.pausedUntil > now || known.openUntil > now;
+        if (isPaused) continue;
+        // once only: whoever is always late would never go
+        if (misses > 0 || !isMissed(known, turn.at, now)) return { kind: 'go' };
+        misses += 1;
       }
     },
     learn: (outcome) =>

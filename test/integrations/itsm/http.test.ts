@@ -262,6 +262,17 @@ describe('a list', () => {
   });
 });
 
+test('a moment at which to come again is one of the clock of the remote', async () => {
+  const ahead = 7_200_000;
+  const at = (ms: number) => new Date(clock.now() + ahead + ms).toUTCString();
+  lists.instead.push({ status: 429, headers: { date: at(0), 'retry-after': at(7_000) } });
+  const before = clock.waited();
+  expect((await readAll('servers')).records).toHaveLength(3);
+  const waited = clock.waited() - before;
+  expect(waited).toBeGreaterThan(5_000);
+  expect(waited).toBeLessThan(10_000);
+});
+
 test('credentials go out as they were given, and nothing is ever written', async () => {
   for (const [auth, header] of [
     [{ kind: 'basic', username: 'u', password: 'p:w' }, 'Basic dTpwOnc='],

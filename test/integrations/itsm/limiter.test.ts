@@ -10,13 +10,31 @@ interface Sent {
   passed: boolean;
 }
 
-/** Some workers send requests of 50 ms through one limiter until so many have passed. */
+/** A process that does something else for a while, again and again: whoever wakes then goes on only after it. */
+const STALL = { everyMs: 2_700, fromMs: 1_900, ms: 250 };
+
+/**
+ * Some workers send requests of 50 ms through one limiter until so many have passed.
+ * @param stalls whether their process is busy now and then.
+ */
 async function push(
   wanted: number,
   rules: { headers: boolean; retryAfter: boolean; limit: number },
   during: (done: number, set: (limit: number) => void) => void = () => undefined,
+  stalls = false,
 ) {
-  const clock = createVirtualClock();
+  const virtual = createVirtualClock();
+  const begin = virtual.now();
+  const clock = {
+    ...virtual,
+    now: () => virtual.now(),
+    async sleep(ms: number) {
+      await virtual.sleep(ms);
+      const into = (virtual.now() - begin) % STALL.everyMs;
+      const left = STALL.fromMs + STALL.ms - into;
+      if (stalls && into >= STALL.fromMs && left > 0) await virtual.sleep(left);
+    },
+  };
   const rate = new RateRules(clock, () => 0);
   rate.rule = { windowMs: 1_000, ...rules };
   const store = memoryLimiterStore();
@@ -56,7 +74,7 @@ async function push(
       });
     }
   };
-  await Promise.all(Array.from({ length: 8 }, worker));
+  await Promise.all(Array.from({ length: stalls ? 16 : 8 }, worker));
   return {
     sent,
     seconds: (clock.now() - start) / 1000,
@@ -89,12 +107,20 @@ describe.each([
   });
 });
 
+test('a busy process passes as many in good time where the rule is told', async () => {
+  const rules = { headers: true, retryAfter: true, limit: 40 };
+  const { seconds, refused } = await push(5_000, rules, undefined, true);
+  expect(seconds).toBeLessThan(135);
+  expect(refused).toBeLessThanOrEqual(5);
+});
+
 describe('a limiter', () => {
   const make = () => {
     const clock = createVirtualClock();
     const store = memoryLimiterStore();
     return {
       clock,
+      store,
       limiter: createLimiter('a', { store, clock }),
       other: createLimiter('a', { store, clock }),
     };
@@ -140,6 +166,58 @@ describe('a limiter', () => {
     expect(await limiter.pageSize(1)).toBe(1);
     for (let at = 0; at < 60; at += 1) await limiter.learn({ kind: 'passed' });
     expect(await limiter.pageSize(1_000)).toBe(1_000);
+  });
+
+  describe('that is told the rule', () => {
+    const told = (clock: { now(): number }, limit = 40) => ({
+      limit,
+      remaining: limit - 1,
+      resetAt: Math.floor(clock.now() / 1_000 + 1) * 1_000,
+    });
+    const learnt = async () => {
+      const { clock, store, limiter } = make();
+      for (let at = 0; at < 2; at += 1) {
+        await limiter.learn({ kind: 'passed', told: told(clock) });
+        clock.advance(1_000);
+      }
+      expect((await limiter.state()).told).toMatchObject({ limit: 40, windowMs: 1_000 });
+      return { clock, store, limiter };
+    };
+
+    test('takes another turn, but once, where it has slept into the next window', async () => {
+      const { clock, store } = await learnt();
+      let late = 0;
+      const sleeper = { ...clock, now: () => clock.now(), sleep: (ms: number) => clock.sleep(ms + late) };
+      const limiter = createLimiter('a', { store, clock: sleeper });
+      for (const [lateness, turns] of [
+        [10, 1],
+        [1_010, 2],
+      ] as const) {
+        late = lateness;
+        const { nextAt, rate } = await limiter.state();
+        const from = Math.max(nextAt, clock.now());
+        await limiter.turn(60_000);
+        const taken = ((await limiter.state()).nextAt - from) / (1_000 / rate);
+        // the second is taken in the other window
+        expect(taken > 1.5).toBe(turns > 1);
+      }
+    });
+
+    test('takes one refusal for an accident, and several for a narrower rule', async () => {
+      const { clock, limiter } = await learnt();
+      const { rate } = await limiter.state();
+      const refuse = async () => {
+        await limiter.learn({ kind: 'limited', retryAfterMs: 500, told: told(clock) });
+        return (await limiter.state()).rate;
+      };
+      clock.advance(60_000);
+      expect(await refuse()).toBe(rate);
+      clock.advance(2_000);
+      expect(await refuse()).toBeLessThan(rate);
+      // and a rule that is told anew counts at once
+      await limiter.learn({ kind: 'passed', told: told(clock, 20) });
+      expect((await limiter.state()).rate).toBeCloseTo(20 * 0.97);
+    });
   });
 
   test('ends its waiting when it is told to', async () => {

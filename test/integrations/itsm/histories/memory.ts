@@ -74,7 +74,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       journal,
     );
     try {
-      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk });
+      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk, partsAtOnce: 2 });
       if (applied.status === 'lost') return false;
       if (applied.status === 'stopped') throw new Error(`stopped: ${applied.message}`);
     } catch (error) {

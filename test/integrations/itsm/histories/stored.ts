@@ -246,6 +246,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     try {
       await applyRun({ ctx, connector, signal, hold }, open, {
         remoteBatch: setting.batch,
+        partsAtOnce: 2,
         chunk: setting.batch,
       });
     } catch (error) {
