@@ -125,7 +125,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     tag,
     summary: 'Follow changes live as server-sent events',
     description:
-      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs and have no id.',
+      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to whoever holds `itsm_sync.view`; they have no id.',
     permission: 'inventory.view',
     ticket: true,
     query: Type.Object(

@@ -1,3 +1,4 @@
+import { jobCatalogue } from '../../domain/jobs/jobs.catalogue.ts';
 import { JOB_NEWS_CHANNEL } from '../../domain/jobs/jobs.lease.ts';
 import { readJobNews } from '../../domain/jobs/jobs.news.ts';
 import type { Services } from '../../domain/services.ts';
@@ -6,7 +7,12 @@ import type { Streams } from './stream.open.ts';
 /** News of a job are told at once, and those that come within this time after it once at its end, in milliseconds. */
 const GATHER_MS = 100;
 
-/** Tells owners of jobs how these get on, as `job.updated` frames without an id. @returns what ends it. */
+const watchedWith = new Map(jobCatalogue.map((kind) => [kind.kind, kind.watchedWith]));
+
+/**
+ * Tells owners of jobs, and those who may watch their kind, how these get on, as `job.updated` frames without an id.
+ * @returns what ends it.
+ */
 export function tellJobNews(services: Services, streams: Streams): () => void {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -14,7 +20,12 @@ export function tellJobNews(services: Services, streams: Streams): () => void {
     const ids = [...pending];
     pending.clear();
     for (const { owner_id, ...news } of await readJobNews(services.db, ids)) {
-      if (owner_id !== null) streams.tell('job.updated', news, (userId) => userId === owner_id);
+      const permission = watchedWith.get(news.kind);
+      streams.tell(
+        'job.updated',
+        news,
+        ({ userId, holds }) => userId === owner_id || (permission !== undefined && holds(permission)),
+      );
     }
   };
   const begin = () => {

@@ -19,7 +19,7 @@ export interface Streams {
     filter: StreamFilter,
   ): Promise<void>;
   /** Sends a frame that is not stored to every stream that `pick` chooses. */
-  tell(eventType: string, data: unknown, pick: (userId: string) => boolean): void;
+  tell(eventType: string, data: unknown, pick: (subscriber: Subscriber) => boolean): void;
   anyOpen(): boolean;
   close(): void;
 }
@@ -82,7 +82,7 @@ export function createStreams(services: Services): Streams {
     tell(eventType, data, pick) {
       let frame: Buffer | undefined;
       for (const subscriber of open) {
-        if (!pick(subscriber.userId) || !subscriber.asksFor(eventType)) continue;
+        if (!pick(subscriber) || !subscriber.asksFor(eventType)) continue;
         frame ??= transientFrame(eventType, data);
         subscriber.send(frame);
       }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Credential } from '../../domain/access/access.sessions.ts';
+import type { AppPermission } from '../../domain/access/permissions.data.ts';
 import { may } from '../../domain/access/policy.ts';
 import type { Caller } from '../../domain/context.ts';
 import { isGuarded } from '../../domain/events/events.guarded.ts';
@@ -19,6 +20,7 @@ export interface StreamFilter {
 /** One open stream. */
 export interface Subscriber {
   userId: string;
+  holds(permission: AppPermission): boolean;
   seesAllCosts(): boolean;
   /** Whether the event is for this stream: visible to its user and asked for. */
   wants(row: FeedRow, metamodel: Metamodel): boolean;
@@ -54,6 +56,7 @@ export function createSubscriber(
 
   return {
     userId,
+    holds: (permission) => may(caller, permission),
     seesAllCosts: () => may(caller, 'costs.view'),
     asksFor,
     wants(row, metamodel) {

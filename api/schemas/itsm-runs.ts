@@ -39,6 +39,13 @@ export const ItsmRunStatsSchema = Type.Object(
     }),
     relations_created: Type.Integer({ minimum: 0, description: 'Relations that were made, on either side' }),
     relations_deleted: Type.Integer({ minimum: 0, description: 'Relations that were taken away' }),
+    relations_waiting: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Relations that wait, since they lead to records of a mapping that is paused or cannot run',
+      }),
+    ),
     skipped: Type.Integer({ minimum: 0, description: 'Rows that only tell, and those that were rejected' }),
     errors: Type.Integer({ minimum: 0, description: 'Rows that were refused, or no longer fitted' }),
     planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
@@ -78,6 +85,13 @@ export const ItsmRunSchema = Type.Partial(
     trigger: literals('manual', 'schedule', 'changes', 'undo'),
     status: literals(...runStatuses),
     stage: literals(...stages),
+    progress: Nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'How far its job has come; null once that is gone',
+      }),
+    ),
     complete: Type.Boolean({ description: 'Everything is read, or what has changed' }),
     auto_apply: Type.Boolean(),
     stopped: Nullable(Type.String({ description: 'Why the breaker has stopped the plan' })),

@@ -1,6 +1,6 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
-import { notFound } from '../../platform/errors.ts';
+import { EstateError, notFound } from '../../platform/errors.ts';
 import type { ConnectionSecrets, ConnectionSettings, KeptConnection } from './connections.types.ts';
 
 /** What the secrets of a connection are sealed for. */
@@ -37,4 +37,11 @@ export async function loadConnection(
     settings: settings as ConnectionSettings,
     secrets: JSON.parse(secrets.open(sealed, secretContext(id))) as ConnectionSecrets,
   };
+}
+
+/** Called while a run is under way too, so that it ends with the step it is at. @throws EstateError `wrong_state` in a pause. */
+export async function requireActive(sql: Sql, id: string): Promise<void> {
+  const connection = await sql('itsm_connections').where({ id }).first('is_active');
+  if (connection?.is_active) return;
+  throw new EstateError('wrong_state', 'The connection is paused: set its is_active to true, and run again.');
 }

@@ -120,6 +120,49 @@ export async function unlikeLinks(sql: Knex.Transaction, runId: string, kind: Li
   return rows.map(({ id }: { id: string }) => id);
 }
 
+/**
+ * Records at the targets of relations of a kind that are known here and not told outside.
+ * @param concerns which are asked for: those that both sides had agreed on, and those that only we have.
+ */
+export async function untoldTargets(
+  sql: Knex.Transaction,
+  kind: LinkKind,
+  concerns: { removals: boolean; additions: boolean },
+): Promise<string[]> {
+  if (!concerns.removals && !concerns.additions) return [];
+  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
+  await sql.raw('set local enable_nestloop = off');
+  const { rows } = await sql.raw(
+    `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
+     source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
+     target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
+     here as materialized (
+       select s.remote_id as source, t.remote_id as target, a.source is not null as agreed
+       from relations r join kind on r.type = kind.type
+         join source s on s.card_id = r.source_id join target t on t.card_id = r.target_id
+         left join itsm_links a on a.mapping_id = kind.mapping and a.relation_type = kind.type
+           and a.source = s.remote_id and a.target = t.remote_id
+     ),
+     outside as materialized (
+       select l.source, l.target from ${turned} l join kind on l.mapping_id = kind.mapping
+     )
+     select distinct h.target as id from here h
+       where case when h.agreed then ?::boolean else ?::boolean end
+         and not exists (select from outside o where o.source = h.source and o.target = h.target)
+     order by id`,
+    [
+      mapping_id,
+      target_mapping_id,
+      relation_type_key,
+      forward,
+      backward,
+      concerns.removals,
+      concerns.additions,
+    ] as never,
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
 /** Relations of a kind that start from these records, as they are told outside. */
 export async function remoteLinksFrom(
   sql: Sql,

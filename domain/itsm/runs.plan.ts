@@ -53,6 +53,16 @@ export async function countPlan(sql: Sql, runId: string): Promise<Record<string,
   return Object.fromEntries(rows.map(({ action, n }: { action: string; n: number }) => [action, n]));
 }
 
+/** How many relations waited for mappings that did not run, as the mapping's last completed run has told. */
+export async function relationsWaiting(sql: Sql, mappingId: string): Promise<number> {
+  const { rows } = await sql.raw(
+    `select coalesce((stats ->> 'relations_waiting')::int, 0) as n from itsm_runs
+     where mapping_id = ? and status = 'completed' and undo_of is null order by id desc limit 1`,
+    [mappingId],
+  );
+  return rows[0]?.n ?? 0;
+}
+
 /** Records to read again that a look told nothing about, and that no pair remembers. */
 export async function unknownRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {
   const { rows } = await sql.raw(

@@ -25,6 +25,8 @@ const runListSpec: ListSpec = {
     trigger: 'r.trigger',
     status: 'r.status',
     stage: 'r.stage',
+    progress: `case when r.status = 'completed' then 1
+      else (select j.progress from jobs j where j.id = r.job_id) end`,
     complete: 'r.complete',
     auto_apply: 'r.auto_apply',
     stopped: 'r.stopped',

@@ -20,6 +20,8 @@ export interface RunStats {
   deleted?: number;
   relations_created?: number;
   relations_deleted?: number;
+  /** Relations at records of mappings that do not run now: they are made or taken away once those do. */
+  relations_waiting?: number;
   skipped?: number;
   errors?: number;
   /** Rows of the plan by action. */

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Sql } from '../../platform/database.ts';
+import type { AppPermission } from '../access/permissions.data.ts';
 
 /**
  * `bulk` for imports, exports and other long work, `routine` for short work that must not wait behind it, `mail` for
@@ -28,6 +29,8 @@ export interface JobDefinition<P extends TSchema = TSchema> {
   retentionDays?: number;
   /** Whether a run goes on from the last checkpoint; else every run begins anew. */
   resumable: boolean;
+  /** Whoever holds it is told how jobs of the kind get on, whoever has asked for them; their owner is in any case. */
+  watchedWith?: AppPermission;
   /**
    * Why a failed or cancelled job of the kind must not run again, with what to do instead; null when it may. Asked in the
    * transaction that would run it again.

@@ -14,5 +14,7 @@ export const itsmRunJob = defineJob({
   attempts: 11,
   longestWaitSeconds: 600,
   resumable: true,
+  // also of runs that a schedule, a change or somebody else has started
+  watchedWith: 'itsm_sync.view',
   whyNotAgain: (sql, { id, payload }) => whyRunIsOver(sql, payload.run_id, id),
 });

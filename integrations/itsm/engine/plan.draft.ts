@@ -28,6 +28,8 @@ export interface Planning {
   waits: Waits;
   /** The same values, field by field, where it is a reference that leads to nothing yet. */
   late: LateField[];
+  /** Relations that wait for a mapping that does not run now. */
+  resting: number;
   /** New counts of complete readings without a record. */
   absences: Record<string, number>;
 }
@@ -92,6 +94,7 @@ export function beginPlanning(
     again: new Set(),
     waits: new Map(),
     late: [],
+    resting: 0,
     absences: {},
   };
 }

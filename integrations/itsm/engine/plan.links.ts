@@ -20,6 +20,8 @@ export interface Ends {
   recordOf(cardId: string): string | undefined;
   /** The record's pair waits for a removal, or ends with this plan: a side of it is gone. */
   isWaiting(remoteId: string): boolean;
+  /** The record belongs to another mapping, which does not run now: nobody looks whether it is still there. */
+  rests(remoteId: string): boolean;
   /** The record is half of no pair that is alive. */
   isOver(remoteId: string): boolean;
 }
@@ -30,6 +32,8 @@ interface LinkState {
   cards: { source: string | null; target: string | null };
   /** A record at its end that waits. */
   waits: string | null;
+  /** What one of them is today is not looked at. */
+  rests: boolean;
   base: boolean;
   local: boolean;
   /** As the remote names it, which may be by a record that a merge brought along. */
@@ -52,6 +56,7 @@ export function endsOf(planning: Planning): Ends {
     isWaiting: (id) =>
       leaving.has(id) ||
       (book.pairs.has(id) && !planned.has(id) && book.pairs.get(id)?.state.kind !== 'linked'),
+    rests: () => false,
     isOver: (id) => identities.cardOf(id) === undefined && !planned.has(id),
   };
 }
@@ -105,8 +110,16 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
     const link = { relationType: type, source: source.record, target: target.record };
     const key = linkKey(link);
     const cards = { source: source.card, target: target.card };
-    const waits = [source.record, target.record].find((id) => ends.isWaiting(id)) ?? null;
-    const state = states.get(key) ?? { link, cards, waits, base: false, local: false, remote: [] };
+    const records = [source.record, target.record];
+    const state: LinkState = states.get(key) ?? {
+      link,
+      cards,
+      waits: records.find((id) => ends.isWaiting(id)) ?? null,
+      rests: records.some((id) => ends.rests(id)),
+      base: false,
+      local: false,
+      remote: [],
+    };
     states.set(key, state);
     return state;
   };
@@ -136,7 +149,7 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   // a reading of a part shows what is there, but not what is not
   const there = remote.length > 0 || (!complete && base);
   if (local === there) {
-    if (base === there || state.waits !== null) return;
+    if (base === there || state.waits !== null || state.rests) return;
     const action = there ? 'relate' : 'unrelate';
     const reason = there ? 'Both sides have the relation' : 'Neither side has the relation any more';
     addRow(planning, { action, reason, link: named(state) });
@@ -153,6 +166,11 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
     // a remote takes relations away with a record, and refuses new ones to it: neither says what people want of them
     const told = `${reason}, and waits: a side of record ${state.waits} at its end is gone`;
     addRow(planning, { action: 'skip', reason: told, link: named(state) });
+    return;
+  }
+  if (state.rests) {
+    // a record that nobody looks at may be gone, and would take the relation with it, or have it refused
+    planning.resting += 1;
     return;
   }
   const { source, target } = state.cards;

@@ -90,6 +90,8 @@ export interface PlannedPart {
   waits: Waits;
   /** What records of earlier parts need not wait for. */
   reached: Reached[];
+  /** Relations that wait for a mapping that does not run now. */
+  resting: number;
   absences: Record<string, number>;
 }
 
@@ -126,12 +128,12 @@ export async function* planInParts(
   };
   const late: LateField[] = [];
   const handOver = (
-    { rows, again, waits, absences, ...more }: Planning,
+    { rows, again, waits, resting, absences, ...more }: Planning,
     reached: Reached[] = [],
   ): PlannedPart => {
     firstNo += rows.length;
     late.push(...more.late.filter(({ path }) => source.leadsHere(path)));
-    return { rows, again: [...again], waits, reached, absences };
+    return { rows, again: [...again], waits, reached, resting, absences };
   };
   const claimed = new Set<string>();
   for await (const remoteIds of source.judged()) {

@@ -21,6 +21,10 @@ export interface LoadedMapping {
   references: Record<Path, string>;
   /** By the place in `mapping.relations`: the mapping of the cards at the other end. */
   relationTargets: string[];
+  /** Mappings that relations lead to and that do not run now, paused or broken; by id what they keep in step. */
+  resting: Record<string, string>;
+  /** Tables of the other mappings that relations lead to and that run; by the mapping's id. */
+  targetTables: Record<string, string>;
   /** False: paused, no run begins. */
   active: boolean;
   /** Why no run may begin although it is active: the metamodel or the remote's table has changed under it. */
@@ -36,14 +40,24 @@ export interface LoadedMapping {
 export async function loadMapping(sql: Sql, metamodel: Metamodel, id: string): Promise<LoadedMapping> {
   const row = await loadMappingRow(sql, id);
   const mapped_types = await loadMappedTypes(sql, row.connection_id);
-  return { ...engineMapping(row), broken: brokenReason(metamodel, { ...row, mapped_types }) };
+  const broken = brokenReason(metamodel, { ...row, mapped_types });
+  const resting: LoadedMapping['resting'] = {};
+  const targetTables: LoadedMapping['targetTables'] = {};
+  for (const { target_mapping_id: other } of row.relations) {
+    if (other === null || other === row.id || other in resting || other in targetTables) continue;
+    const target = await loadMappingRow(sql, other);
+    const runs = target.is_active && brokenReason(metamodel, { ...target, mapped_types }) === null;
+    if (runs) targetTables[other] = target.remote_table;
+    else resting[other] = `${target.card_type_key} with ${target.remote_table}`;
+  }
+  return { ...engineMapping(row), broken, resting, targetTables };
 }
 
 /**
  * The same of a row at hand. Fields whose column has vanished or become something else are left out, so that nothing
  * is taken for emptied.
  */
-export function engineMapping(row: MappingRow): Omit<LoadedMapping, 'broken'> {
+export function engineMapping(row: MappingRow): Omit<LoadedMapping, 'broken' | 'resting' | 'targetTables'> {
   const stopped = stoppedColumns(row.drift);
   const kept = row.fields.filter(({ remote_field }) => !stopped.has(remote_field));
   return {

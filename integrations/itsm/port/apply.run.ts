@@ -46,6 +46,8 @@ export interface ApplyTools {
   signal: AbortSignal;
   /** Called first in each transaction that writes: throws when the run is somebody else's by now. */
   hold: (work: { sql: Knex.Transaction }) => Promise<void>;
+  /** Called before rows are written outside: throws when nothing may be any more. */
+  mayWrite?: (sql: Knex.Transaction) => Promise<void>;
   /** Called after each transaction that has ended rows, with how many have ended so far, in earlier processes too. */
   onProgress?: (ended: number) => Promise<void>;
 }
@@ -66,7 +68,7 @@ interface KeptMapping {
 export async function applyRun(
   tools: ApplyTools,
   runId: string,
-  options: Pick<ApplyOptions, 'atOnce' | 'remoteBatch'> & { chunk?: number } = {},
+  options: Pick<ApplyOptions, 'atOnce' | 'partsAtOnce' | 'remoteBatch'> & { chunk?: number } = {},
 ): Promise<Applied> {
   const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
   const head = await readPlanHead(ctx.db, runId);
@@ -159,7 +161,7 @@ function databasePort(
   { runId, mapping, cards }: { runId: string; mapping: Mapping; cards: CardReader },
   chunk: number,
 ): EnginePort {
-  const { ctx, signal, hold, onProgress } = tools;
+  const { ctx, signal, hold, mayWrite, onProgress } = tools;
   const mappingId = mapping.id;
   const remote = remotePort(tools.connector, mapping);
   let done = 0;
@@ -231,6 +233,7 @@ function databasePort(
     async begin(rows) {
       return await inTransaction(ctx.db, async (sql) => {
         await enter(sql);
+        await mayWrite?.(sql);
         const state = await readState(
           sql,
           mappingId,

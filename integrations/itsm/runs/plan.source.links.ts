@@ -16,6 +16,7 @@ import { beginPlanning, emptyRow } from '../engine/plan.draft.ts';
 import { type Ends, endsOf } from '../engine/plan.links.ts';
 import type { LinkPart } from '../engine/plan.parts.ts';
 import { pairOf } from '../port/book.rows.ts';
+import { kindsOf } from './run.link.kinds.ts';
 import type { RunWork } from './run.types.ts';
 
 /** Records that the relations of a part start from. */
@@ -38,25 +39,6 @@ export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<
     work.signal.throwIfAborted();
     yield await linkPart(work, seenOf, kinds, speakers.slice(at, at + CHUNK));
   }
-}
-
-/** The mapped relation types; several kinds outside may stand for one. */
-function kindsOf({ loaded, mappingId }: RunWork): LinkKind[] {
-  const kinds = new Map<string, LinkKind>();
-  for (const [at, { relationType, remoteType, reversed }] of loaded.mapping.relations.entries()) {
-    const target_mapping_id = loaded.relationTargets[at] ?? mappingId;
-    const key = `${relationType} ${target_mapping_id}`;
-    const kind = kinds.get(key) ?? {
-      relation_type_key: relationType,
-      mapping_id: mappingId,
-      target_mapping_id,
-      forward: [],
-      backward: [],
-    };
-    (reversed ? kind.backward : kind.forward).push(remoteType);
-    kinds.set(key, kind);
-  }
-  return [...kinds.values()];
 }
 
 /** The records that speak for the cards of these, so that a card's relations are compared together. */
@@ -166,7 +148,7 @@ async function endsOfPart(
   const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
   const cardIds = [...new Set(local.flatMap(({ source, target }) => [source, target]))];
   const mappingIds = [...new Set([mappingId, ...kinds.map(({ target_mapping_id }) => target_mapping_id)])];
-  const { pairs, redirects } = await whoIsWho(db, mappingIds, remoteIds, cardIds);
+  const { pairs, redirects, owners } = await whoIsWho(db, mappingIds, remoteIds, cardIds);
   const ties = await tiesOf(remoteIds, cardIds);
   const there = await activeCards(work, [
     ...[...pairs.values()].map(({ cardId }) => redirected(cardId, redirects)),
@@ -179,7 +161,14 @@ async function endsOfPart(
     () => null,
   );
   const rows = ties.map((tie) => ({ ...emptyRow, ...tie, reason: '' }));
-  return endsOf({ ...planning, rows });
+  const ends = endsOf({ ...planning, rows });
+  const resting = new Set(Object.keys(loaded.resting ?? {}));
+  const lost = new Set(work.state.lostEnds);
+  return {
+    ...ends,
+    isWaiting: (id) => lost.has(id) || ends.isWaiting(id),
+    rests: (id) => resting.has(owners.get(id) ?? mappingId),
+  };
 }
 
 async function whoIsWho(
@@ -189,13 +178,18 @@ async function whoIsWho(
   cardIds: string[],
 ) {
   const pairs = new Map<string, Pair>();
+  /** The mapping whose pair stands for a record. */
+  const owners = new Map<string, string>();
   const redirects = new Map<string, string>();
   for (const mappingId of mappingIds) {
     const choice = { remoteIds, cardIds };
-    for (const row of await readPairs(db, mappingId, choice)) pairs.set(row.remote_id, pairOf(row));
+    for (const row of await readPairs(db, mappingId, choice)) {
+      pairs.set(row.remote_id, pairOf(row));
+      owners.set(row.remote_id, mappingId);
+    }
     for (const [from, to] of await readRedirects(db, mappingId, choice)) redirects.set(from, to);
   }
-  return { pairs, redirects, ...identities({ ...emptyBook(), pairs }, redirects) };
+  return { pairs, owners, redirects, ...identities({ ...emptyBook(), pairs }, redirects) };
 }
 
 /** Cards at ends are only asked whether they are there; those of other types than the mapping's among them. */

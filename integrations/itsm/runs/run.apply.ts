@@ -1,3 +1,4 @@
+import { requireActive } from '../../../domain/itsm/connections.load.ts';
 import { appliedOutside } from '../../../domain/itsm/runs.plan.ts';
 import { logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
@@ -20,11 +21,13 @@ import type { Stopwatch } from './run.stopwatch.ts';
 /** Rows that are looked at together. */
 const CHUNK = 200;
 /**
- * Rows that are written outside together, and how many of them at once: enough that the limits of the account alone set
- * the pace, few enough that what was looked at before is still young when it is written.
+ * Rows that are written outside together, how many such parts are under way, and how many writes of each at once: enough
+ * that the limits of the account alone set the pace, also while a part is noted and looked at; few enough that what was
+ * looked at before is still young when it is written.
  */
-const REMOTE_BATCH = 200;
-const AT_ONCE = 16;
+const REMOTE_BATCH = 100;
+const PARTS_AT_ONCE = 2;
+const AT_ONCE = 10;
 /** Findings that the log tells one by one. */
 const TOLD = 100;
 
@@ -47,10 +50,11 @@ export async function applyStage(
         connector,
         signal: job.signal,
         hold: (work) => job.hold(work),
+        mayWrite: (sql) => requireActive(sql, run.connection_id),
         onProgress: (ended) => storeProgress(job, ended, rows),
       },
       run.id,
-      { remoteBatch: REMOTE_BATCH, atOnce: AT_ONCE },
+      { remoteBatch: REMOTE_BATCH, partsAtOnce: PARTS_AT_ONCE, atOnce: AT_ONCE },
     ),
   );
   if (applied.status === 'stopped')

@@ -1,7 +1,7 @@
 import { command } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { readBook } from '../../../domain/itsm/book.read.ts';
-import { loadConnection } from '../../../domain/itsm/connections.load.ts';
+import { loadConnection, requireActive } from '../../../domain/itsm/connections.load.ts';
 import { loadRun, requireStatus } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
 import type { JobCounts, RunningJob } from '../../../domain/jobs/jobs.running.ts';
@@ -93,8 +93,8 @@ export async function openRemote(
   signal: AbortSignal,
   clock: Clock,
 ): Promise<OpenedRemote> {
+  await requireActive(services.db, run.connection_id);
   const connection = await loadConnection(services.db, services.secrets, run.connection_id);
-  if (!connection.settings.is_active) throw new EstateError('wrong_state', 'The connection is paused.');
   return openConnection(services, connection, { signal, clock });
 }
 
@@ -127,6 +127,7 @@ export async function workOf(
     async keep(change, write) {
       const state = { ...work.state, ...change };
       await inTransaction(ctx.db, async (sql) => {
+        await requireActive(sql, run.connection_id);
         await write?.(sql);
         // what a crash of the database makes forget is read or planned again; the plan's own commit waits for all of it
         await sql.raw(
@@ -170,6 +171,7 @@ async function freshState({ db }: Ctx, clock: Clock): Promise<RunState> {
     withheld: false,
     linksWithheld: false,
     hidden: [],
+    lostEnds: [],
     fetched: 0,
     relations: 0,
     localPosition: rows[0].position,

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { command } from '../../../domain/command.ts';
 import { forgetHeard } from '../../../domain/itsm/runs.heard.ts';
-import { approvePlan, askQuestions, countPlan } from '../../../domain/itsm/runs.plan.ts';
+import { approvePlan, askQuestions, countPlan, relationsWaiting } from '../../../domain/itsm/runs.plan.ts';
 import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
@@ -111,12 +111,27 @@ async function makePlanOf(
   const { fetched, relations: relations_fetched } = work.state;
   return await storePlan(job, run, made, {
     waits: whyWaits(run, work, made),
-    stats: { fetched, relations_fetched, seconds, budget: await budgetLeft(connector) },
+    stats: {
+      fetched,
+      relations_fetched,
+      relations_waiting: made.resting,
+      seconds,
+      budget: await budgetLeft(connector),
+    },
     also: async (sql) => {
+      await tellResting(sql, work, made.resting);
       await askQuestions(sql, run.id, work.mappingId, work.complete);
       await forgetHeard(sql, run.id);
     },
   });
+}
+
+/** Tells that relations wait for other mappings; once, as long as nothing about it changes. */
+async function tellResting(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
+  if (count === 0 || count === (await relationsWaiting(sql, work.mappingId))) return;
+  const others = Object.values(work.loaded.resting).join(', ');
+  const text = `${count} relations wait for mappings that are paused or cannot run: ${others}.`;
+  await logRun(sql, work.runId, 'plan', 'info', text);
 }
 
 async function enterStage(sql: Knex.Transaction, id: string, stage: RunStage): Promise<void> {

@@ -25,6 +25,8 @@ export interface MadePlan {
   changes: number;
   /** Pairs that were there when it was made. */
   pairs: number;
+  /** Relations that wait for a mapping that does not run now. */
+  resting: number;
   closing: RunClosing;
 }
 
@@ -46,7 +48,7 @@ export async function planRun(
   const waits: Waits = new Map();
   const again = new Set<string>();
   const absences: Record<string, number> = {};
-  const count = { rows: 0, removals: 0, changes: 0 };
+  const count = { rows: 0, removals: 0, changes: 0, resting: 0 };
   // a part is stored while the next one is made
   let storing = Promise.resolve();
   const source = planSource(work, await readWords(db, mappingId), () => storing);
@@ -57,6 +59,7 @@ export async function planRun(
       for (const [id, wait] of part.waits) waits.set(id, wait);
       forgetReached(waits, part.reached);
       Object.assign(absences, part.absences);
+      count.resting += part.resting;
       if (rows.length === 0) continue;
       count.rows += rows.length;
       count.removals += rows.filter(removes).length;
@@ -78,6 +81,7 @@ export async function planRun(
     stopped: tooMany(loaded.mapping, count.removals, pairs),
     changes: count.changes,
     pairs,
+    resting: count.resting,
     closing: { ...reachedBy(work), again: [...again].sort(), absences },
   };
 }

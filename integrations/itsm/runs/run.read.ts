@@ -15,6 +15,7 @@ import { asked } from '../remote.failed.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { reachOf } from './run.reach.ts';
 import { readAhead } from './run.read.ahead.ts';
+import { lookAtEnds } from './run.read.ends.ts';
 import { readRelations } from './run.read.links.ts';
 import { phases, type RunWork } from './run.types.ts';
 
@@ -36,6 +37,7 @@ export async function readForRun(work: RunWork): Promise<void> {
     else if (phase === 'looks') await lookAtDoubtful(work);
     else if (phase === 'local') await readHere(work);
     else if (phase === 'relations' || phase === 'relation_deletions') await readRelations(work, phase);
+    else if (phase === 'ends') await lookAtEnds(work);
     else return;
     await work.keep({ phase: phases[at + 1]!, cursor: null });
   }

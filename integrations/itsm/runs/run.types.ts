@@ -15,6 +15,7 @@ export const phases = [
   'local',
   'relations',
   'relation_deletions',
+  'ends',
   'plan',
   'made',
 ] as const;
@@ -39,6 +40,8 @@ export interface RunState {
   linksWithheld: boolean;
   /** Mapped columns that were kept back: the next run goes on from where this one has. */
   hidden: string[];
+  /** Records of other mappings that are gone, as far as relations lead to them of which the remote does not tell. */
+  lostEnds: string[];
   fetched: number;
   relations: number;
   /** Up to where the feed was when reading began. */

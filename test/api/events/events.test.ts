@@ -268,6 +268,29 @@ describe('stream', () => {
     await t.services.db('jobs').delete();
   });
 
+  it('tells of runs of a synchronisation to whoever may see it, whoever has started them', async () => {
+    const admin = follow('/api/v1/events/stream?events=job', bearer((await t.as('admin')).token));
+    const viewer = follow('/api/v1/events/stream?events=job,card', bearer((await t.as('viewer')).token));
+    await Promise.all([admin.until(1), viewer.until(1)]);
+    const run = { queue: 'bulk', status: 'running', progress: 0.4, message: '1000 rows applied' };
+    const jobs = await t.services
+      .db('jobs')
+      .insert(['export', 'itsm_run'].map((kind) => ({ ...run, kind })))
+      .returning('id');
+    for (const { id } of jobs) await t.services.db.raw(`select pg_notify('estate_job_news', ?)`, [id]);
+    await admin.until(2);
+    const { progress, message } = run;
+    expect(admin.frames.slice(1)).toMatchObject([
+      { event: 'job.updated', data: { job_id: jobs[1].id, kind: 'itsm_run', progress, message } },
+    ]);
+    await emit(draft());
+    await viewer.until(2);
+    expect(viewer.frames[1]!.event).toBe('card.updated');
+    admin.close();
+    viewer.close();
+    await t.services.db('jobs').delete();
+  });
+
   it('opens by a ticket once', async () => {
     const viewer = await t.as('viewer');
     const made = await viewer.post('/api/v1/events/ticket');

@@ -335,4 +335,30 @@ describe('runs that nobody asks for', () => {
     await db('events').where({ card_id: three.body.id }).update({ job_id: runs[1].job_id });
     expect(await news()).toBe(false);
   });
+
+  it('bring an edit to the remote within seconds', async () => {
+    const table = 'cmdb_ci_business_app';
+    const mapping = await create({
+      remote_table: table,
+      card_filter: 'name = "Followed"',
+      auto_apply: true,
+      follows_changes: true,
+      field_mappings: [
+        { card_field: 'name', remote_field: 'name', is_identity: true },
+        { card_field: 'description', remote_field: 'short_description' },
+      ],
+    });
+    const { body: card } = await admin.post('/api/v1/cards', { type: 'Application', name: 'Followed' });
+    await admin.post(`${syncBase}/sync/push/${mapping.id}`);
+    await ended(mapping, 1);
+    const began = performance.now();
+    await admin.patch(`/api/v1/cards/${card.id}`, { description: 'as of now' });
+    await until(
+      'the edit at the remote',
+      async () =>
+        instance.store.of(table).some(({ values }) => values.short_description === 'as of now') || undefined,
+    );
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await admin.patch(`${base}/${mapping.id}`, { is_active: false });
+  });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import type { TestApp, TestClient } from '../../support/harness.ts';
 import {
@@ -9,6 +10,7 @@ import {
   settled,
   storeMapping,
 } from '../../support/itsm.ts';
+import { untilStatus } from '../../support/jobs.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 
@@ -174,11 +176,64 @@ describe('a mapping that only pushes', () => {
   });
 });
 
+describe('a connection that is paused', () => {
+  const TABLE = 'cmdb_ci_service';
+  let connection: string;
+  let many: string;
+  const active = (is_active: boolean) => admin.patch(`${base}/connections/${connection}`, { is_active });
+  const paused = 'The connection is paused: set its is_active to true, and run again.';
+  /** Pauses it with the n-th call of a kind of a run. @returns how the run ends. */
+  const pausedAt = async (kind: string, nth: number) => {
+    let seen = 0;
+    instance.watch = (call) => {
+      if (call.kind !== kind) return;
+      seen += 1;
+      if (seen === nth) void active(false);
+    };
+    const { body } = await admin.post(`${base}/sync/push/${many}`);
+    await untilStatus(t.services, body.job_id, 'failed', 30_000);
+    instance.watch = undefined;
+    expect((await admin.get(`${base}/sync/runs/${body.id}`)).body).toMatchObject({
+      status: 'failed',
+      error_code: 'wrong_state',
+      error_message: paused,
+    });
+  };
+
+  it('stops runs under way, and what they have left is found by the next one', async () => {
+    const count = 230;
+    const rows = Array.from({ length: count }, (_, row_index) => ({
+      row_index,
+      type: 'BusinessContext',
+      name: `Context ${row_index}`,
+    }));
+    await createCards(await t.ctx(), rows, false);
+    connection = await connectTo(admin, instance);
+    many = await storeMapping(t, {
+      connectionId: connection,
+      cardType: 'BusinessContext',
+      table: TABLE,
+      direction: 'push',
+    });
+    await pausedAt('list', 1);
+    expect((await admin.post(`${base}/sync/push/${many}`)).body).toMatchObject({ code: 'wrong_state' });
+    expect(instance.store.of(TABLE)).toHaveLength(0);
+    await active(true);
+    // of three parts, two are under way
+    await pausedAt('create', 3);
+    expect(instance.store.of(TABLE)).toHaveLength(200);
+    await active(true);
+    const { stats } = await runMapping(t, admin, many, 'push');
+    expect(stats).toMatchObject({ created: count - 200, errors: 0 });
+    expect(instance.store.of(TABLE)).toHaveLength(count);
+  });
+});
+
 describe('a mapping that goes both ways, of which one is run', () => {
   const make = async (type: string, name: string): Promise<string> =>
     (await admin.post('/api/v1/cards', { type, name })).body.id;
-  const describedHere = async (name: string) =>
-    (await t.services.db('cards').where({ name, status: 'ACTIVE' }).first('description'))?.description;
+  const describedHere = async (type: string, name: string) =>
+    (await t.services.db('cards').where({ type, name, status: 'ACTIVE' }).first('description'))?.description;
   const told = (table: string) =>
     [...instance.store.of(table)].map(({ values }) => [values.name, values.short_description]);
 
@@ -250,6 +305,9 @@ describe('a mapping that goes both ways, of which one is run', () => {
       complete: true,
       stats: { created: 1, updated: 1, errors: 0 },
     });
-    expect([await describedHere('Ours'), await describedHere('Theirs')]).toEqual(['said outside', null]);
+    expect([await describedHere(type, 'Ours'), await describedHere(type, 'Theirs')]).toEqual([
+      'said outside',
+      null,
+    ]);
   });
 });

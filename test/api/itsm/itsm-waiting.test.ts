@@ -155,3 +155,70 @@ describe('references to what has no card', () => {
     expect(await t.services.db('itsm_waiting_records')).toEqual([]);
   });
 });
+
+describe('relations to records of a mapping that is paused', () => {
+  it('wait without a row, are told of once, and are seen to when it runs again', async () => {
+    const { db } = t.services;
+    const connection_id = await connectTo(admin, instance);
+    const mapped = (card_type_key: string, remote_table: string, more: object = {}) =>
+      createSync(admin, 'mappings', {
+        ...always,
+        connection_id,
+        card_type_key,
+        remote_table,
+        sync_direction: 'bidirectional',
+        max_deletion_ratio: 1,
+        field_mappings: [name],
+        ...more,
+      });
+    const insert = (table: string, named: string) =>
+      instance.elsewhere.insert(table, { name: named }).values.sys_id!;
+    const type = insert('cmdb_rel_type', 'Uses::Used by');
+    const context = insert('cmdb_ci_linux_server', 'context');
+    const [led, lost, kept] = ['led', 'lost', 'kept'].map((one) => insert('cmdb_ci_appl', one));
+    instance.elsewhere.insert('cmdb_rel_ci', { parent: context, child: led!, type });
+    const targets = await mapped('BusinessCapability', 'cmdb_ci_appl');
+    const relation = { relation_type_key: 'relBizCtxToBC', remote_type: type, target_mapping_id: targets };
+    const sources = await mapped('BusinessContext', 'cmdb_ci_linux_server', {
+      relation_mappings: [relation],
+    });
+    await run(targets);
+    expect((await run(sources)).stats).toMatchObject({ relations_created: 1, relations_waiting: 0 });
+
+    const activate = (is_active: boolean) =>
+      admin.patch(`${syncBase}/mappings/${targets}`, { is_active }, { 'if-match': '*' });
+    expect((await activate(false)).status).toBe(200);
+    const cardOf = async (remote_id: string) =>
+      (await db('itsm_pairs').where({ remote_id }).first()).card_id as string;
+    for (const record of [lost!, kept!]) {
+      const ends = { source_id: await cardOf(context), target_id: await cardOf(record) };
+      expect((await admin.post('/api/v1/relations', { type: 'relBizCtxToBC', ...ends })).status).toBe(201);
+    }
+    // the remote takes a relation away with the record, and would refuse one to it
+    for (const record of [led!, lost!]) instance.elsewhere.remove(record);
+    const written = instance.writes.length;
+    const told: number[] = [];
+    for (let time = 1; time <= 2; time += 1) {
+      const waits = await run(sources);
+      expect(waits.stats).toMatchObject({ planned: {}, relations_waiting: 3 });
+      const log = await admin.get(`${syncBase}/sync/runs/${waits.id}/log`);
+      const lines = log.body.items.filter(({ message }: { message: string }) =>
+        message.startsWith('3 relations wait for mappings that are paused or cannot run: BusinessCapability'),
+      );
+      told.push(lines.length);
+    }
+    expect(told).toEqual([1, 0]);
+    expect(await db('relations').where({ type: 'relBizCtxToBC' })).toHaveLength(3);
+
+    expect((await activate(true)).status).toBe(200);
+    // whichever of the two runs first: what leads to a record that is gone waits on
+    for (const [at, planned] of [{ relate: 1, skip: 2 }, { skip: 2 }].entries()) {
+      if (at > 0) await run(targets);
+      const { stats } = await run(sources);
+      expect(stats).toMatchObject({ planned, relations_deleted: 0, relations_waiting: 0 });
+      expect(await db('relations').where({ type: 'relBizCtxToBC' })).toHaveLength(3);
+    }
+    const made = instance.writes.slice(written).filter(({ table }) => table === 'cmdb_rel_ci');
+    expect(made.map(({ user, values }) => [user, values.child]).at(-1)).toEqual(['estate', kept]);
+  });
+});
