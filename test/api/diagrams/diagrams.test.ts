@@ -333,7 +333,7 @@ it('drawings that no diagram shows are kept for as long as a batch can bring the
   expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(1);
   await db('diagram_drawings')
     .where({ id: drawing })
-    .update({ left_at: db.raw("d.now() - interval '16 days'") });
+    .update({ left_at: db.raw("now() - interval '16 days'") });
   expect(await removeLeftDrawings(db, 15, 100)).toBe(1);
   expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(0);
 });
