@@ -1,30 +1,37 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * Shares one read among all callers that asked before it began. While a read is under way, later callers
- * gather for the next one; so every caller gets an answer that was read after its call, and any number of
- * concurrent callers cost one read at a time. A read begins when all that arrived in the same turn of the event loop
- * have asked.
+ * Reads that may be on their way at once. With a single one half of those who ask have to wait for a whole read before
+ * theirs begins, while the process has nothing to do; more make rounds smaller and so the database's work greater.
+ */
+const LANES = 2;
+
+/**
+ * Shares one read among all callers that asked before it began. While as many reads as may be are under way, later
+ * callers gather for the next one; so every caller gets an answer that was read after its call, and any number of
+ * concurrent callers cost few reads at a time. A read begins when all that arrived in the same turn of the event loop
+ * have asked. Reads may end in another order than they began: what `read` remembers must stand that.
  */
 export function coalesce<K, V>(read: (keys: K[]) => Promise<V>): (key: K) => Promise<V> {
   interface Round {
     keys: Set<K>;
     answer: Promise<V>;
   }
-  let current: Promise<unknown> = Promise.resolve();
+  /** What each lane's next round waits for; rounds take them in turn. */
+  const lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
+  let lane = 0;
   let waiting: Round | undefined;
 
   return (key) => {
     if (!waiting) {
       const round: Round = { keys: new Set(), answer: undefined as never };
-      round.answer = current
-        .then(() => turn())
-        .then(() => {
-          // from here on callers belong to the next round
-          waiting = undefined;
-          return read([...round.keys]);
-        });
-      current = round.answer.catch(() => undefined);
+      round.answer = lanes[lane]!.then(() => turn()).then(() => {
+        // from here on callers belong to the next round
+        waiting = undefined;
+        return read([...round.keys]);
+      });
+      lanes[lane] = round.answer.catch(() => undefined);
+      lane = (lane + 1) % LANES;
       waiting = round;
     }
     waiting.keys.add(key);

@@ -154,7 +154,8 @@ export function createSessionReader(db: Db): SessionReader {
     const claims = shown.filter((key): key is TokenClaims => !isApiToken(key));
     const hashes = [...new Set(shown.filter(isApiToken).map(({ hash }) => hash))];
     const roleKeys = new Set(claims.flatMap(({ impersonated_role: key }) => key ?? []));
-    const sum = known?.sum ?? null;
+    const told = known;
+    const sum = told?.sum ?? null;
     const userIds = [...new Set(claims.map((claim) => claim.sub))];
     const tokenIds = [...new Set(claims.map((claim) => claim.jti))];
     const plain = hashes.length === 0 && roleKeys.size === 0;
@@ -170,15 +171,19 @@ export function createSessionReader(db: Db): SessionReader {
       last = undefined;
       throw error;
     });
-    return answerOf(rows[0].answer);
+    return answerOf(rows[0].answer, told);
   });
 
-  function answerOf(text: string): Answer {
+  /**
+   * @param told the versions that were known when this was asked: where none are sent, they are those. Another read may
+   * have ended since and said newer ones.
+   */
+  function answerOf(text: string, told: KnownTopics | undefined): Answer {
     if (text === last?.text) return last.answer;
     const { sum, topics, users, revoked, tokens, roles }: Read = JSON.parse(text);
-    if (known?.sum !== sum) known = { sum, topics: new Map(Object.entries(topics ?? {})) };
+    const versions = topicsOf(sum, topics, told);
     const answer = {
-      topics: known.topics,
+      topics: versions,
       users: usersOf(users ?? {}),
       revoked: new Set(revoked),
       tokens: tokensOf(tokens ?? {}),
@@ -188,6 +193,15 @@ export function createSessionReader(db: Db): SessionReader {
     };
     last = { text, answer };
     return answer;
+  }
+
+  function topicsOf(sum: number, sent: Read['topics'], told: KnownTopics | undefined): Answer['topics'] {
+    if (sent === null && told) return told.topics;
+    if (sum === known?.sum) return known.topics;
+    const read = { sum, topics: new Map(Object.entries(sent ?? {})) };
+    // where another read has ended meanwhile, the later one counts; where a failure has, the next one does
+    if (told === known || (known && sum > known.sum)) known = read;
+    return read.topics;
   }
 
   function callerOf(answer: Answer, credential: Credential): Caller | undefined {

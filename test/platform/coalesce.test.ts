@@ -13,16 +13,22 @@ describe('coalesce', () => {
       return keys.length;
     });
     const first = read(1);
-    await turn();
-    await turn();
-    const later = [read(2), read(3), read(3)];
-    expect(started).toBe(1);
+    while (started < 1) await turn();
+    const second = [read(2), read(3)];
+    while (started < 2) await turn();
+    // as many as may be are on their way, so those who come now share the next
+    const later = [read(4), read(5), read(5), read(6)];
+    for (let turns = 0; turns < 5; turns++) await turn();
+    expect(started).toBe(2);
     gates[0]!();
     expect(await first).toBe(1);
-    while (gates.length < 2) await turn();
+    while (started < 3) await turn();
+    gates[2]!();
+    expect(await Promise.all(later)).toEqual([3, 3, 3, 3]);
+    // the one that began before them ends after them, and says what it read
     gates[1]!();
-    expect(await Promise.all(later)).toEqual([2, 2, 2]);
-    expect(started).toBe(2);
+    expect(await Promise.all(second)).toEqual([2, 2]);
+    expect(started).toBe(3);
   });
 
   it('goes on after a failure', async () => {
