@@ -27,14 +27,23 @@ export function sendODataError(
 ): FastifyReply {
   // spreadsheets ask for a name and a password only when they are told that these are taken
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate", Basic realm="estate"');
-  const told = error.status === 401 ? withBasic(error) : error;
+  const told = error.status === 401 ? withBasic(error) : BATCH.test(request.url) ? noBatch(error) : error;
   return reply
-    .code(error.status)
+    .code(told.status)
     .header('odata-version', understoodVersion(request.headers))
     .header('content-type', 'application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send(odataErrorOf(told, request.id));
 }
+
+/** The address of batch requests. */
+const BATCH = /^\/odata\/v4\/(?:\$|%24)batch\/?(?:\?|$)/i;
+
+/** A service without batch requests says so, whatever is sent there (OData protocol, 11.7). */
+const noBatch = (error: EstateError): EstateError =>
+  ['method_not_allowed', 'unsupported_media_type', 'bad_body'].includes(error.code)
+    ? new EstateError('odata_not_implemented', 'Batch requests are not offered.')
+    : error;
 
 /** Says what clients such as spreadsheets can send, which know nothing of Bearer. */
 const withBasic = (error: EstateError): EstateError =>

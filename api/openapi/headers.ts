@@ -100,7 +100,8 @@ const answerHeaders = {
   },
   'WWW-Authenticate': { description: 'How to log in.', schema: { type: 'string' } },
   'X-Position': {
-    description: 'The place of this write in the change feed; missing when nothing was written.',
+    description:
+      'Of a write: its place in the change feed; missing when nothing was written. Of a file: the place that its content includes.',
     schema: { type: 'string', pattern: '^[0-9]{1,19}$' },
   },
   'X-Request-Id': {

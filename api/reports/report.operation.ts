@@ -7,6 +7,7 @@ import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { activeCards, reportCards } from '../../reports/report.cards.ts';
+import { positionOf } from '../../reports/report.compute.ts';
 import { startReport } from '../../reports/report.job.ts';
 import { dayOf, type Look, lookOf } from '../../reports/report.look.ts';
 import { reachPosition } from '../../reports/report.position.ts';
@@ -108,7 +109,7 @@ export function reportOperation(
         description: report.summary,
         schema: Type.Ref(`${(answer as { $id?: string }).$id}#`),
         otherMedia: media.slice(1),
-        headers: ['Age', 'ETag', 'Vary'],
+        headers: ['Age', 'ETag', 'Vary', 'X-Position'],
       },
       202: {
         description: 'The job that was started instead, as preferred',
@@ -166,9 +167,12 @@ export function reportOperation(
       }
       if (format !== 'svg' && streams) {
         const input = { ctx, params, cards: question.cards, visible: activeCards(ctx) };
-        const { out } = await openReportStream(services.db, input, question, format, table);
+        const { out, position } = await openReportStream(services.db, input, question, format, table);
         reply.header('etag', etagOf(name, format, table)).header('content-type', contentTypes[format]);
-        if (format !== 'json') reply.header('content-disposition', disposition(report.name, format, table));
+        if (format !== 'json') {
+          reply.header('content-disposition', disposition(report.name, format, table));
+          reply.header('x-position', position);
+        }
         return reply.send(out);
       }
       const found = await runner.run(ctx, name, question, max_staleness);
@@ -180,6 +184,7 @@ export function reportOperation(
       }
       if (found.age !== undefined) reply.header('age', String(found.age));
       if (format === 'json') return sendJson(reply, found.body);
+      reply.header('x-position', positionOf(found.body));
       let look: Look | undefined;
       if (format === 'svg') {
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
@@ -212,7 +217,7 @@ function momentOf(text: string): Date {
 }
 
 const cachingNote =
-  'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV, as a workbook or as a picture by `Accept`.';
+  'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV, as a workbook or as a picture by `Accept`, with the position as `X-Position`.';
 
 const asyncNote =
   'With `Prefer: respond-async` a job writes the same answer to a file; what it holds is decided by what the caller may see when it runs.';

@@ -14,6 +14,9 @@ export const EolReportSchema = Type.Object(
           type: Type.String(),
           subtype: Nullable(Type.String()),
           eol_product: Nullable(Type.String()),
+          eol_label: Nullable(
+            Type.String({ description: 'What people call the product; null where nothing is known of it' }),
+          ),
           eol_cycle: Nullable(Type.String()),
           status: Type.Union(
             ['eol', 'approaching', 'supported', 'unknown'].map((status) => Type.Literal(status)),

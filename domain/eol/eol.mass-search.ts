@@ -13,6 +13,8 @@ import type { Matcher } from './eol.match.ts';
 /** Products proposed for one card. */
 const MOST_CANDIDATES = 5;
 const LEAST_SCORE = 0.5;
+/** How far below the best of a card a candidate may be: what is a match by far leaves no doubt. */
+const NEAR_BEST = 0.2;
 /** The type whose cards are makers, and what is known of a card under its maker's name. */
 const MAKER_TYPE = 'Provider';
 
@@ -122,7 +124,9 @@ function candidatesOf({ card_id, card_name, card_type }: Item, texts: CardTexts,
       best.set(name, Math.max(score, best.get(name) ?? 0));
     }
   }
+  const least = Math.max(0, ...best.values()) - NEAR_BEST;
   return [...best]
+    .filter(([, score]) => score >= least)
     .sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
     .slice(0, MOST_CANDIDATES)
     .map(([eol_product, score]) => ({

@@ -1,4 +1,4 @@
-import { NAME_GAP, placeNames, type Side } from './charts.names.ts';
+import { NAME_GAP, type NamePlace, placeNames } from './charts.names.ts';
 import { axis, groupColour, groupNames, halo, heading, leftOut, withNote } from './charts.parts.ts';
 import { type Scale, scaleOf } from './charts.scale.ts';
 import { axisTitle, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
@@ -11,7 +11,8 @@ const NAMED = 60;
 /** Longest name, in pixels. */
 const NAME_WIDTH = 150;
 const PLOT = 560;
-const RADIUS = { least: 5, most: 24 };
+/** In pixels. The more circles there are, the smaller all of them are drawn. */
+const RADIUS = { least: 5, most: 24, mostOfMany: 8 };
 
 /** Circles at their values; on named steps those of one place stand beside each other. Names that find no place are left out. */
 export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): Layout {
@@ -41,7 +42,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
   const plot = { width: WIDTH - left - MARGIN - 24, height: PLOT };
   const largest = Math.max(0, ...items.map(({ size }) => size ?? 0));
   // many circles are smaller ones
-  const most = Math.min(RADIUS.most, Math.max(RADIUS.least + 1, 90 / Math.sqrt(Math.max(1, items.length))));
+  const most = Math.min(RADIUS.most, Math.max(RADIUS.mostOfMany, 110 / Math.sqrt(Math.max(1, items.length))));
   const places = placesOf(chart, items, plot);
   const x = scaleOn(
     chart.x,
@@ -51,7 +52,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
     chart.y,
     items.map((item) => item.y),
   );
-  const sides = placeNames(
+  const named = placeNames(
     items.map(({ name, size }, index) => ({
       x: left + share(places[index]![0], x) * plot.width,
       y: head.bottom + (1 - share(places[index]![1], y)) * plot.height,
@@ -82,7 +83,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
               value: places[index],
               symbolSize: diameter(item.size, largest, chart, most),
               itemStyle: { color, opacity: 0.9, borderColor: PAPER, borderWidth: 1 },
-              label: named(sides[index], () => labels.fit(item.name, NAME_WIDTH, FONT_SIZE)),
+              label: labelOf(named[index], () => labels.fit(item.name, NAME_WIDTH, FONT_SIZE)),
             };
           }),
           label: { ...halo, distance: NAME_GAP, fontFamily: 'sans-serif', fontSize: FONT_SIZE },
@@ -93,10 +94,10 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
 }
 
 /** A name beside its circle; a function tells it, since a text would be taken for a template. */
-function named(side: Side | undefined, name: () => string): Record<string, unknown> {
-  if (!side) return { show: false };
+function labelOf(place: NamePlace | undefined, name: () => string): Record<string, unknown> {
+  if (!place) return { show: false };
   const text = name();
-  return { show: true, position: side, formatter: () => text };
+  return { show: true, position: place.side, offset: [place.shift, 0], formatter: () => text };
 }
 
 /** What the size of the circles means, and what the largest stands for. */
@@ -111,7 +112,8 @@ function sizeNote({ size, items }: BubblesChart, workspace: ChartWorkspace): str
 function diameter(size: number | undefined, largest: number, chart: BubblesChart, most: number): number {
   if (!chart.size) return 2 * Math.min(most, RADIUS.least + 1);
   const share = largest > 0 ? Math.sqrt(Math.max(0, size ?? 0) / largest) : 0;
-  return 2 * (RADIUS.least + share * Math.max(0, most - RADIUS.least));
+  const least = Math.min(RADIUS.least, 0.4 * most);
+  return 2 * (least + share * (most - least));
 }
 
 /** Values as they are; on steps spread within the step, in rows, so that each circle is seen. */

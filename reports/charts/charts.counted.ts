@@ -13,7 +13,7 @@ export function countedBars(
   const label = fieldLabel(context, type, key);
   return {
     kind: 'bars',
-    title: `${typeLabel(context, type)} by ${label.toLowerCase()}`,
+    title: `${typeLabel(context, type)} by ${label}`,
     itemAxis: label,
     valueAxis: 'Cards',
     unit: 'count',

@@ -51,7 +51,7 @@ export function layoutGraph(chart: GraphChart): Layout {
     room,
   );
   const names = nodes.map(({ name }) => shorten(plain(name), NAME_WIDTH, FONT_SIZE));
-  const sides = placeNames(
+  const named = placeNames(
     nodes.map(({ centre }, index) => ({
       x: room.left + places[index]![0],
       y: room.top + places[index]![1],
@@ -87,12 +87,13 @@ export function layoutGraph(chart: GraphChart): Layout {
             x: places[index]![0],
             y: places[index]![1],
             id,
-            name: sides[index] ? labels.fit(name, NAME_WIDTH, FONT_SIZE) : '',
+            name: named[index] ? labels.fit(name, NAME_WIDTH, FONT_SIZE) : '',
             symbolSize: centre ? SIZE.centre : SIZE.other,
             itemStyle: { color: colourOf(groups.of(group)), borderColor: PAPER, borderWidth: 1 },
             label: {
-              show: sides[index] !== undefined,
-              position: sides[index],
+              show: named[index] !== undefined,
+              position: named[index]?.side,
+              offset: [named[index]?.shift ?? 0, 0],
               ...(centre ? { fontWeight: 'bold' } : {}),
             },
           })),

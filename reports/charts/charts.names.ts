@@ -12,6 +12,13 @@ export interface Mark {
   width: number;
 }
 
+/** Where a name goes. */
+export interface NamePlace {
+  side: Side;
+  /** How far it is moved to the right, to stay in the room, in pixels. */
+  shift: number;
+}
+
 /** A part of the picture, in pixels. */
 export interface Room {
   left: number;
@@ -35,7 +42,7 @@ export function placeNames(
   room: Room,
   sides: readonly Side[],
   most = Infinity,
-): (Side | undefined)[] {
+): (NamePlace | undefined)[] {
   const taken: Room[] = [];
   const meets = (box: Room) =>
     taken.some((other) => meet(box, other)) || marks.some((mark) => meet(box, boxOf(mark)));
@@ -43,9 +50,11 @@ export function placeNames(
     if (taken.length >= most) return undefined;
     for (const side of sides) {
       const box = nameBox(mark, side);
-      if (!within(box, room) || meets(box)) continue;
-      taken.push(box);
-      return side;
+      const shift = side === 'top' || side === 'bottom' ? shiftInto(box, room) : 0;
+      const moved = { ...box, left: box.left + shift, right: box.right + shift };
+      if (!within(moved, room) || meets(moved)) continue;
+      taken.push(moved);
+      return { side, shift };
     }
     return undefined;
   });
@@ -59,6 +68,13 @@ function nameBox({ x, y, radius, width }: Mark, side: Side): Room {
   }
   const top = side === 'top' ? y - away - LINE : y + away;
   return { left: x - width / 2, top, right: x + width / 2, bottom: top + LINE };
+}
+
+/** How far to the right brings a box into the room, as far as it stays above or below the middle of its mark. */
+function shiftInto(box: Room, room: Room): number {
+  const most = (box.right - box.left) / 2;
+  const wanted = Math.max(0, room.left - box.left) - Math.max(0, box.right - room.right);
+  return Math.abs(wanted) <= most ? wanted : 0;
 }
 
 const boxOf = ({ x, y, radius }: Mark): Room => ({

@@ -2,7 +2,13 @@ import type { ChartContext } from '../charts/charts.labels.ts';
 import type { Chart } from '../charts/charts.types.ts';
 
 interface Answer {
-  items: { type: string; eol_product: string | null; status: string; source: string }[];
+  items: {
+    type: string;
+    eol_product: string | null;
+    eol_label: string | null;
+    status: string;
+    source: string;
+  }[];
   summary: { eol: number; approaching: number; impacted_apps: number; approaching_impacted_apps: number };
 }
 
@@ -11,9 +17,9 @@ const statuses = ['eol', 'approaching', 'supported', 'unknown'];
 /** Bars of the cards of each product, parted by status; those whose lifecycle decides are named by their type. */
 export function eolChart({ items, summary }: Answer, { metamodel }: ChartContext): Chart {
   const rows = new Map<string, number[]>();
-  for (const { type, eol_product, status, source } of items) {
+  for (const { type, eol_product, eol_label, status, source } of items) {
     const label = metamodel.cardTypes.get(type)?.label ?? type;
-    const name = source === 'manual' || !eol_product ? `${label} by lifecycle` : eol_product;
+    const name = source === 'manual' || !eol_product ? `${label} by lifecycle` : (eol_label ?? eol_product);
     const values = rows.get(name) ?? statuses.map(() => 0);
     values[statuses.indexOf(status)]! += 1;
     rows.set(name, values);

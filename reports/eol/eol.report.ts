@@ -21,6 +21,7 @@ interface Item {
   type: string;
   subtype: string | null;
   eol_product: string | null;
+  eol_label: string | null;
   eol_cycle: string | null;
   status: 'eol' | 'approaching' | 'supported' | 'unknown';
   source: 'manual' | 'api';
@@ -124,10 +125,11 @@ const ITEMS = (cards: string, seen: string): string => `
       and (${cards})
   ),
   known as (
-    select l.*, y.product is not null as found, y.release_date, y.eol_from, y.is_eol, y.support_until, y.is_supported,
+    select l.*, p.label, y.product is not null as found, y.release_date, y.eol_from, y.is_eol, y.support_until, y.is_supported,
       y.eol_from is not null or y.is_eol is not null as tells,
       l.phase_out is not null or l.end_of_life is not null as planned
-    from linked l left join eol_cycles y on y.product = l.product and y.cycle = l.cycle
+    from linked l left join eol_products p on p.name = l.product
+      left join eol_cycles y on y.product = l.product and y.cycle = l.cycle
   ),
   dated as (
     select k.*, case when tells or not planned then 'api' else 'manual' end as source,
@@ -168,7 +170,7 @@ const ITEMS = (cards: string, seen: string): string => `
     'items', coalesce((
       select json_agg(json_build_object(
           'id', j.id, 'name', j.name, 'type', j.type, 'subtype', j.subtype, 'eol_product', j.product,
-          'eol_cycle', j.cycle, 'status', j.status, 'source', j.source, 'ends_on', j.ends_on,
+          'eol_label', j.label, 'eol_cycle', j.cycle, 'status', j.status, 'source', j.source, 'ends_on', j.ends_on,
           'days_left', j.days_left,
           'cycle_data', case when j.found then json_build_object('releaseDate', j.release_date,
             'support', coalesce(to_jsonb(j.support_until), to_jsonb(j.is_supported)),
@@ -195,6 +197,7 @@ const itemsTable = ({ items }: Answer): ReportTable => ({
     column('type', 'key'),
     column('subtype', 'key'),
     column('eol_product'),
+    column('eol_label'),
     column('eol_cycle'),
     column('status', 'key'),
     column('source', 'key'),
@@ -208,6 +211,7 @@ const itemsTable = ({ items }: Answer): ReportTable => ({
     item.type,
     item.subtype,
     item.eol_product,
+    item.eol_label,
     item.eol_cycle,
     item.status,
     item.source,

@@ -49,6 +49,7 @@ export class WorkbookStream {
     const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
       stream: out,
       useSharedStrings: false,
+      creator: 'Estate',
       useStyles: true,
       zip: { zlib: { level: 1 }, highWaterMark: BUFFER },
     } as never);

@@ -78,6 +78,7 @@ it('proposes products by name, alias and maker, with the cycle that is told', as
   const byAlias = await card({ name: 'DB-17', alias: 'MariaDB', attributes: { version: '10.6.12' } });
   const byMaker = await card({ name: 'Exchange 2019' });
   const nothing = await card({ name: 'Mainframe batch' });
+  const clear = await card({ name: 'Red Hat Enterprise Linux 8' });
   const maker = await member.post('/api/v1/cards', { type: 'Provider', name: 'Microsoft' });
   await member.post('/api/v1/relations', {
     type: 'relProviderToITC',
@@ -86,7 +87,7 @@ it('proposes products by name, alias and maker, with the cycle that is told', as
   });
   const search = async (query: string) => await member.post(`${url}/mass-search?${query}`);
   const { body } = await search('type_key=ITComponent&page_size=200');
-  expect(body.total).toBe(4);
+  expect(body.total).toBe(5);
   const of = (id: string) => body.items.find((item: { card_id: string }) => item.card_id === id);
   const best = (id: string) => {
     const { eol_product, eol_cycle } = of(id).candidates[0];
@@ -95,6 +96,9 @@ it('proposes products by name, alias and maker, with the cycle that is told', as
   expect(best(byName.id)).toEqual(['postgresql', '15']);
   expect(best(byAlias.id)).toEqual(['mariadb', '10.6']);
   expect(best(byMaker.id)).toEqual(['msexchange', '2019']);
+  // not Redis, which begins like it
+  const products = of(clear.id).candidates.map(({ eol_product }: { eol_product: string }) => eol_product);
+  expect(products).toEqual(['rhel']);
   expect(of(nothing.id)).toEqual({
     card_id: nothing.id,
     card_name: 'Mainframe batch',

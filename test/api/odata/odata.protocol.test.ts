@@ -151,6 +151,11 @@ describe('entities', () => {
     expect(await refusal(`/Application(${ids.Alpha})`, { $top: '1' })).toEqual([400, 'odata_invalid_query']);
     expect(await refusal('/Nope')).toEqual([404, 'not_found']);
     expect(await refusal('/$batch')).toEqual([501, 'odata_not_implemented']);
+    for (const type of ['application/json', 'multipart/mixed; boundary=b']) {
+      const headers = { 'content-type': type };
+      const batch = await t.app.inject({ method: 'POST', url: '/odata/v4/$batch', headers, payload: '{}' });
+      expect([batch.statusCode, batch.json().error.code]).toEqual([501, 'odata_not_implemented']);
+    }
     expect(await refusal(`/Application(${NOBODY})/RelAppToITC`)).toEqual([404, 'not_found']);
     expect(await refusal(`/Application(${ids.Alpha})/nope`)).toEqual([404, 'not_found']);
   });

@@ -200,7 +200,7 @@ describe('reports on processes', () => {
 
   it('are drawn, each with what it tells', async () => {
     const drawn: [name: string, ...texts: string[]][] = [
-      ['dashboard', 'Covered by diagrams', '33.3 %', 'Business Process by risk level', 'Critical', 'not set'],
+      ['dashboard', 'Covered by diagrams', '33.3 %', 'Business Process by Risk Level', 'Critical', 'not set'],
       ['capability-process-matrix', 'Business Process by Business Capability', 'Invoicing', 'Bill'],
       ['process-application-matrix', 'Business Process by Application', 'CRM', 'ERP'],
       ['process-dependencies', 'Dependencies of Business Process', 'Collect', '1 without dependencies'],

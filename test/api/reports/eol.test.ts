@@ -137,6 +137,7 @@ it('tells what ends, by which source, and who depends on it', async () => {
     type: 'ITComponent',
     subtype: null,
     eol_product: 'thing',
+    eol_label: 'Thing',
     eol_cycle: 'past',
     status: 'eol',
     source: 'api',
@@ -187,7 +188,7 @@ it('gives the same numbers as tables, and shows new facts at once', async () => 
   ]);
   const picture = await viewer.get(url, { accept: 'image/svg+xml' });
   expect(picture.status).toBe(200);
-  for (const text of ['thing', 'IT Component by lifecycle', 'Ended', 'Approaching']) {
+  for (const text of ['Thing', 'IT Component by lifecycle', 'Ended', 'Approaching']) {
     expect(picture.text).toContain(text);
   }
   const apps = await viewer.get(`${url}?table=affected_apps`, { accept: 'text/csv' });

@@ -50,6 +50,18 @@ afterAll(async () => {
   await t.close();
 });
 
+it('tells in every form of which moment it is', async () => {
+  for (const report of ['cost', 'roadmap', 'dependencies']) {
+    const url = `/api/v1/reports/${report}`;
+    const { position } = (await member.get(url)).body;
+    expect(position).toMatch(/^\d+$/);
+    for (const accept of ['text/csv', XLSX, SVG]) {
+      const answer = await member.get(url, { accept });
+      expect([answer.status, answer.headers['x-position']], `${report} ${accept}`).toEqual([200, position]);
+    }
+  }
+});
+
 /** Starts a job for the answer. */
 async function start(client: TestClient, url: string, accept = 'application/json'): Promise<string> {
   const started = await client.get(url, preferred(accept));

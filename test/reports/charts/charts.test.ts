@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../../reports/charts/charts.draw.ts';
+import { placeNames } from '../../../reports/charts/charts.names.ts';
 import { scaleOf } from '../../../reports/charts/charts.scale.ts';
 import { divideArea } from '../../../reports/charts/charts.squares.ts';
 import {
@@ -94,6 +95,20 @@ describe('pictures', () => {
       }
     },
   );
+
+  it('move a name into the picture where its mark stands at the edge', () => {
+    const room = { left: 0, top: 0, right: 200, bottom: 200 };
+    const mark = (x: number, y: number, width = 60) => ({ x, y, radius: 5, width });
+    const sides = ['top', 'right'] as const;
+    expect(placeNames([mark(10, 100)], room, sides)).toEqual([{ side: 'top', shift: 20 }]);
+    expect(placeNames([mark(195, 100)], room, sides)).toEqual([{ side: 'top', shift: -25 }]);
+    expect(placeNames([mark(100, 10)], room, sides)).toEqual([{ side: 'right', shift: 0 }]);
+    expect(placeNames([mark(10, 100), mark(40, 90)], room, sides)).toEqual([
+      undefined,
+      { side: 'top', shift: 0 },
+    ]);
+    expect(placeNames([mark(50, 50), mark(150, 150)], room, sides, 1)[1]).toBeUndefined();
+  });
 
   it('say that there is nothing to show, instead of nothing at all', () => {
     for (const [kind, chart] of Object.entries(samples(0))) {

@@ -68,7 +68,9 @@ describe('XLSX', () => {
       [id, 1234.5, 3],
       [id, 'unknown', 4],
     ];
-    const sheet = (await written([tableOf(columns, rows)])).getWorksheet('Cards')!;
+    const workbook = await written([tableOf(columns, rows)]);
+    expect(workbook.creator).toBe('Estate');
+    const sheet = workbook.getWorksheet('Cards')!;
     const formats = ['B1', 'B2', 'B3', 'C2'].map((address) => sheet.getCell(address).numFmt);
     expect(formats).toEqual([undefined, '#,##0.00', undefined, undefined]);
     expect(sheet.getColumn(1).width).toBeGreaterThan(id.length);
