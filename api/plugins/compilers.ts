@@ -8,18 +8,36 @@ const buildNow = SerializerSelector();
 
 /**
  * Serialisers that are compiled when their answer is first given: there is one for each answer of each
- * operation, and compiling them all would take longer than everything else that a start does.
+ * operation, and compiling them all would take longer than everything else that a start does. Each is handed
+ * only the shared schemas that it names: it would go through all of them, hundreds, to compile one.
  */
-export const serializersWhenNeeded: BuildSerializer = (schemas, options) => {
-  const compile = buildNow(schemas, options);
-  return (route) => {
-    let serialize: Serialize | undefined;
-    return (data) => {
-      serialize ??= compile(route);
-      return serialize(data);
-    };
+export const serializersWhenNeeded: BuildSerializer = (schemas, options) => (route) => {
+  let serialize: Serialize | undefined;
+  return (data) => {
+    serialize ??= buildNow(namedBy(route.schema, schemas as Record<string, unknown>), options)(route);
+    return serialize(data);
   };
 };
+
+/** The shared schemas that a schema names, directly or through others. */
+function namedBy(schema: unknown, shared: Record<string, unknown>): Record<string, unknown> {
+  const named: Record<string, unknown> = {};
+  const follow = (part: unknown) => {
+    if (typeof part !== 'object' || part === null) return;
+    for (const [key, value] of Object.entries(part)) {
+      if (key !== '$ref' || typeof value !== 'string') {
+        follow(value);
+        continue;
+      }
+      const id = value.split('#', 1)[0]!;
+      if (id in named || !Object.hasOwn(shared, id)) continue;
+      named[id] = shared[id];
+      follow(shared[id]);
+    }
+  };
+  follow(schema);
+  return named;
+}
 
 /** The schemas that operations name by their id. */
 interface SharedSchemas {

@@ -1,20 +1,29 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../support/child.ts';
 import { createPlace, freePort, logIn, type Place, processesIn, untilReady } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 
+/** The first test makes its cluster and schema; the others find them made. */
 let place: Place;
-beforeEach(async () => {
+let started: Child[] = [];
+beforeAll(async () => {
   place = await createPlace();
 });
-afterEach(() => place.clear());
+afterEach(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  await Promise.all(started.map((child) => child.ended()));
+  started = [];
+});
+afterAll(() => place.clear());
 
 const start = async (): Promise<{ child: Child; url: string }> => {
   const port = await freePort();
-  return { child: place.start('all', { PORT: String(port) }), url: `http://127.0.0.1:${port}` };
+  const child = place.start('all', { PORT: String(port) });
+  started.push(child);
+  return { child, url: `http://127.0.0.1:${port}` };
 };
 const nothingRuns = () =>
   until('all processes to have ended', async () => processesIn(place.dataDir).length === 0, 15_000);

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { command } from '../../domain/command.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { jobRow, killableWorkers, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
-const CARDS = 4_000;
+const CARDS = 2_500;
 const url = '/api/v1/mutation-batches';
 let t: TestApp;
 const start = killableWorkers(() => t.services);
@@ -60,6 +60,7 @@ it('a worker that dies in the middle of a rollback leaves it to another, and not
   await first.ended();
   const cut = await jobRow(t.services, id);
   if (cut.status === 'running') expect(await described()).toEqual([{ description: 'New', count: CARDS }]);
+  await letLeasesPass(t.services);
   await start();
   const done = await untilStatus(t.services, id, 'succeeded');
   expect(done.counts).toEqual(dry.counts);

@@ -32,7 +32,7 @@ afterAll(async () => {
   await disturbed.close();
 });
 
-const ROWS = 1_500;
+const ROWS = 600;
 
 /** Cards of which some have children, tags, people or faults; `round` changes what they say. */
 function cards(round: number): object[] {
@@ -60,9 +60,9 @@ const objectives = Array.from({ length: 40 }, (_, n) => ({
 
 const files: { rows: object[]; options: Partial<ImportOptions>; kills: number }[] = [
   { rows: objectives, options: {}, kills: 0 },
-  { rows: cards(1), options: {}, kills: 3 },
+  { rows: cards(1), options: {}, kills: 2 },
   { rows: cards(2), options: { mode: 'upsert', dry_run: true }, kills: 1 },
-  { rows: cards(2), options: { mode: 'upsert' }, kills: 2 },
+  { rows: cards(2), options: { mode: 'upsert' }, kills: 1 },
   { rows: relations, options: { kind: 'relations' }, kills: 2 },
   { rows: cards(3).slice(0, 60), options: { mode: 'upsert', atomic: true }, kills: 1 },
 ];
@@ -144,7 +144,7 @@ describe('an import whose worker is killed', () => {
     await removeStale(undisturbed.services.db);
     const [one, other] = [await written(undisturbed), await written(disturbed)];
     for (const table of Object.keys(one)) expect(other[table], table).toEqual(one[table]);
-    expect(one.cards!.length).toBeGreaterThan(1_300);
+    expect(one.cards!.length).toBeGreaterThan(0.9 * ROWS);
   }, 400_000);
 });
 

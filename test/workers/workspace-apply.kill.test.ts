@@ -30,7 +30,7 @@ it('goes on from where it was however often its worker is killed, and tells noth
   await reader.close(5_000);
   await applyTransfer(ctx, id);
   const { job_id } = await transferOf(ctx, id);
-  for (let kill = 1; kill <= 3; kill += 1) {
+  for (let kill = 1; kill <= 2; kill += 1) {
     const worker = await start();
     const before = (await jobRow(target.services, job_id)).progress;
     await until('the transfer to go on', async () => {
