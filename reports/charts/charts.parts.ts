@@ -110,7 +110,7 @@ export const withNote = (note: string | undefined, more: string | undefined): st
 /** What is said of items that are not drawn. */
 export const leftOut = (drawn: number, all: number): string | undefined =>
   drawn < all
-    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; the other ${formatCount(all - drawn)} are in the tables of the report`
+    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; all are in the tables`
     : undefined;
 
 /** Names of groups as they first occur; above the bound the rarest become one, drawn in grey. */

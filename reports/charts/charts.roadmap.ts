@@ -7,6 +7,8 @@ const MOST = 200;
 const ROW = 24;
 const LABEL = 260;
 const BAR = 14;
+/** Rows below which the dates at the foot are not seen with those at the head, and stand there as well. */
+const TALL = 30;
 const DAY = 86_400_000;
 
 /** The part of the interface to the library's own drawing that is used here. */
@@ -28,7 +30,20 @@ export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): L
   const names = items.map(({ name }) => labels.fit(name, LABEL, FONT_SIZE));
   const left = MARGIN + 28 + Math.max(40, ...names.map((name) => textWidth(name, FONT_SIZE)));
   const { from, to } = rangeOf(chart);
-  const top = head.bottom + 22;
+  const tall = items.length > TALL;
+  const top = head.bottom + (tall ? 42 : 22);
+  const dates = {
+    type: 'time',
+    min: from,
+    max: to,
+    splitNumber: 5,
+    axisLabel: {
+      hideOverlap: true,
+      showMinLabel: false,
+      showMaxLabel: false,
+      formatter: (time: number) => formatDate(time, workspace),
+    },
+  };
   return {
     width: WIDTH,
     height: top + Math.max(1, items.length) * ROW + 60,
@@ -38,18 +53,10 @@ export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): L
       ...head.option,
       useUTC: true,
       grid: { outerBoundsMode: 'none', left, right: MARGIN + 40, top, bottom: 60 },
-      xAxis: axis('Date', 32, {
-        type: 'time',
-        min: from,
-        max: to,
-        splitNumber: 5,
-        axisLabel: {
-          hideOverlap: true,
-          showMinLabel: false,
-          showMaxLabel: false,
-          formatter: (time: number) => formatDate(time, workspace),
-        },
-      }),
+      xAxis: [
+        axis('Date', 32, dates),
+        ...(tall ? [axis('', 0, { ...dates, position: 'top', splitLine: { show: false } })] : []),
+      ],
       yAxis: axis(chart.itemAxis, left - MARGIN - 8, {
         type: 'category',
         inverse: true,
@@ -77,6 +84,7 @@ export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): L
             label: {
               formatter: `Today, ${formatDate(Date.parse(chart.today), workspace)}`,
               position: 'start',
+              distance: tall ? 24 : 5,
               color: INK,
               fontFamily: 'sans-serif',
               fontSize: FONT_SIZE,

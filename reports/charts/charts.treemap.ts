@@ -13,6 +13,8 @@ const GAP = { groups: 4, tiles: 1 };
 const LINE = { group: 22, tile: 16 };
 /** Room that a tile leaves beside its texts. */
 const PADDING = 4;
+/** How much wider than high groups, which have a name above, and tiles are to be. */
+const WIDER = { groups: 1.6, tiles: 2.5 };
 /** Letters that a cut name needs to tell anything. */
 const LEAST_LETTERS = 4;
 /** Lines of the name in a tile. */
@@ -61,7 +63,7 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
     labels,
     WIDTH,
   );
-  const height = Math.min(1_600, Math.max(420, drawn * (chart.even ? 9 : 6)) + head.bottom);
+  const height = Math.min(1_600, Math.max(420, drawn * (chart.even ? 10 : 6)) + head.bottom);
   const space = {
     x: MARGIN,
     y: head.bottom,
@@ -70,9 +72,10 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   };
   const elements: object[] = [];
   const draw = (of: Tile[], area: Area) => {
-    for (const [at, piece] of divideArea(
+    for (const [at, piece] of divideWide(
       of.map(({ value }) => value),
       area,
+      WIDER.tiles,
     ).entries()) {
       const tile = of[at]!;
       const inner = shrink(piece, GAP.tiles / 2);
@@ -86,9 +89,10 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
       .filter(({ of }) => of.length > 0)
       .map((group) => ({ ...group, value: group.of.reduce((sum, { value }) => sum + value, 0) }))
       .sort((a, b) => (chart.even ? 0 : b.value - a.value));
-    for (const [at, piece] of divideArea(
+    for (const [at, piece] of divideWide(
       named.map(({ value }) => value),
       space,
+      WIDER.groups,
     ).entries()) {
       const { name, of } = named[at]!;
       const ground = shrink(piece, GAP.groups / 2);
@@ -106,6 +110,16 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
     description: `Areas of ${chart.valueAxis} for ${formatCount(chart.items.length)} items`,
     option: { ...head.option, graphic: { elements: [...(graphic?.elements ?? []), ...elements] } },
   };
+}
+
+/** Divides an area into pieces that are rather wide than high, as names are. */
+function divideWide(values: number[], area: Area, wider: number): Area[] {
+  const pieces = divideArea(values, { ...area, width: area.width / wider });
+  return pieces.map((piece) => ({
+    ...piece,
+    x: area.x + (piece.x - area.x) * wider,
+    width: piece.width * wider,
+  }));
 }
 
 const shrink = ({ x, y, width, height }: Area, by: number): Area => ({
@@ -150,7 +164,7 @@ function fitted(name: string, width: number, most: number, labels: Labels): stri
 /** Writes the name of a group where it has room. @returns what is left for its tiles. */
 function groupSpace(ground: Area, name: string, labels: Labels, elements: object[]): Area {
   const inner = shrink(ground, 1);
-  const most = inner.height >= 2 * LINE.group ? 1 : 0;
+  const most = inner.height >= LINE.group + LINE.tile ? 1 : 0;
   const [short] = fitted(name, inner.width - 2 * PADDING, most, labels);
   if (short === undefined) return inner;
   elements.push(text(inner.x + PADDING, inner.y + LINE.group / 2, short, INK, { fontWeight: 'bold' }));

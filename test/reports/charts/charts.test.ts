@@ -110,6 +110,19 @@ describe('pictures', () => {
     expect(placeNames([mark(50, 50), mark(150, 150)], room, sides, 1)[1]).toBeUndefined();
   });
 
+  it('tell the dates of many rows above them too', () => {
+    const daysOf = (count: number) => {
+      const { texts } = readPicture(drawChart(samples(count).roadmap, workspace));
+      return texts.filter(({ text }) => /^01\.01\.\d{4}$/.test(text)).map(({ y, text }) => ({ y, text }));
+    };
+    expect(new Set(daysOf(10).map(({ y }) => y)).size).toBe(1);
+    const tall = Map.groupBy(daysOf(200), ({ y }) => y);
+    const [above, below] = [...tall.values()].map((row) => row.map(({ text }) => text).sort());
+    expect(tall.size).toBe(2);
+    expect(above).toEqual(below);
+    expect(above!.length).toBeGreaterThan(2);
+  });
+
   it('say that there is nothing to show, instead of nothing at all', () => {
     for (const [kind, chart] of Object.entries(samples(0))) {
       const { texts } = readPicture(drawChart(chart, workspace));
@@ -165,6 +178,22 @@ describe('pictures', () => {
       }
     }
     expect(divideArea([], area)).toEqual([]);
+    // wide rather than high: names of two words stand whole in a hundred areas
+    const even: Chart = {
+      kind: 'treemap',
+      title: 'Capabilities',
+      valueAxis: 'capabilities',
+      unit: 'count',
+      even: true,
+      items: Array.from({ length: 100 }, (_, index) => ({
+        name: `Settlement Management ${index}`,
+        value: 1,
+        group: `Area ${index % 10}`,
+      })),
+    };
+    const named = readPicture(drawChart(even, workspace)).texts.map(({ text }) => text);
+    expect(named.filter((text) => text.includes('…')).length).toBeLessThan(10);
+    for (let group = 0; group < 10; group += 1) expect(named).toContain(`Area ${group}`);
     const { texts } = readPicture(drawChart(samples(200).treemap, workspace));
     for (const { text, title } of texts) {
       if (text.startsWith('€')) expect(text).toMatch(/^€[\d.]+[KM]?$/);
