@@ -58,6 +58,7 @@ import * as itsmReconciliation from './steps/0067-itsm-reconciliation.ts';
 import * as itsmOneWay from './steps/0068-itsm-one-way.ts';
 import * as stakeholdersRole from './steps/0070-stakeholders-role.ts';
 import * as diagramShares from './steps/0074-diagram-shares.ts';
+import * as modernizationDecisions from './steps/0075-modernization-decisions.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -120,4 +121,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0068-itsm-one-way', up: itsmOneWay.up },
   { name: '0070-stakeholders-role', up: stakeholdersRole.up },
   { name: '0074-diagram-shares', up: diagramShares.up },
+  { name: '0075-modernization-decisions', up: modernizationDecisions.up },
 ];

@@ -57,7 +57,7 @@ export function registerDuplicateRoutes(app: App): void {
     errors: ['wrong_state'],
     handler: async ({ ctx, body, reply }) => {
       const started = await startSearch(ctx, body ?? {});
-      return reply.code(202).header('location', started.links.self).send(started);
+      return reply.code(202).header('location', started.links.job).send(started);
     },
   });
 

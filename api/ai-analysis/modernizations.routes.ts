@@ -1,12 +1,14 @@
 import Type, { type TSchema } from 'typebox';
+import { decideModernization } from '../../domain/modernizations/modernizations.decide.ts';
 import { listModernizations } from '../../domain/modernizations/modernizations.list.ts';
 import {
   type ModernizationsAsked,
   startModernizations,
 } from '../../domain/modernizations/modernizations.start.ts';
+import type { ModernizationStatus } from '../../domain/modernizations/modernizations.types.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { listAnswer } from '../schemas/common.ts';
+import { closed, listAnswer, Uuid } from '../schemas/common.ts';
 import * as schemas from '../schemas/modernizations.ts';
 import type { App } from '../types.ts';
 
@@ -51,5 +53,26 @@ export function registerModernizationRoutes(app: App): void {
     query: schemas.ModernizationsQuery,
     answers: { 200: { description: 'Candidates', schema: listAnswer(Type.Ref('Modernization#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listModernizations(ctx, query)),
+  });
+
+  operation(app, {
+    ...own,
+    method: 'PATCH',
+    url: `${root}/:modernization_id/status`,
+    id: 'decideModernization',
+    summary: 'Accept or dismiss what is proposed for a card',
+    description:
+      'It stays decided for as often as the same is proposed for the card; `pending` takes it back. Dismissed candidates are listed still, and counted no more.',
+    permission: 'ai_analysis.manage',
+    permissionNote: 'and ai_analysis.view, inventory.view, relations.view',
+    params: Type.Object({ modernization_id: Uuid }, closed),
+    body: schemas.ModernizationStatusBody,
+    bodyExample: { status: 'accepted' },
+    answers: { 200: { description: 'The candidate', schema: Type.Ref('Modernization#') } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendJson(
+        reply,
+        await decideModernization(ctx, params.modernization_id, body.status as ModernizationStatus),
+      ),
   });
 }

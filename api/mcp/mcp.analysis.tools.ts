@@ -1,11 +1,13 @@
 import Type from 'typebox';
 import { analysisTypes, runStatuses } from '../../domain/analysis/runs.types.ts';
+import { decisions } from '../../domain/compliance/compliance.types.ts';
+import { modernizationStatuses } from '../../domain/modernizations/modernizations.types.ts';
 import { closed, OpenObject } from '../schemas/common.ts';
 import { bounded } from './mcp.bounds.ts';
 import { listOf } from './mcp.cards.tools.ts';
-import { answer, Cursor, Id, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';
+import { answer, Cursor, Id, listed, MOST_ITEMS, PageSize, Parameters, Thing } from './mcp.schemas.ts';
 import { reading, type Tool, tool } from './mcp.tool.ts';
-import { safety, write, writing } from './mcp.write.tools.ts';
+import { safety, write, writing, written } from './mcp.write.tools.ts';
 
 const runs = '/ai-analysis/analysis-runs';
 
@@ -123,14 +125,8 @@ export const analysisTools: Tool[] = [
     input: Type.Object(
       {
         analysis: oneOf(Object.keys(results) as (keyof typeof results)[], 'Which analysis'),
-        filters: Type.Record(
-          Type.String({ maxLength: 100 }),
-          Type.Union([Type.String({ maxLength: 4000 }), Type.Number(), Type.Boolean()]),
-          {
-            default: {},
-            description:
-              'Parameters of the operation: `search`, `sort_by`, `sort_dir`; of vendors `category`; of modernizations `target_type`, `status`, `priority`; of compliance `regulation`, `status`, `severity`, `card_id`',
-          },
+        filters: Parameters(
+          'Parameters of the operation: `search`, `sort_by`, `sort_dir`; of vendors `category`; of vendor_hierarchy `vendor_type`, `parent_id`; of modernizations `target_type`, `modernization_type`, `priority`, `effort`, `status`, `card_id`; of compliance `regulation`, `status`, `severity`, `decision`, `category`, `card_id`',
         ),
         page_size: PageSize,
         cursor: Cursor,
@@ -157,6 +153,57 @@ export const analysisTools: Tool[] = [
       const { value, cuts } = bounded({ concentration: body }, { items: MOST_ITEMS, text: 1_000 });
       return { ...value, cuts };
     },
+  }),
+  tool({
+    name: 'decide_modernization',
+    title: 'Decide about a card to modernise',
+    description:
+      'Accepts or dismisses what list_analysis_results proposes for a card, or takes that back with `pending`; it holds for as often as the same is proposed. A dry run unless `dry_run` is false.',
+    input: Type.Object(
+      {
+        id: Id('A candidate of list_analysis_results with `modernizations`'),
+        status: oneOf(modernizationStatuses, 'What is decided'),
+        ...safety,
+      },
+      closed,
+    ),
+    output: written('The candidate'),
+    annotations: { ...writing, idempotentHint: true },
+    run: ({ id, status, ...batch }, { ask }) =>
+      write(ask, 'decide_modernization', batch, {
+        method: 'PATCH',
+        path: `${results.modernizations}/${id}/status`,
+        body: { status },
+      }),
+  }),
+  tool({
+    name: 'decide_finding',
+    title: 'Decide about a compliance finding',
+    description:
+      'Moves a finding of list_analysis_results on: from new to in_review, accepted or not_applicable; from in_review to mitigated, accepted, not_applicable or new; from mitigated to verified or in_review. A refusal names what is `allowed`. A dry run unless `dry_run` is false.',
+    input: Type.Object(
+      {
+        id: Id('A finding of list_analysis_results with `compliance`'),
+        decision: oneOf(
+          decisions.filter((decision) => decision !== 'risk_tracked'),
+          'What is decided',
+        ),
+        review_note: Type.Optional(
+          Type.String({ maxLength: 10_000, description: 'Why; must be given for `accepted`' }),
+        ),
+        ...safety,
+      },
+      closed,
+    ),
+    output: written('The finding'),
+    annotations: { ...writing, idempotentHint: true },
+    run: ({ id, dry_run, batch_id, ...body }, { ask }) =>
+      write(
+        ask,
+        'decide_finding',
+        { dry_run, batch_id },
+        { method: 'PATCH', path: `${results.compliance}/${id}`, body },
+      ),
   }),
   tool({
     name: 'cancel_analysis_run',

@@ -4,7 +4,7 @@ import type { App } from '../types.ts';
 
 /** A request to the service's own operations. */
 export interface Question {
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below `/api/v1`, with the values of its parts encoded. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;

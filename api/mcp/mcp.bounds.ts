@@ -14,7 +14,7 @@ export interface Cut {
 }
 
 /** Whatever a tool answers is no longer than this, in characters of JSON. */
-export const ANSWER_LIMIT = 400_000;
+export const ANSWER_LIMIT = 200_000;
 
 /** At most as many cuts are told. */
 const TOLD = 50;

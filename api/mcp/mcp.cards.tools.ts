@@ -145,7 +145,7 @@ export const cardTools: Tool[] = [
       const { nodes, edges } = graph.body;
       const { value, cuts } = bounded(
         { nodes, edges, archiving: archiving.body },
-        { items: 200, text: LIST_TEXT },
+        { items: MOST_ITEMS, text: LIST_TEXT },
       );
       return { ...value, cuts };
     },

@@ -5,7 +5,7 @@ import { QuestionBody } from '../schemas/question.ts';
 import { queryExample, ReportQueryBody } from '../schemas/reports.query.ts';
 import { RefusedError } from './mcp.ask.ts';
 import { bounded } from './mcp.bounds.ts';
-import { answer, MOST_ITEMS, Thing } from './mcp.schemas.ts';
+import { answer, Key, MOST_ITEMS, Parameters, Thing } from './mcp.schemas.ts';
 import { reading, type Tool, tool } from './mcp.tool.ts';
 
 const PREFIX = '/api/v1/reports/';
@@ -39,17 +39,32 @@ export function offeredReports(operations: Iterable<OperationSpec>): OfferedRepo
   });
 }
 
+const briefly = ({ parameters, ...report }: OfferedReport) => ({ ...report, parameters: Object.keys(parameters) });
+
+/** @throws RefusedError where there is none of the name. */
+function reportNamed(reports: readonly OfferedReport[], name: string): OfferedReport {
+  const found = reports.find((report) => report.name === name);
+  if (found) return found;
+  throw new RefusedError({
+    status: 404,
+    code: 'not_found',
+    detail: `There is no report ${name}: list_reports tells which there are.`,
+  });
+}
+
 /** Tools that compute figures. @param reports as the service offers them. */
 export const reportTools = (reports: OfferedReport[]): Tool[] => [
   tool({
     name: 'list_reports',
     title: 'List the reports',
-    description: 'The reports that run_report runs, each with its parameters as JSON schemas.',
-    input: Type.Object({}, closed),
+    description:
+      'The reports that run_report runs, with the names of their parameters; with `report` one of them, its parameters as JSON schemas.',
+    input: Type.Object({ report: Type.Optional(Key('A report, to be told in full')) }, closed),
     output: answer({ reports: Type.Array(OpenObject) }),
     annotations: reading,
-    async run() {
-      return { reports: reports as unknown as Record<string, unknown>[], cuts: [] };
+    async run({ report }) {
+      if (report === undefined) return { reports: reports.map(briefly), cuts: [] };
+      return { reports: [{ ...reportNamed(reports, report) }], cuts: [] };
     },
   }),
   tool({
@@ -60,11 +75,7 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     input: Type.Object(
       {
         report: Type.String({ minLength: 1, maxLength: 100, description: 'A name of list_reports' }),
-        parameters: Type.Record(
-          Type.String({ maxLength: 100 }),
-          Type.Union([Type.String({ maxLength: 4000 }), Type.Number(), Type.Boolean()]),
-          { default: {}, description: 'As list_reports tells; `filter` narrows the cards' },
-        ),
+        parameters: Parameters('As list_reports tells of this report; `filter` narrows the cards'),
         items: Type.Integer({ minimum: 1, maximum: MOST_ITEMS, default: 50 }),
       },
       closed,
@@ -72,13 +83,7 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     output: answer({ report: Type.String(), answer: Thing("The report's own members") }),
     annotations: reading,
     async run({ report, parameters, items }, { ask }) {
-      if (!reports.some(({ name }) => name === report)) {
-        throw new RefusedError({
-          status: 404,
-          code: 'not_found',
-          detail: `There is no report ${report}: list_reports tells which there are.`,
-        });
-      }
+      reportNamed(reports, report);
       const { body } = await ask({ method: 'GET', path: `/reports/${report}`, query: parameters });
       const { value, cuts } = bounded(body, { items, text: 1_000 });
       return { report, answer: value, cuts };

@@ -43,3 +43,11 @@ export const listed = (description: string) =>
       description: 'Where the next call goes on; null at the end',
     }),
   });
+
+/** Parameters of an operation, as its query has them. */
+export const Parameters = (description: string) =>
+  Type.Record(
+    Type.String({ maxLength: 100 }),
+    Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], maxLength: 4000 }),
+    { default: {}, description },
+  );

@@ -5,6 +5,7 @@ import { EstateError } from '../../platform/errors.ts';
 import { problemOf } from '../plugins/problems.ts';
 import { RefusedError, tooLarge } from './mcp.ask.ts';
 import { ANSWER_LIMIT } from './mcp.bounds.ts';
+import { hintFor } from './mcp.hints.ts';
 import type { Tool, ToolContext } from './mcp.tool.ts';
 
 /** What a client is told of the server before it uses it. */
@@ -87,11 +88,12 @@ function answered(structuredContent: Record<string, unknown>): CallToolResult {
   };
 }
 
-/** A tool's error: the problem document of the operation, with its code. */
+/** A tool's error: the problem document of the operation, with what may be done about it. */
 function refused(problem: Record<string, unknown>): CallToolResult {
+  const hint = hintFor(problem);
   return {
     isError: true,
-    content: [{ type: 'text', text: JSON.stringify(problem) }],
+    content: [{ type: 'text', text: JSON.stringify(hint === undefined ? problem : { ...problem, hint }) }],
     _meta: { ...UNTRUSTED, 'estate/code': problem.code },
   };
 }

@@ -49,17 +49,31 @@ export async function relayOverStdio(address: URL, token: string): Promise<void>
   });
 }
 
-/** What a tool answers while the service is away, takes the token no more or asks for patience: an agent can tell which. */
+/** What a tool answers where the service answers no message: away, or why it refuses it, so that an agent can tell which. */
 function unanswered(address: URL, error: unknown): CallToolResult {
+  const problem = refusalOf(error) ?? {
+    status: 503,
+    code: 'unavailable',
+    detail: `${address.origin} does not answer (${reasonOf(error)}): try again shortly.`,
+  };
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(problem) }] };
+}
+
+/** What the service says to a message that it does not take, such as one that is too long. */
+function refusalOf(error: unknown): object | undefined {
   const status =
-    error instanceof SdkHttpError ? error.status : error instanceof UnauthorizedError ? 401 : 503;
-  const [code, detail] =
-    status === 401
-      ? ['unauthorized', 'The service takes the token no more.']
-      : status === 429
-        ? ['too_many_requests', 'The service asks to be asked less often: wait a minute.']
-        : ['unavailable', `${address.origin} does not answer (${reasonOf(error)}): try again shortly.`];
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify({ status, code, detail }) }] };
+    error instanceof SdkHttpError ? error.status : error instanceof UnauthorizedError ? 401 : undefined;
+  if (status === undefined || status >= 500) return undefined;
+  if (status === 401)
+    return { status, code: 'unauthorized', detail: 'The service takes the token no more: it needs another.' };
+  const text = error instanceof SdkHttpError ? error.data.text : undefined;
+  try {
+    const said: unknown = JSON.parse(String(text));
+    if (typeof said === 'object' && said !== null && 'code' in said) return said;
+  } catch {
+    // no problem document
+  }
+  return { status, code: 'refused', detail: reasonOf(error) };
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

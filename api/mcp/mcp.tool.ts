@@ -1,6 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import type { Static, TObject, TSchema } from 'typebox';
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import { unfit } from '../plugins/storable.ts';
 import { createBodyCheck } from '../plugins/validation.ts';
 import type { Ask } from './mcp.ask.ts';
 
@@ -41,7 +42,7 @@ export function tool<I extends TObject, O extends TObject>(spec: ToolSpec<I, O>)
     async call(input, context) {
       check ??= createBodyCheck(spec.input);
       const given = structuredClone(input ?? {});
-      const errors = check(given);
+      const errors = [...unfit(given), ...check(given)];
       if (errors.length > 0) throw invalidFields(errors);
       return (await spec.run(given as Static<I>, context)) as Record<string, unknown>;
     },

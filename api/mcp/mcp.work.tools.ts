@@ -57,7 +57,7 @@ export const workTools: Tool[] = [
             description: 'A position, or `now`; absent: from the oldest change kept',
           }),
         ),
-        limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+        limit: Type.Integer({ minimum: 1, maximum: MOST_ITEMS, default: 50 }),
         type: Type.Optional(Key('A card type')),
         card_id: Type.Optional(Id('The id of a card')),
       },
@@ -67,7 +67,7 @@ export const workTools: Tool[] = [
     annotations: reading,
     async run(query, { ask }) {
       const { body } = await ask({ method: 'GET', path: '/changes', query });
-      const { value, cuts } = bounded(body, { items: 200, text: 1_000 });
+      const { value, cuts } = bounded(body, { items: MOST_ITEMS, text: 500 });
       return { ...value, cuts };
     },
   }),

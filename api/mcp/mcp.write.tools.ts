@@ -88,6 +88,16 @@ export const writeTools: Tool[] = [
       write(ask, 'relate_cards', { dry_run, batch_id }, { method: 'POST', path: '/relations', body }),
   }),
   tool({
+    name: 'unrelate_cards',
+    title: 'Remove a relation',
+    description: 'Removes a relation of list_relations; the cards stay. A dry run unless `dry_run` is false.',
+    input: Type.Object({ id: Id('The id of a relation'), ...safety }, closed),
+    output: written('Empty'),
+    annotations: { ...writing, destructiveHint: true },
+    run: ({ id, ...batch }, { ask }) =>
+      write(ask, 'unrelate_cards', batch, { method: 'DELETE', path: `/relations/${id}` }),
+  }),
+  tool({
     name: 'archive_card',
     title: 'Archive a card',
     description:
@@ -198,6 +208,6 @@ export async function write(ask: Ask, name: string, { dry_run, batch_id }: Safet
 }
 
 function outcome({ body }: Reply, batch: { dry_run: boolean; batch_id: string | null }) {
-  const { value, cuts } = bounded({ ...batch, result: body }, { items: MOST_ITEMS, text: 20_000 });
+  const { value, cuts } = bounded({ ...batch, result: body ?? {} }, { items: MOST_ITEMS, text: 20_000 });
   return { ...value, cuts };
 }

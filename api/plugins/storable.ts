@@ -1,6 +1,7 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 
+const BAD_TEXT = 'bad_text';
 /** Deeper bodies than any operation takes; code that walks values by recursion relies on it. */
 const MAX_DEPTH = 50;
 
@@ -19,11 +20,14 @@ interface Place {
 export function registerStorable(app: App): void {
   app.addHook('preValidation', (request, _reply, done) => {
     const faults = [request.params, request.query, request.body].flatMap((part) => unfit(part));
+    // messages of MCP pass: texts of their arguments are refused by the tool, which a model is told of
+    if (request.url === '/mcp') faults.splice(0, faults.length, ...faults.filter(({ code }) => code !== BAD_TEXT));
     done(faults.length > 0 ? invalidFields(faults) : undefined);
   });
 }
 
-function unfit(part: unknown): FieldError[] {
+/** What of a value cannot be stored, by the path to it. */
+export function unfit(part: unknown): FieldError[] {
   if (part === undefined || part === null) return [];
   const faults: FieldError[] = [];
   const open: Place[] = [{ value: part, name: '', inside: undefined, depth: 0 }];
@@ -33,7 +37,7 @@ function unfit(part: unknown): FieldError[] {
       if (value.includes('\0') || !value.isWellFormed()) {
         faults.push({
           field: pathOf(place),
-          code: 'bad_text',
+          code: BAD_TEXT,
           message: 'holds a NUL or an incomplete character',
         });
       }

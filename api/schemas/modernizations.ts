@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { modernizationTypes } from '../../domain/modernizations/modernizations.types.ts';
+import { modernizationStatuses, modernizationTypes } from '../../domain/modernizations/modernizations.types.ts';
 import { closed, listQuery, Nullable, Timestamp, Uuid } from './common.ts';
 
 const literals = (values: readonly string[], description: string) =>
@@ -17,6 +17,7 @@ const TargetType = Type.String({
 const ModernizationType = literals(modernizationTypes, 'What to do');
 const Effort = literals(levels, 'By how many cards rely on it, and how critical it is');
 const Priority = literals(levels, 'High from a score of 60 on, medium from 35');
+const Status = literals(modernizationStatuses, 'What was decided');
 const Score = Type.Number({ minimum: 0, maximum: 100 });
 
 export const ModernizationSchema = Type.Partial(
@@ -44,7 +45,9 @@ export const ModernizationSchema = Type.Partial(
       { description: 'What the score is made of, the most first; that of costs with costs.view alone' },
     ),
     dependants: Type.Integer({ minimum: 0, description: 'How many cards rely on it' }),
-    status: literals(['pending', 'accepted', 'dismissed'], 'What was decided'),
+    status: Status,
+    decided_by: Nullable(Uuid),
+    decided_at: Nullable(Timestamp),
     analysed_at: Timestamp,
   }),
   { $id: 'Modernization', ...closed },
@@ -60,9 +63,13 @@ export const ModernizationsBody = Type.Object(
   closed,
 );
 
+export const ModernizationStatusBody = Type.Object({ status: Status }, closed);
+
 export const ModernizationsQuery = listQuery(['score', 'card_name', 'dependants'], 'score', {
   target_type: Type.Optional(TargetType),
   modernization_type: Type.Optional(ModernizationType),
   priority: Type.Optional(Priority),
   effort: Type.Optional(Effort),
+  status: Type.Optional(Status),
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only what is proposed for this card' })),
 });

@@ -52,8 +52,9 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
        count(*) filter (where type = ?)::int as vendor_count,
        (select count(*)::int from duplicate_clusters d where d.status in ('pending', 'investigating')
           and ${clusters.sql}) as duplicate_clusters,
-       (select count(*)::int from modernizations m where m.is_current and m.status <> 'dismissed'
-          and m.card_id in (select id from c)) as modernization_count,
+       (select count(*)::int from modernizations m where m.is_current and m.card_id in (select id from c)
+          and not exists (select from modernization_decisions d where d.status = 'dismissed' and d.card_id = m.card_id
+            and d.modernization_type = m.modernization_type)) as modernization_count,
        (select coalesce(json_agg(t), '[]') from (
           select id, name, type, data_quality from c order by data_quality, id limit ${MOST_ISSUES}) t) as top_issues
      from c`,

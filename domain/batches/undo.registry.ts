@@ -9,6 +9,7 @@ import { complianceUndo } from '../compliance/findings.events.ts';
 import { diagramUndo } from '../diagrams/diagrams.events.ts';
 import { duplicateUndo } from '../duplicates/duplicates.undo.ts';
 import { metamodelUndo } from '../metamodel/changes/undo.ts';
+import { modernizationUndo } from '../modernizations/modernizations.undo.ts';
 import { notificationUndo } from '../notifications/notifications.undo.ts';
 import { portalUndo } from '../portals/portals.events.ts';
 import { ppmUndo } from '../ppm/ppm.undo.ts';
@@ -47,4 +48,5 @@ export const undoSpecs: UndoSpec[] = [
   bookmarkUndo,
   savedReportUndo,
   duplicateUndo,
+  modernizationUndo,
 ].flat();

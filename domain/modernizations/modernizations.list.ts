@@ -1,7 +1,10 @@
+import type { Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
 import { may } from '../access/policy.ts';
 import { requireFindings, seenCards } from '../analysis/analysis.rights.ts';
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
+import { projection } from '../lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { priorities } from './modernizations.rules.ts';
 
@@ -10,23 +13,25 @@ export interface ModernizationsListed extends ListParams {
   modernization_type?: string;
   priority?: string;
   effort?: string;
+  status?: string;
+  card_id?: string;
 }
 
-/** Cards that should be modernised, the most pressing first. @throws EstateError `forbidden`. */
-export async function listModernizations(
-  ctx: Ctx,
-  { priority, ...asked }: ModernizationsListed,
-): Promise<JsonText> {
-  requireFindings(ctx);
-  const { target_type, modernization_type, effort, ...params } = asked;
+const STATUS = `coalesce(d.status, 'pending')`;
+
+/** Neither score nor order may tell of costs those who may not see them. */
+const scoreFor = (ctx: Ctx): string => (may(ctx.caller, 'costs.view') ? 'm.score' : 'm.score_without_costs');
+
+const priorityBy = (score: string): string =>
+  `case when ${score} >= ${priorities.high} then 'high' when ${score} >= ${priorities.medium} then 'medium' else 'low' end`;
+
+function candidateList(ctx: Ctx): ListSpec {
   const costs = may(ctx.caller, 'costs.view');
-  // neither score nor order may tell of costs
-  const score = costs ? 'm.score' : 'm.score_without_costs';
-  const priorityOf = `case when ${score} >= ${priorities.high} then 'high'
-    when ${score} >= ${priorities.medium} then 'medium' else 'low' end`;
-  const spec: ListSpec = {
+  const score = scoreFor(ctx);
+  return {
     name: costs ? 'modernizations' : 'modernizations-without-costs',
-    from: 'modernizations m join cards c on c.id = m.card_id',
+    from: `modernizations m join cards c on c.id = m.card_id
+      left join modernization_decisions d on d.card_id = m.card_id and d.modernization_type = m.modernization_type`,
     id: 'm.id',
     idType: 'uuid',
     sorts: {
@@ -46,18 +51,29 @@ export async function listModernizations(
       modernization_type: 'm.modernization_type',
       recommendation: 'm.recommendation',
       effort: 'm.effort',
-      priority: priorityOf,
+      priority: priorityBy(score),
       score,
       reasons: costs
         ? 'm.reasons'
         : `coalesce((select jsonb_agg(r.reason order by r.n) from jsonb_array_elements(m.reasons)
             with ordinality as r(reason, n) where r.reason ->> 'factor' <> 'cost'), '[]')`,
       dependants: 'm.dependants',
-      status: 'm.status',
+      status: STATUS,
+      decided_by: 'd.decided_by',
+      decided_at: 'utc(d.decided_at)',
       analysed_at: 'utc(m.analysed_at)',
     },
     search: `fold(concat_ws(' ', c.name, m.current_tech, m.recommendation))`,
   };
+}
+
+/** Cards that should be modernised, the most pressing first. @throws EstateError `forbidden`. */
+export async function listModernizations(
+  ctx: Ctx,
+  { priority, ...asked }: ModernizationsListed,
+): Promise<JsonText> {
+  requireFindings(ctx);
+  const { target_type, modernization_type, effort, status, card_id, ...params } = asked;
   const conditions: Condition[] = [
     { sql: 'm.is_current', bindings: [] },
     { sql: seenCards(ctx), bindings: [], visibility: true },
@@ -66,10 +82,25 @@ export async function listModernizations(
     'm.target_type': target_type,
     'm.modernization_type': modernization_type,
     'm.effort': effort,
+    'm.card_id': card_id,
+    [STATUS]: status,
+    [priorityBy(scoreFor(ctx))]: priority,
   };
-  for (const [column, value] of Object.entries(equal)) {
-    if (value !== undefined) conditions.push({ sql: `${column} = ?`, bindings: [value] });
+  for (const [value, wanted] of Object.entries(equal)) {
+    if (wanted !== undefined) conditions.push({ sql: `${value} = ?`, bindings: [wanted] });
   }
-  if (priority !== undefined) conditions.push({ sql: `${priorityOf} = ?`, bindings: [priority] });
-  return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx.db, candidateList(ctx), conditions, params, { owner: ctx.caller.userId });
+}
+
+/** One candidate as the list has it. @throws EstateError `forbidden`, `not_found`. */
+export async function readModernization(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
+  requireFindings(ctx);
+  const { from, members } = candidateList(ctx);
+  const item = projection(members, undefined);
+  const { rows } = await sql.raw(
+    `select ${item.sql}::text as item from ${from} where m.id = ? and m.is_current and ${seenCards(ctx)}`,
+    [...item.bindings, id] as never,
+  );
+  if (!rows[0]) throw notFound('modernization', id);
+  return rows[0].item;
 }

@@ -8,6 +8,11 @@ export const modernizationTypes = [
   'refactor',
 ] as const;
 
+/** What may be decided of a proposal; `pending`: nothing yet. */
+export const modernizationStatuses = ['pending', 'accepted', 'dismissed'] as const;
+
+export type ModernizationStatus = (typeof modernizationStatuses)[number];
+
 export type ModernizationType = (typeof modernizationTypes)[number];
 
 export type Level = 'low' | 'medium' | 'high';

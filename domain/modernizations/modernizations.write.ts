@@ -36,8 +36,7 @@ export async function keepCandidates(
 }
 
 /**
- * Shows what the run found in place of what was found before for the type. What was decided of a card stays as long as the same
- * is proposed.
+ * Shows what the run found in place of what was found before for the type. What is proposed again keeps its id.
  * @returns how many there are by type.
  */
 export async function showCandidates(
@@ -45,12 +44,13 @@ export async function showCandidates(
   run: { id: string; targetType: string },
 ): Promise<Record<string, number>> {
   await sql.raw(
-    `update modernizations n set status = o.status from modernizations o
-     where n.run_id = ? and o.is_current and o.target_type = n.target_type and o.card_id = n.card_id
-       and o.modernization_type = n.modernization_type`,
-    [run.id],
+    `with o as (
+       delete from modernizations where is_current and target_type = ? returning id, card_id, modernization_type
+     )
+     update modernizations n set id = o.id from o
+     where n.run_id = ? and o.card_id = n.card_id and o.modernization_type = n.modernization_type`,
+    [run.targetType, run.id],
   );
-  await sql('modernizations').where({ is_current: true, target_type: run.targetType }).delete();
   await sql('modernizations')
     .where({ run_id: run.id })
     .update({ is_current: true, analysed_at: sql.fn.now() });

@@ -383,6 +383,15 @@ export const contentTables: readonly ContentTable[] = [
     events: plain('duplicate_decision'),
   },
   {
+    table: 'modernization_decisions',
+    what: 'decision about modernisation',
+    ...byId,
+    matches: [['%.card_id', '%.modernization_type']],
+    label: 't.id::text',
+    events: plain('modernization_decision'),
+    card: 'card_id',
+  },
+  {
     table: 'assessments',
     what: 'session about a target architecture',
     ...byId,

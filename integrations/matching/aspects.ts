@@ -148,25 +148,29 @@ function* wordSpaces(
   };
 }
 
-/** The mean of the cosines in some spaces. */
+/** The mean of the cosines in those spaces in which both are; NaN where there is none. */
 function alike(spaces: readonly Space[]): Aspect['similarity'] {
   return (a, b) => {
-    let sum = 0;
+    let [sum, count] = [0, 0];
     for (const { left, right } of spaces) {
-      if (isEmpty(left, a) || isEmpty(right, b)) return Number.NaN;
+      if (isEmpty(left, a) || isEmpty(right, b)) continue;
       sum += cosine(left, a, right, b);
+      count++;
     }
-    return sum / spaces.length;
+    return sum / count;
   };
 }
 
 /** As alike, of words and their pieces, in which slips of the hand are forgiven. */
 const alikeNames =
   (words: Space, pieces: Space): Aspect['similarity'] =>
-  (a, b) =>
-    isEmpty(words.left, a) || isEmpty(words.right, b)
-      ? Number.NaN
-      : (cosineWithSlips(words, a, b) + cosine(pieces.left, a, pieces.right, b)) / 2;
+  (a, b) => {
+    if (isEmpty(words.left, a) || isEmpty(words.right, b)) return Number.NaN;
+    const whole = cosineWithSlips(words, a, b);
+    // words that say nothing of their own have no pieces
+    if (isEmpty(pieces.left, a) || isEmpty(pieces.right, b)) return whole;
+    return (whole + cosine(pieces.left, a, pieces.right, b)) / 2;
+  };
 
 function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Paused<Aspect[]> {
   const { name, kind, weight = 1 } = field;

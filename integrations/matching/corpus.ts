@@ -1,7 +1,10 @@
+import { acronymsIn, writtenOut } from './acronyms.ts';
+import { jointsIn } from './joints.ts';
 import { Lexicon } from './lexicon.ts';
 import type { Dictionary, FieldKind, MatchField, MatchRecord } from './matching.types.ts';
-import { acronymsIn, addressWords, plainNameWords, withAcronyms, withoutLeading } from './names.ts';
+import { addressWords, nameReader, rawNameWords, withoutLeading } from './names.ts';
 import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
+import { isTelling } from './plain-words.ts';
 import { itemsOf, textOf } from './records.ts';
 import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, wordsOf } from './tokens.ts';
@@ -82,31 +85,30 @@ export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
   const { name, kind, without } = field;
   if (kind === 'address') return (record) => addressWords(textOf(record, name));
   if (!isName(field)) return (record) => wordsOf(textOf(record, name));
-  const acronyms = new Set(dictionary.acronyms);
-  if (kind === 'list')
-    return (record) => itemsOf(record, name).flatMap((item) => withAcronyms(plainNameWords(item), acronyms));
+  const read = nameReader(dictionary);
+  if (kind === 'list') return (record) => itemsOf(record, name).flatMap(read);
   const leading = new Set(dictionary.leading[name]);
   return (record) => {
-    const words = withAcronyms(plainNameWords(textOf(record, name)), acronyms);
+    const words = read(textOf(record, name));
     if (!without) return words;
-    const own = plainNameWords(textOf(record, without));
+    const own = read(textOf(record, without));
     return withoutLeading(words, (word) => leading.has(word) || own.includes(word));
   };
 }
 
 function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchField[]): Paused<Dictionary> {
   const names = fields.filter((field) => isName(field) && field.weight !== 0);
-  const dictionary: Dictionary = {
-    acronyms: acronymsIn(
-      records.values().flatMap((record) => names.flatMap(({ name }) => itemsOf(record, name))),
-    ),
-    leading: {},
-    series: [],
-  };
+  const dictionary: Dictionary = { acronyms: {}, joints: [], leading: {}, series: [] };
+  const texts = (yield* mapped(records, (record) => names.flatMap(({ name }) => itemsOf(record, name)))).flat();
+  dictionary.joints = process.env.NJ ? [] : jointsIn(yield* mapped(texts, rawNameWords));
+  const acronyms = acronymsIn(texts);
+  if (acronyms.length > 0 && !process.env.NA)
+    dictionary.acronyms = writtenOut(acronyms, yield* mapped(texts, nameReader(dictionary)));
   for (const { name, without } of names) {
     if (!without) continue;
     const counts = new Map<string, number>();
-    const firsts = yield* mapped(records, (record) => plainNameWords(textOf(record, without))[0]);
+    const read = nameReader(dictionary);
+    const firsts = yield* mapped(records, (record) => read(textOf(record, without))[0]);
     for (const word of firsts) if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
     dictionary.leading[name] = [...counts.keys()].filter((word) => counts.get(word)! >= LEAST_LEADING).sort();
   }
@@ -137,6 +139,7 @@ function* termRows(
 function* pieceRows(words: readonly string[]): Paused<Corpus['pieces']> {
   const lexicon = new Lexicon();
   const rows = yield* rowsOf(words.length, (word, items) => {
+    if (!isTelling(words[word]!)) return;
     for (const piece of piecesOf(words[word]!, PIECE)) items.push(lexicon.numberOf(piece));
   });
   return { ...rows, terms: lexicon.settle([rows]) };

@@ -32,6 +32,7 @@ const CONCEPTS: Record<string, string> = {
   finance: 'finanzen finanz finanzas finanza financien financas',
   fleet: 'fuhrpark flotte flota flotta wagenpark frota',
   freight: 'fracht fret flete vracht',
+  general: 'allgemein allgemeine allgemeines generale gral',
   gateway: 'schnittstelle passerelle pasarela',
   health: 'gesundheit sante salud salute gezondheid saude',
   insurance: 'versicherung assurance seguro assicurazione verzekering',
@@ -75,12 +76,13 @@ const CONCEPTS: Record<string, string> = {
   stock: 'vorrat vorrate existencias giacenze voorraad estoque',
   storage: 'speicher stockage almacenamiento archiviazione opslag armazenamento',
   supplier:
-    'lieferant lieferanten fournisseur fournisseurs proveedor proveedores fornitore leverancier fornecedor',
+    'vendor vendors lieferant lieferanten fournisseur fournisseurs proveedor proveedores fornitore leverancier fornecedor',
   system: 'systeme sistema systeem',
   tax: 'steuer steuern impot impots impuesto impuestos imposte belasting imposto',
   tenders: 'ausschreibungen',
   time: 'zeit zeiten tempo tijd',
   training: 'schulung formation formacion formazione opleiding formacao',
+  tracking: 'erfassung',
   travel: 'reise reisen voyage viaje viaggio reizen viagem',
   treasury: 'tresorerie tesoreria',
   warehouse: 'lager entrepot almacen magazzino magazijn armazem',
@@ -96,21 +98,45 @@ const JOINTS = ['', 's', 'n', 'en', 'e'];
 /** Letters of the shortest part of a compound. */
 const SHORTEST = 4;
 
+/** Endings of several of a thing. */
+const PLURALS = ['s', 'es', 'n', 'en'];
+
 /**
- * The English words that a folded word of a name stands for; itself where it is none of the glossary. Compounds of two such
- * words, `lagerverwaltung`, are taken apart.
+ * The English words that a folded word of a name stands for; itself where it is none of the glossary. Compounds of such words, `lagerverwaltung`
+ * and `kundenportalsystem`, are taken apart.
  */
 export function inEnglish(word: string): string[] {
-  const known = ENGLISH.get(word);
+  const known = knownAs(word) ?? singular(word);
   if (known) return [known];
-  if (word.length < 2 * SHORTEST || KNOWN.has(word)) return [word];
+  return (word.length >= 2 * SHORTEST && inParts(word, MOST_PARTS)) || [word];
+}
+
+/** Words that a compound is taken apart into at most. */
+const MOST_PARTS = 3;
+
+const knownAs = (word: string): string | undefined => ENGLISH.get(word) ?? (KNOWN.has(word) ? word : undefined);
+
+/** What several of a thing stand for; words that are English already stay as they are. */
+function singular(word: string): string | undefined {
+  for (const ending of PLURALS)
+    if (word.endsWith(ending)) {
+      const one = ENGLISH.get(word.slice(0, -ending.length));
+      if (one) return one;
+    }
+  return undefined;
+}
+
+function inParts(word: string, most: number): string[] | undefined {
   for (let at = word.length - SHORTEST; at >= SHORTEST; at--) {
-    const second = ENGLISH.get(word.slice(at));
-    if (!second) continue;
+    const last = knownAs(word.slice(at));
+    if (!last) continue;
     for (const joint of JOINTS) {
-      const first = ENGLISH.get(word.slice(0, at).slice(0, at - joint.length));
-      if (first && word.slice(0, at).endsWith(joint)) return [first, second];
+      const before = word.slice(0, at);
+      if (!before.endsWith(joint)) continue;
+      const first = before.slice(0, at - joint.length);
+      const parts = knownAs(first) ?? (most > 2 ? inParts(first, most - 1) : undefined);
+      if (parts) return [parts, last].flat();
     }
   }
-  return [word];
+  return undefined;
 }

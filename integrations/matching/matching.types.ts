@@ -104,8 +104,10 @@ export interface TermCounts {
 
 /** What was learned of the words in names. */
 export interface Dictionary {
-  /** Abbreviations by initials that names use, such as `erp`. */
-  acronyms: string[];
+  /** Abbreviations by initials that names use, with what they stand for: `erp`, `enterprise resource planning`. */
+  acronyms: Record<string, string>;
+  /** Words that some names write together, as those who write them apart do: `sales force`. */
+  joints: string[];
   /** By field: words with which names may begin that say who made the thing. */
   leading: Record<string, string[]>;
   /** Words that take each other's place in rows of names, such as sites: `Payroll Graz`, `Payroll Linz`, `Payroll Wien`. */
@@ -133,7 +135,7 @@ export interface MatchModel {
 }
 
 /** Grows whenever a model of an earlier form would be read wrongly. */
-export const MODEL_FORMAT = 2;
+export const MODEL_FORMAT = 3;
 
 export interface MatchOptions {
   fields: readonly MatchField[];

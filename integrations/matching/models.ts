@@ -46,7 +46,12 @@ const ModelSchema = Type.Object(
     exclusive: Type.Boolean(),
     transitivity: Type.Number({ minimum: 0, maximum: 1 }),
     dictionary: Type.Object(
-      { acronyms: texts, leading: Type.Record(Type.String(), texts), series: texts },
+      {
+        acronyms: Type.Record(Type.String(), Type.String()),
+        joints: texts,
+        leading: Type.Record(Type.String(), texts),
+        series: texts,
+      },
       strict,
     ),
     terms: Type.Record(Type.String(), TermsSchema),

@@ -32,6 +32,16 @@ const GROUPS: Record<string, string> = {
   mena: 'mena',
   anz: 'anz',
 };
+/** Directions as sites are told apart by them, at the end of names. */
+const DIRECTIONS = new Map(
+  Object.entries({
+    north: 'north nord norte noord norr pohjoinen sever polnoc',
+    south: 'south sud sur sul zuid syd etela jih poludnie',
+    east: 'east ost est este leste oost oster ita vychod wschod',
+    west: 'west ouest oeste ovest vast lansi zapad zachod',
+    central: 'central mitte centre centro centrum zentral',
+  }).flatMap(([direction, words]) => words.split(' ').map((word) => [word, direction] as const)),
+);
 /** Countries by other names than those of Unicode. */
 const OTHERS: Record<string, string> = {
   usa: 'us',
@@ -89,6 +99,21 @@ function countries(show: Intl.DisplayNames): string[] {
 
 /** The region that a folded name of one to three words stands for: an ISO 3166 code in small letters, or a name of a group. */
 export const regionNamed = (name: string): string | undefined => known().get(name);
+
+/** Words that the name of a region has at most. */
+export const MOST_REGION_WORDS = 3;
+
+/** The direction that a folded word stands for at the end of a name. */
+export const directionNamed = (word: string): string | undefined => DIRECTIONS.get(word);
+
+/** A region of regionNamed, or a direction, as one English word. */
+export function regionWord(region: string): string {
+  if (region in GROUPS || /^[a-z]{3,}$/.test(region)) return region;
+  const code = /^\d+$/.test(region) ? region : region.toUpperCase();
+  english ??= new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
+  return fold(english.of(code) ?? region).replaceAll(' ', '');
+}
+let english: Intl.DisplayNames | undefined;
 
 /** The country of an ISO 3166 code as it is written in a name: two capitals. */
 export function regionOfCode(code: string): string | undefined {

@@ -1,15 +1,13 @@
+import { isTelling } from './plain-words.ts';
+
 /** Different words that must stand in one place of otherwise equal names to be a row of things of a kind. */
 const LEAST_IN_ROW = 3;
 /** Rows in which a word must stand to be taken for one that tells things apart. */
 const LEAST_ROWS = 2;
 /** Words of a name that are looked at. */
 const MOST_WORDS = 12;
-/** What a thing is, in general: names that differ in these alone may well mean the same. */
-const GENERAL = new Set(
-  'system application platform tool software service solution suite program module database portal manager management server cloud online web app pro standard enterprise'.split(
-    ' ',
-  ),
-);
+/** Forms in which things come: names that differ in these alone may well mean the same. */
+const FORMS = new Set('service database portal manager management server cloud online web app pro standard enterprise'.split(' '));
 
 /**
  * Words that take each other's place in rows of names, as sites and departments do: those that stand, in at least two places of
@@ -21,7 +19,7 @@ export function seriesIn(names: Iterable<readonly string[]>): string[] {
     const words = [...new Set(name)].slice(0, MOST_WORDS);
     if (words.length < 2) continue;
     for (const word of words) {
-      if (GENERAL.has(word) || !/\p{L}{2}/u.test(word)) continue;
+      if (!isTelling(word) || FORMS.has(word) || !/\p{L}{2}/u.test(word)) continue;
       const frame = words
         .filter((other) => other !== word)
         .sort()

@@ -1,6 +1,7 @@
 /** What is written short in names, under what it stands for. A word that stands for several things is left out. */
 const SHORT: Record<string, string> = {
   accounting: 'acct acctg',
+  and: 'und et och og',
   administration: 'admin admn',
   application: 'app appl apps applications',
   assistant: 'asst',
@@ -22,6 +23,7 @@ const SHORT: Record<string, string> = {
   government: 'govt',
   information: 'info',
   international: 'intl',
+  kubernetes: 'k8s',
   inventory: 'inv',
   license: 'licence lic',
   maintenance: 'maint mntc',
@@ -29,6 +31,7 @@ const SHORT: Record<string, string> = {
   manager: 'mgr',
   manufacturing: 'mfg manuf',
   marketing: 'mktg mkt',
+  microsoft: 'ms',
   national: 'natl',
   number: 'nr',
   operations: 'ops',

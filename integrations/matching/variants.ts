@@ -1,5 +1,6 @@
+import { environmentNamed, isPlainWord } from './environments.ts';
 import { fold } from './normalise.ts';
-import { regionNamed, regionOfCode } from './regions.ts';
+import { directionNamed, MOST_REGION_WORDS, regionNamed, regionOfCode, regionWord } from './regions.ts';
 import { unitOf } from './units.ts';
 
 /** What tells one variant of a product from another, as its name says it; each in the order of the name, once. */
@@ -15,27 +16,6 @@ export interface Variant {
 /** Letters of a name in which its variant is looked for. */
 const LONGEST_NAME = 300;
 
-const ENVIRONMENTS = new Map(
-  Object.entries({
-    production: 'prod prd production produktion produktiv productive live',
-    test: 'test tst testing testsystem testumgebung teststage',
-    development: 'dev development entwicklung developpement desarrollo',
-    acceptance: 'uat acceptance abnahme acc acpt recette',
-    'quality assurance': 'qa qas quality-assurance q-system',
-    integration: 'sit integration',
-    staging: 'staging stage stg preprod pre-prod preproduction pre-production',
-    training: 'trn schulungssystem training',
-    sandbox: 'sandbox sbx playground',
-    'disaster recovery': 'dr failover',
-    demonstration: 'demo poc',
-  }).flatMap(([environment, words]) => words.split(' ').map((word) => [word, environment] as const)),
-);
-/** Words that are environments only at the end: `Development` may also be what a thing is for. */
-const PLAIN_WORDS = new Set(
-  'production produktion development entwicklung developpement desarrollo live integration acceptance testing stage dr acc training demo'.split(
-    ' ',
-  ),
-);
 /** In front of an environment that is perhaps none. */
 const WEAK = '~';
 /** Words that stand beside what says the variant. */
@@ -60,19 +40,22 @@ const ROMAN = new Map(
 const WORD = /[\p{L}\p{M}\p{N}]+(?:[.-][\p{L}\p{M}\p{N}]+)*['"”″]?/gu;
 const MARKER =
   /^(?:v|ver|vers|version|rel|release|edition|gen|generation|mark|mk|phase|part|teil|band|volume|vol|tome|partie|parte|deel)$/;
+/** Those of them that say nothing beside their number. */
+const RELEASED = /^(?:v|ver|vers|version|rel|release)$/;
 const MARKED = /^(?:v|r|ver|version|rel|release)(\d{1,3}(?:\.\d+)*)$/;
 /** `10`, `10.2` or `12c`. */
 const NUMBERED = /^\d{1,3}(?:\.\d{1,5})*[a-z]?$/;
 /** `9.0.12` */
 const RELEASE = /^\d{1,4}\.\d{1,5}\.\d{1,6}(?:\.\d+)*$/;
+/** `Host A`; not the initial of a name, which has a point. */
+const LETTERED = /\p{L}[\s-]+([A-Z])\s*$/u;
 const YEAR = /^(?:19[89]|20[0-4])\d$/;
 
 /** Takes apart what a name says of the variant; 300 letters of it are read. */
 export function variantOf(name: string): Variant {
   const found: Variant = { environment: [], version: [], region: [] };
-  const raw = name.slice(0, LONGEST_NAME).toWellFormed().match(WORD) ?? [];
-  const words = raw.map((word) => fold(word));
-  const tail = tailOf(raw, words);
+  const read = readName(name);
+  const { raw, words, tail } = read;
   const add = (what: keyof Variant, value: string | undefined) => {
     if (value && !found[what].includes(value)) found[what].push(value);
   };
@@ -80,20 +63,70 @@ export function variantOf(name: string): Variant {
     if (words.length > 1) add('environment', environmentAt(word, at > 0 && at >= tail));
     for (const part of word.split('-').slice(1)) add('environment', environmentAt(part, false));
     if (at > 0) add('version', versionAt(words, at, at >= tail));
-    add('region', regionAt(raw, words, at, at >= tail));
+    add('region', regionAt(raw, words, at, at >= tail)?.region);
   }
+  add('version', LETTERED.exec(name.slice(-LONGEST_NAME))?.[1]?.toLowerCase());
   return found;
 }
+
+/** A name by its words, as they are written and folded, and where those begin that say the variant alone. */
+function readName(name: string) {
+  const raw = name.slice(0, LONGEST_NAME).toWellFormed().match(WORD) ?? [];
+  const words = raw.map((word) => fold(word));
+  return { raw, words, tail: tailOf(raw, words) };
+}
+
+/**
+ * The name with its variant in one writing: `Ledger v2.0 Deutschland (Prod)` as `Ledger 2 germany`, production going without saying. What
+ * may be no variant stays as it is.
+ */
+export function withVariantsWritten(name: string): string {
+  const { raw, words, tail } = readName(name);
+  const others = new Map<number, string>();
+  for (const [at, word] of words.entries()) {
+    if (others.has(at)) continue;
+    const isInTail = at >= tail;
+    const region = regionAt(raw, words, at, isInTail);
+    const version = at > 0 ? versionAt(words, at, isInTail) : undefined;
+    const environment = words.length > 1 ? environmentWritten(word, at > 0 && isInTail) : undefined;
+    if (environment !== undefined) others.set(at, environment);
+    else if (version !== undefined) {
+      others.set(at, version);
+      if (RELEASED.test(words[at - 1]!)) others.set(at - 1, '');
+    } else if (region) {
+      others.set(at, regionWord(region.region));
+      for (let next = at + 1; next < at + region.length; next++) others.set(next, '');
+    }
+  }
+  if (others.size === 0) return name;
+  let at = 0;
+  const read = name.slice(0, LONGEST_NAME).toWellFormed();
+  return read.replace(WORD, (word) => others.get(at++) ?? word) + name.slice(LONGEST_NAME);
+}
+
+/** What stands for a word that is, or ends in, an environment. */
+function environmentWritten(word: string, isInTail: boolean): string | undefined {
+  const whole = environmentAt(word, isInTail);
+  if (whole !== undefined) return written(whole);
+  const parts = word.split('-');
+  const last = parts.length > 1 ? environmentAt(parts.at(-1)!, false) : undefined;
+  return last === undefined ? undefined : `${parts.slice(0, -1).join('-')} ${written(last)}`;
+}
+
+/** Production goes without saying where it can be nothing else. */
+const written = (environment: string): string =>
+  environment === 'production' ? '' : environment.replace(WEAK, '');
 
 /** Where the words begin that say nothing but the variant, to the end of the name. */
 function tailOf(raw: readonly string[], words: readonly string[]): number {
   const isOfVariant = (at: number) =>
-    ENVIRONMENTS.has(words[at]!) ||
+    environmentNamed(words[at]!) !== undefined ||
     NUMBERED.test(words[at]!) ||
     MARKER.test(words[at]!) ||
     ROMAN.has(words[at]!) ||
     BESIDE.has(words[at]!) ||
     regionNamed(words[at]!) !== undefined ||
+    directionNamed(words[at]!) !== undefined ||
     regionOfCode(raw[at]!) !== undefined;
   let tail = words.length;
   while (tail > 0 && isOfVariant(tail - 1)) tail--;
@@ -102,8 +135,8 @@ function tailOf(raw: readonly string[], words: readonly string[]): number {
 
 /** Words that may also be what a thing is for count at the end alone, and there with a WEAK in front. */
 function environmentAt(word: string, isInTail: boolean): string | undefined {
-  const environment = ENVIRONMENTS.get(word);
-  if (!environment || !PLAIN_WORDS.has(word)) return environment;
+  const environment = environmentNamed(word);
+  if (!environment || !isPlainWord(word)) return environment;
   return isInTail ? `${WEAK}${environment}` : undefined;
 }
 
@@ -130,13 +163,15 @@ function regionAt(
   words: readonly string[],
   at: number,
   isInTail: boolean,
-): string | undefined {
-  for (let length = Math.min(3, words.length - at); length > 0; length--) {
+): { region: string; length: number } | undefined {
+  for (let length = Math.min(MOST_REGION_WORDS, words.length - at); length > 0; length--) {
     const region = regionNamed(words.slice(at, at + length).join(' '));
-    if (region) return region;
+    if (region) return { region, length };
   }
+  if (at === 0 || !isInTail) return undefined;
   const mixed = raw.some((word) => /\p{Ll}/u.test(word));
-  return mixed && at > 0 && isInTail ? regionOfCode(raw[at]!) : undefined;
+  const region = directionNamed(words[at]!) ?? (mixed ? regionOfCode(raw[at]!) : undefined);
+  return region === undefined ? undefined : { region, length: 1 };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { TermCounts } from './matching.types.ts';
+import { weightOf } from './plain-words.ts';
 import { countOf, type Paused, ROWS_PER_PAUSE, type Rows } from './numbers.ts';
 
 /**
@@ -20,7 +21,7 @@ export interface Space {
   counts: Uint32Array;
   /** Rows when the model was learned. */
   rows: number;
-  /** By term: the natural logarithm of (rows + 1) / (rows with it). */
+  /** By term: the natural logarithm of (rows + 1) / (rows with it), less of words that say little. */
   idf: Float64Array;
   left: Vectors;
   /** The same object as `left` where one list is compared with itself. */
@@ -44,7 +45,11 @@ export function* spaceOf(
     if (right) countRows(right, counts);
   }
   const rows = known?.rows ?? countOf(left) + (right ? countOf(right) : 0);
-  const idf = Float64Array.from(counts, (count) => Math.log((rows + 1) / Math.max(1, count)));
+  const ofWords = name.startsWith('words ');
+  const idf = Float64Array.from(
+    counts,
+    (count, term) => (ofWords ? weightOf(terms[term]!) : 1) * Math.log((rows + 1) / Math.max(1, count)),
+  );
   const leftVectors = yield* vectorsOf(left, idf);
   return {
     name,

@@ -1,5 +1,21 @@
 import { normalised, type Word } from './question.words.ts';
 
+/** Numbers as they are said. */
+const NUMBERS: Readonly<Record<string, number>> = {
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  eight: 8,
+  nine: 9,
+  ten: 10,
+  twelve: 12,
+  twenty: 20,
+};
+
 /** A place in a question, from which words are taken. */
 export class QuestionCursor {
   at = 0;
@@ -38,9 +54,15 @@ export class QuestionCursor {
 
   takeNumber(): number | undefined {
     const word = this.words[this.at];
-    if (word?.kind !== 'number') return undefined;
-    this.at += 1;
-    return Number(word.norm);
+    const number = word?.kind === 'number' ? Number(word.norm) : NUMBERS[word?.norm ?? ''];
+    if (number !== undefined) this.at += 1;
+    return number;
+  }
+
+  /** Whether a number stands here, in figures or in words. */
+  get seesNumber(): boolean {
+    const word = this.words[this.at];
+    return word !== undefined && (word.kind === 'number' || NUMBERS[word.norm] !== undefined);
   }
 
   takeQuoted(): string | undefined {

@@ -17,6 +17,9 @@ export interface UnreadQuestion {
   ambiguous: { text: string; meanings: string[] }[];
 }
 
+/** Cards that are listed where those with the highest or lowest value are asked for. */
+const EXTREMES = 10;
+
 /** What a question has said so far. */
 export class QuestionDraft implements UnreadQuestion {
   readonly unknown: string[] = [];
@@ -36,6 +39,7 @@ export class QuestionDraft implements UnreadQuestion {
 
   /** The query, or undefined when nothing was asked. */
   finished(): ReadQuestion | undefined {
+    this.#readExtreme();
     const lists = this.top !== undefined || (this.intent === 'list' && this.measures.length === 0);
     const said = this.subject.length + this.conditions.length + this.measures.length + this.dimensions.length;
     if (said === 0 && this.intent !== 'count') return undefined;
@@ -61,6 +65,15 @@ export class QuestionDraft implements UnreadQuestion {
       ...(this.top ? { limit: this.top.limit } : {}),
       reading: this.reading,
     };
+  }
+
+  /** "Which applications have the highest cost" asks for the applications, not for the amount. */
+  #readExtreme(): void {
+    const [measure, ...others] = this.measures;
+    if (this.intent !== 'list' || this.top || this.dimensions.length + others.length > 0) return;
+    if (measure?.fn !== 'max' && measure?.fn !== 'min') return;
+    this.top = { limit: EXTREMES, dir: measure.fn === 'max' ? 'desc' : 'asc' };
+    this.reading.push(`the first ${EXTREMES}`);
   }
 }
 

@@ -24,6 +24,11 @@ export const german: [english: string, ...german: string[]][] = [
   ['lowest', 'niedrigst*', 'kleinst*', 'geringst*', 'minimal*'],
   ['most expensive', 'teuerst*'],
   ['cheapest', 'billigst*', 'günstigst*'],
+  ['two', 'zwei'],
+  ['three', 'drei'],
+  ['five', 'fünf'],
+  ['ten', 'zehn'],
+  ['twenty', 'zwanzig'],
   // groups
   ['grouped by', 'gruppiert nach', 'aufgeteilt nach', 'unterteilt nach', 'aufgeschlüsselt nach'],
   ['per', 'je', 'pro', 'für jede', 'für jeden', 'für jedes', 'je nach'],

@@ -4,6 +4,10 @@ import type { QueryMeasure } from '../../domain/jobs/kinds/report-query.ts';
 export const counting = ['how many', 'the number of', 'number of', 'count of', 'count', 'amount of'];
 /** Words before what is listed. */
 export const listing = ['show me', 'show', 'list', 'which', 'find', 'give me', 'tell me', 'who'];
+/** Before what a verb stands of: "does each provider offer". */
+export const eachOf = ['does each', 'do each', 'does every'];
+/** What somebody does with cards, which says nothing beside "does each". */
+export const doing = ['offer', 'provide', 'have', 'use', 'support', 'own', 'supply', 'run'];
 /** Words before what groups are made by. */
 export const grouping = [
   'grouped by',
@@ -16,6 +20,7 @@ export const grouping = [
   'for each',
   'for every',
   'in each',
+  ...eachOf,
 ];
 /** Words before what is not there. */
 export const lacking = [
@@ -29,6 +34,10 @@ export const lacking = [
   'lacking',
   'missing',
   'no',
+  ...['supported', 'used', 'provided', 'offered', 'owned'].flatMap((done) => [
+    `not ${done} by any`,
+    `not ${done} by a`,
+  ]),
 ];
 /** Words before what is there, or before a condition. */
 export const having = [
@@ -66,6 +75,6 @@ export const functions: [fn: QueryMeasure, ...words: string[]][] = [
 
 /** Words that say nothing by themselves. */
 export const skipped =
-  'a an the of our we us their its it do does did are is was were be been being has have had there that which who in to for on at from all and me please what tagged currently now right today any some with or'.split(
+  'a an the of our we us their its it do does did are is was were be been being has have had there that which who in to for on at from all and me please what tagged hosted reach reaching currently now right today any some with or'.split(
     ' ',
   );

@@ -7,6 +7,8 @@ import { fromGerman } from './question.german.ts';
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
 import {
   counting,
+  doing,
+  eachOf,
   functions,
   grouping,
   having,
@@ -43,6 +45,9 @@ export function readQuestion(
   const again = english ? read(english) : found;
   return 'query' in again || again.unknown.length < found.unknown.length ? again : found;
 }
+
+/** What is computed of a field that is only named: shares are no amounts. */
+const amountOf = ({ path }: FieldMeaning): QueryMeasure => ({ fn: path === 'data_quality' ? 'avg' : 'sum' });
 
 class QuestionReader {
   readonly #draft = new QuestionDraft();
@@ -138,7 +143,7 @@ class QuestionReader {
     const { top } = this.#draft;
     if (top) return false;
     const leads = cursor.takePhrase('top');
-    const given = leads || cursor.words[start]?.kind === 'number' ? cursor.takeNumber() : undefined;
+    const given = leads || cursor.seesNumber ? cursor.takeNumber() : undefined;
     const dear = cursor.takePhrase('most expensive');
     const cheap = !dear && cursor.takeAny(['cheapest', 'least expensive']);
     const limit = given ?? 10;
@@ -181,7 +186,8 @@ class QuestionReader {
   #groups(): boolean {
     const cursor = this.#cursor;
     const start = cursor.at;
-    if (!cursor.takeAny(grouping)) return false;
+    const ofEach = cursor.takeAny(eachOf);
+    if (!ofEach && !cursor.takeAny(grouping)) return false;
     if (this.#draft.top && this.#draft.measures.length === 0) {
       if (this.#orderMeasure()) return true;
       cursor.at = start;
@@ -201,6 +207,7 @@ class QuestionReader {
       taken = true;
     }
     if (!taken) cursor.at = start;
+    else if (ofEach) cursor.takeAny(doing);
     return taken;
   }
 
@@ -209,10 +216,10 @@ class QuestionReader {
     cursor.takePhrase('the');
     // "total annual cost" may be a field
     const named = (this.#names.see('field')?.length ?? 0) > 1;
-    const fn = (named ? undefined : this.#function()) ?? { fn: 'sum' as const };
+    const fn = named ? undefined : this.#function();
     const field = this.#names.takeField(({ holds }) => holds === 'number');
     if (field) {
-      this.#measureOf(fn, field);
+      this.#measureOf(fn ?? amountOf(field), field);
       return true;
     }
     cursor.takeAny(counting);
@@ -372,7 +379,7 @@ class QuestionReader {
     const { intent, top } = this.#draft;
     if (field.holds === 'number' && intent !== 'list' && !top) {
       if (intent === 'count' && !this.#wantsAmount) return false;
-      this.#measureOf({ fn: 'sum' }, field);
+      this.#measureOf(amountOf(field), field);
       return true;
     }
     if (intent !== 'list') return false;

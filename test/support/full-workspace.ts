@@ -46,6 +46,8 @@ export async function fillWorkspace(t: TestApp, writes = 2 * acts.length, seed =
      insert into duplicate_decisions (id, card_type, left_id, right_id, decision, left_facts, right_facts, score)
        select uuidv7(), 'Application', '00000000-0000-4000-8000-000000000000', id, 'dismissed', 'a', 'b', 0.1 + 0.2
        from cards limit 1;
+     insert into modernization_decisions (card_id, modernization_type, status)
+       select id, 'retire', 'accepted' from cards limit 1;
      insert into assessments (title, requirement, session_data) values ('Plan', 'Less', '{"n": 12345678901234567890.5}');
      insert into documents (card_id, name, url, type)
        select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards limit 1;

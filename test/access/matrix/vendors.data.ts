@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 
@@ -11,6 +12,17 @@ const noRun = async (w: World) => {
   return {};
 };
 
+/** What a run proposed for an application, about which nobody has decided. */
+const onModernization = async (w: World) => {
+  const found = { run_id: randomUUID(), is_current: true, target_type: 'Application', card_id: await w.card() };
+  const proposed = { modernization_type: 'retire', current_tech: 'Old', recommendation: 'Retire it', effort: 'low' };
+  const [{ id }] = await w.t.services
+    .db('modernizations')
+    .insert({ ...found, ...proposed, score: 50, score_without_costs: 50, reasons: '[]', dependants: 0 })
+    .returning('id');
+  return { path: { modernization_id: id as string }, body: { status: 'accepted' } };
+};
+
 export const vendorRows: Row[] = [
   row(`POST ${base}/vendors/analyse`, managing, noRun),
   row(`POST ${base}/vendors/resolve`, managing, noRun),
@@ -19,4 +31,5 @@ export const vendorRows: Row[] = [
   row(`GET ${base}/vendors/concentration`, seeing),
   row(`POST ${base}/modernizations/analyse`, managing, async (w) => ({ ...(await noRun(w)), body: {} })),
   row(`GET ${base}/modernizations`, seeing),
+  row(`PATCH ${base}/modernizations/{modernization_id}/status`, managing, onModernization),
 ];

@@ -80,6 +80,9 @@ async function run(body: object) {
   });
 }
 
+const decide = (candidate: string, status: string, headers: Record<string, string> = {}) =>
+  admin.patch(`${root}/modernizations/${candidate}/status`, { status }, headers);
+
 const listed = async (query = '', client = member) => {
   const answer = await client.get(`${root}/modernizations${query}`);
   expect(answer.status, answer.text).toBe(200);
@@ -148,15 +151,23 @@ it('judges other types, and only what is asked for', async () => {
 it('keeps decisions, and tells nothing of costs to who may not see them', async () => {
   const count = async () => (await member.get(`${root}/overview`)).body.modernization_count;
   const all = await count();
-  await t.services
-    .db('modernizations')
-    .where({ card_id: id.get('Dear Wiki') })
-    .update({ status: 'dismissed' });
+  const ofWiki = `?card_id=${id.get('Dear Wiki')}`;
+  const [found] = await listed(ofWiki);
+  expect(found).toMatchObject({ status: 'pending', decided_by: null, decided_at: null });
+  const dismissed = await decide(found.id, 'dismissed');
+  expect(dismissed).toMatchObject({
+    status: 200,
+    body: { ...found, status: 'dismissed', decided_by: admin.userId, decided_at: expect.any(String) },
+  });
   expect(await count()).toBe(all - 1);
   await run({});
-  const items = await listed('?target_type=Application');
-  const wiki = items.find(({ card_name }: { card_name: string }) => card_name === 'Dear Wiki');
-  expect(wiki.status).toBe('dismissed');
+  expect(await listed(ofWiki)).toMatchObject([{ id: found.id, status: 'dismissed' }]);
+  // a run that looks for something else forgets nothing of it
+  await run({ modernization_type: 'upgrade' });
+  expect(await listed(ofWiki)).toEqual([]);
+  await run({});
+  expect(await listed('?status=dismissed&fields=card_name')).toEqual([{ card_name: 'Dear Wiki' }]);
+  const [wiki] = await listed(ofWiki);
   expect(wiki.reasons.map(({ factor }: { factor: string }) => factor)).toContain('cost');
   const role = await admin.post('/api/v1/roles', {
     key: 'analyst',
@@ -169,6 +180,35 @@ it('keeps decisions, and tells nothing of costs to who may not see them', async 
   expect(cut.reasons.map(({ factor }: { factor: string }) => factor)).not.toContain('cost');
   expect(cut.score).toBeCloseTo((100 * 10) / 90, 1);
   expect(JSON.stringify(seen)).not.toContain('costs more');
+});
+
+it('tells of decisions in the history of the card, and takes them back', async () => {
+  const [{ id: candidate }] = await listed(`?card_id=${id.get('Old Claims')}`);
+  const status = async () => (await listed(`?card_id=${id.get('Old Claims')}`))[0].status;
+  const accepted = await decide(candidate, 'accepted');
+  const again = await decide(candidate, 'accepted');
+  expect(again.body).toEqual(accepted.body);
+  await decide(candidate, 'dismissed');
+  await decide(candidate, 'pending');
+  const { body } = await admin.get(`/api/v1/cards/${id.get('Old Claims')}/history`);
+  const told = body.items.filter(({ event_type }: { event_type: string }) =>
+    event_type.startsWith('modernization_decision.'),
+  );
+  expect(told).toMatchObject([
+    { event_type: 'modernization_decision.deleted', data: { changes: { status: { old: 'dismissed' } } } },
+    { event_type: 'modernization_decision.updated', data: { changes: { status: { new: 'dismissed' } } } },
+    {
+      event_type: 'modernization_decision.created',
+      data: { changes: { status: { old: null, new: 'accepted' }, modernization_type: { new: 'migrate' } } },
+    },
+  ]);
+  const batch = (await admin.post('/api/v1/mutation-batches', { tool_name: 'decide', dry_run: false })).body.id;
+  await decide(candidate, 'accepted', { 'x-mutation-batch': batch });
+  await admin.post(`/api/v1/mutation-batches/${batch}/commit`, {});
+  expect(await status()).toBe('accepted');
+  const undone = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false });
+  expect(undone.body).toMatchObject({ counts: { undone: 1 } });
+  expect(await status()).toBe('pending');
 });
 
 it('leaves what was there when a run is cancelled', async () => {
@@ -223,6 +263,12 @@ it('goes on from the last page that a dead worker kept, with the same outcome', 
 });
 
 it('refuses what is unknown, not allowed or under way', async () => {
+  const [{ id: candidate }] = await listed();
+  expect((await decide(candidate, 'done')).status).toBe(422);
+  expect((await decide(id.get('Old Claims')!, 'accepted')).status).toBe(404);
+  expect((await member.patch(`${root}/modernizations/${candidate}/status`, { status: 'accepted' })).status).toBe(
+    403,
+  );
   expect((await member.post(`${root}/modernizations/analyse`, {})).status).toBe(403);
   for (const body of [
     { target_type: 'Nothing' },
@@ -232,7 +278,7 @@ it('refuses what is unknown, not allowed or under way', async () => {
   ]) {
     expect((await admin.post(`${root}/modernizations/analyse`, body)).status).toBe(422);
   }
-  for (const query of ['?sort_by=status', '?priority=urgent', '?fields=run_id']) {
+  for (const query of ['?sort_by=status', '?priority=urgent', '?status=done', '?fields=run_id']) {
     expect((await member.get(`${root}/modernizations${query}`)).status).toBe(422);
   }
   await workers.close(2_000);

@@ -98,6 +98,72 @@ describe('duplicates', () => {
   });
 });
 
+describe('refusals', () => {
+  it('are told to the model in words of the tools, with what it may do', async () => {
+    const hints: [string, Record<string, unknown>, RegExp][] = [
+      ['create_card', { type: 'Nope', name: 'X' }, /describe_metamodel/],
+      ['create_card', { type: 'Application', name: 'X', attributes: { timeModel: 'never' } }, /describe_metamodel/],
+      ['search_cards', { filter: "name = 'x'" }, /double quotes/],
+      ['search_cards', { cursor: '' , filter: 'colour = red' }, /describe_metamodel/],
+      ['read_card', { id: '00000000-0000-4000-8000-000000000000' }, /look it up/],
+      ['ask_inventory', { question: 'what is the meaning of life' }, /query_inventory/],
+      ['undo_batch', { batch_id: await openBatch() }, /close_batch/],
+    ];
+    for (const [tool, args, hint] of hints) {
+      const refused = await refusal(asAdmin, tool, args);
+      expect(refused.hint, `${tool}: ${JSON.stringify(refused)}`).toMatch(hint);
+    }
+    expect((await refusal(asViewer, 'create_card', { type: 'Application', name: 'X' })).hint).toMatch(/token/);
+    const { errors } = await refusal(asAdmin, 'decide_duplicates', { id: card, status: 'sure' });
+    expect(errors).toEqual([
+      { field: 'status', code: 'enum', message: 'must be pending, confirmed, investigating or dismissed' },
+    ]);
+    const wide = { report: 'dashboard', parameters: { filter: ['a'] } };
+    expect((await refusal(asAdmin, 'run_report', wide)).errors).toHaveLength(1);
+  });
+
+  it('are tool errors where an argument holds what no text may, too', async () => {
+    for (const search of ['a\0b', 'a\ud800']) {
+      const refused = await refusal(asAdmin, 'search_cards', { search });
+      expect(refused.errors).toMatchObject([{ field: 'search', code: 'bad_text' }]);
+    }
+  });
+
+  const openBatch = async () => (await answer(asAdmin, 'open_batch', { title: 'Open' })).batch_id;
+});
+
+describe('long lists', () => {
+  it('stay within what one answer holds, and say what was cut', async () => {
+    const { db } = t.services;
+    await db.raw(
+      `insert into cards (type, name, name_key, description)
+       select 'Organization', 'Unit ' || n, 'unit ' || n, repeat('wordy ', 600) from generate_series(1, 120) n`,
+    );
+    const found = await answer(asViewer, 'search_cards', { type: 'Organization', page_size: 100 });
+    expect(found.items).toHaveLength(100);
+    expect(found.cuts[0]).toEqual({ path: 'items[0].description', shown: 1_000, of: 3_600 });
+    expect(JSON.stringify(found).length).toBeLessThan(200_000);
+    await db('cards').where({ type: 'Organization' }).delete();
+  });
+});
+
+describe('relations', () => {
+  it('are removed: tried first, then in a batch that brings them back', async () => {
+    const { body: component } = await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Rack 1' });
+    const ends = { source_id: card, target_id: component.id };
+    const made = await answer(asAdmin, 'relate_cards', { type: 'relAppToITC', ...ends, dry_run: false });
+    const { id } = made.result;
+    const related = async () => (await answer(asAdmin, 'list_relations', { card_id: component.id })).items.length;
+    expect(await answer(asAdmin, 'unrelate_cards', { id })).toMatchObject({ dry_run: true, result: {} });
+    expect(await related()).toBe(1);
+    const gone = await answer(asAdmin, 'unrelate_cards', { id, dry_run: false });
+    expect(await related()).toBe(0);
+    await answer(asAdmin, 'undo_batch', { batch_id: gone.batch_id, dry_run: false });
+    expect(await related()).toBe(1);
+    expect(await refusal(asViewer, 'unrelate_cards', { id })).toMatchObject({ permission: 'relations.manage' });
+  });
+});
+
 describe('analyses', () => {
   const count = async () => Number((await t.services.db('analysis_runs').count().first())!.count);
 
@@ -164,6 +230,36 @@ describe('analyses', () => {
     const hidden = { permission: 'ai_analysis.view' };
     expect(await refusal(asViewer, 'list_analysis_results', { analysis: 'vendors' })).toMatchObject(hidden);
     expect(await refusal(asViewer, 'read_concentration')).toMatchObject(hidden);
+  });
+
+  it('have results that are decided about', async () => {
+    const proposed = { modernization_type: 'retire', current_tech: 'Old', recommendation: 'Retire it' };
+    const scores = { effort: 'low', score: 50, score_without_costs: 50, reasons: '[]', dependants: 0 };
+    const found = { run_id: card, is_current: true, target_type: 'Application', card_id: card };
+    await t.services.db('modernizations').insert({ ...found, ...proposed, ...scores });
+    const written = { regulation: 'gdpr', requirement: 'A record is kept', status: 'partial', severity: 'low' };
+    const { body: finding } = await admin.post('/api/v1/compliance/findings', written);
+    const [candidate] = (await answer(asAdmin, 'list_analysis_results', { analysis: 'modernizations' })).items;
+    const decided = { id: candidate.id, status: 'accepted' };
+    expect(await answer(asAdmin, 'decide_modernization', decided)).toMatchObject({
+      dry_run: true,
+      result: { status: 'accepted' },
+    });
+    await answer(asAdmin, 'decide_modernization', { ...decided, dry_run: false });
+    const accepted = { analysis: 'modernizations', filters: { status: 'accepted' } };
+    expect((await answer(asAdmin, 'list_analysis_results', accepted)).items).toMatchObject([{ id: candidate.id }]);
+    const { id } = finding;
+    expect(await refusal(asAdmin, 'decide_finding', { id, decision: 'verified' })).toMatchObject({
+      code: 'wrong_state',
+      allowed: ['in_review', 'accepted', 'not_applicable'],
+    });
+    const reviewed = { id, decision: 'in_review', review_note: 'Asked', dry_run: false };
+    expect((await answer(asAdmin, 'decide_finding', reviewed)).result).toMatchObject({ decision: 'in_review' });
+    for (const [tool, args] of [
+      ['decide_modernization', decided],
+      ['decide_finding', { id, decision: 'in_review' }],
+    ] as const)
+      expect(await refusal(asViewer, tool, args), tool).toMatchObject({ status: 403 });
   });
 
   it('are refused as their operations refuse them', async () => {

@@ -225,6 +225,9 @@ describe('reading', () => {
     });
     expect(roadmap.report).toBe('roadmap');
     expect(await refusal(asViewer, 'run_report', { report: 'no/../report' })).toMatchObject({ status: 404 });
+    expect(reports.find(({ name }: { name: string }) => name === 'roadmap').parameters).toContain('type');
+    const inFull = await answer(asViewer, 'list_reports', { report: 'roadmap' });
+    expect(inFull.reports).toMatchObject([{ name: 'roadmap', parameters: { type: { type: 'string' } } }]);
     const query = { from: ['Application'], measures: [{ fn: 'count' }] };
     expect((await answer(asViewer, 'query_inventory', query)).rows[0][0]).toBeGreaterThan(0);
     const asked = await answer(asViewer, 'ask_inventory', { question: 'how many applications' });
@@ -337,6 +340,9 @@ describe('over standard streams', () => {
     expect(await refusal(client, 'create_card', { type: 'Application', name: 'X' })).toMatchObject({
       permission: 'inventory.create',
     });
+    // what the service says of a message that it does not take
+    const tooLong = { type: 'Application', name: 'x'.repeat(2_000_000) };
+    expect(await refusal(client, 'create_card', tooLong)).toMatchObject({ code: 'payload_too_large' });
   });
 
   it('says so when the service takes the token no more', async () => {

@@ -11,8 +11,8 @@ import { prepareWorkspace } from '../harness/workspace.ts';
 const MB = 1_000_000;
 /** One card in so many is found to be what a question asks. */
 const FOUND = 50;
-/** As much as a budget may be. */
-const PLENTY = 1_000_000_000;
+/** As much as budgets may be. */
+const PLENTY = { tokens_per_run: 1_000_000_000, tokens_per_day: 1_000_000_000, calls_per_day: 1_000_000 };
 
 interface Card {
   id: string;
@@ -66,7 +66,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
     return { seconds, calls, growth: growthBytes / MB, counts: job.counts, results };
   };
   const bounded = await scan('within the budget');
-  await api.patch('/settings/ai', { tokens_per_run: PLENTY, tokens_per_day: PLENTY, calls_per_day: PLENTY });
+  await api.patch('/settings/ai', PLENTY);
   const whole = await scan('all cards');
   const again = await scan('nothing changed');
   return [

@@ -29,6 +29,8 @@ const left = new Set([
   'itsm_questions.card_id',
   // the next run of the analysis finds them anew
   'modernizations.card_id',
+  // about what was proposed for the one card
+  'modernization_decisions.card_id',
   'notifications.card_id',
   'supplier_cards.card_id',
 ]);

@@ -2,12 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { wordsFor } from '../../../integrations/matching/corpus.ts';
 import { withoutLegalForm } from '../../../integrations/matching/legal-forms.ts';
 import { findDuplicates } from '../../../integrations/matching/match.ts';
-import {
-  acronymsIn,
-  addressWords,
-  plainNameWords,
-  withAcronyms,
-} from '../../../integrations/matching/names.ts';
+import { acronymsIn, withAcronyms, writtenOut } from '../../../integrations/matching/acronyms.ts';
+import { jointsIn, jointWriter } from '../../../integrations/matching/joints.ts';
+import { addressWords, nameReader, plainNameWords, rawNameWords } from '../../../integrations/matching/names.ts';
 import { fold } from '../../../integrations/matching/normalise.ts';
 import { dateSimilarity, dayOf } from '../../../integrations/matching/similarity.ts';
 
@@ -34,6 +31,11 @@ test.each([
   ['Customer Mgmt Sys', ['customer', 'management', 'system']],
   ['Kundenverwaltung', ['customer', 'management']],
   ['Contabilità', ['accounting']],
+  ['Kundenverwaltungssystem', ['customer', 'management', 'system']],
+  ['Vertragsmanagement', ['contract', 'management']],
+  ['Nóminas', ['payroll']],
+  ['Müller und Söhne', ['muller', 'and', 'sohne']],
+  ['Orders', ['orders']],
 ])('%s is read as %j', (name, words) => {
   expect(plainNameWords(name)).toEqual(words);
 });
@@ -43,26 +45,85 @@ test('streets are the same however they are written', () => {
   expect(addressWords('Hauptstraße 5')).toEqual(addressWords('Hauptstr. 5'));
 });
 
+test.each([
+  ['Ledger v2.0 (Prod)', ['ledger', '2']],
+  ['Ledger Version 2', ['ledger', '2']],
+  ['ledger-prd', ['ledger']],
+  ['Ledger UAT', ['ledger', 'acceptance']],
+  ['Ledger - Deutschland', ['ledger', 'germany']],
+  ['Ledger DE', ['ledger', 'germany']],
+  ['Ledger USA', ['ledger', 'unitedstates']],
+  ['Ledger United States', ['ledger', 'unitedstates']],
+  ['Ledger Süd', ['ledger', 'south']],
+  // what may be no variant stays
+  ['Oil Production', ['oil', 'production']],
+  ['Production', ['production']],
+  ['Copy of Intranet', ['intranet']],
+  ['Intranet (Kopie 2)', ['intranet']],
+  ['Hard copy', ['hard', 'copy']],
+  ['db-01.corp.example.com', ['db', '01']],
+  ['SalesForce.com', ['salesforce']],
+  ['ASP.NET Portal', ['asp', 'net', 'portal']],
+])('%s is written %j', (name, words) => {
+  expect(rawNameWords(name)).toEqual(words);
+});
+
 describe('abbreviations by initials', () => {
-  test('are those that names use, and no common words', () => {
-    expect(acronymsIn(['ERP core', 'CRM', 'DAY care', 'Day trip', 'ALL OF THIS IS LOUD'])).toEqual([
-      'crm',
-      'erp',
-    ]);
+  const words = (...names: string[]) => names.map((name) => name.split(' '));
+
+  test('are those that names use, no common words and no countries', () => {
+    expect(
+      acronymsIn(['ERP core', 'CRM', 'DAY care', 'Day trip', 'HR desk', 'Payroll DE', 'ALL OF THIS IS LOUD']),
+    ).toEqual(['crm', 'erp', 'hr']);
   });
 
-  test('stand for as many words', () => {
-    const known = new Set(['erp', 'crm']);
-    expect(withAcronyms(['enterprise', 'resource', 'planning', 'europe'], known)).toEqual(['erp', 'europe']);
-    expect(withAcronyms(['customer', 'and', 'relationship', 'management'], known)).toEqual(['crm']);
-    const long = 'the old clever red machine that stands in the yard'.split(' ');
-    expect(withAcronyms(long, known)).toEqual(long);
+  test('stand for what a list writes out, and nothing else with these initials', () => {
+    const names = words('customer relationship management', 'customer and relatoinship management', 'crm');
+    const known = writtenOut(['crm'], names);
+    expect(known).toEqual({ crm: 'customer relationship management' });
+    const phrases = new Map([['crm', known.crm!.split(' ')]]);
+    expect(withAcronyms(['customer', 'and', 'relationship', 'management', 'europe'], phrases)).toEqual([
+      'crm',
+      'europe',
+    ]);
+    for (const others of ['cash register monitor', 'the customer relationship management of all sites in europe'])
+      expect(withAcronyms(others.split(' '), phrases)).toEqual(others.split(' '));
   });
+
+  test('of which nobody can tell what they stand for are left alone', () => {
+    expect(writtenOut(['sms'], words('sms', 'stock management service', 'sales monitor suite'))).toEqual({});
+    expect(writtenOut(['itsm'], words('it service management'))).toEqual({ itsm: 'it service management' });
+  });
+
+  test('of two letters need a name that is the same otherwise', () => {
+    expect(writtenOut(['hr'], words('hr desk', 'human resources'))).toEqual({});
+    expect(writtenOut(['hr'], words('hr desk', 'human resources desk'))).toEqual({ hr: 'human resources' });
+  });
+});
+
+test('what some write as one word and others as several is one', () => {
+  const names = ['sales force', 'salesforce portal', 'office 365', 'office365', 'car port'].map((name) => name.split(' '));
+  const joints = jointsIn(names);
+  expect(joints).toEqual(['office 365', 'sales force']);
+  const write = jointWriter(joints);
+  expect(names.map((words) => write(words).join(' '))).toEqual([
+    'salesforce',
+    'salesforce portal',
+    'office 365',
+    'office 365',
+    'car port',
+  ]);
+});
+
+test('names that only their list makes one are one', () => {
+  const read = nameReader({ joints: ['print server'], acronyms: { lms: 'learning management system' } });
+  expect(read('Print Server (PROD)')).toEqual(read('Printserver'));
+  expect(read('Learning Management System')).toEqual(['lms']);
 });
 
 test('a name may begin with its vendor, or not', () => {
   const field = { name: 'name', kind: 'name', without: 'vendor' } as const;
-  const words = wordsFor(field, { acronyms: [], leading: { name: ['microsoft'] }, series: [] });
+  const words = wordsFor(field, { acronyms: {}, joints: [], leading: { name: ['microsoft'] }, series: [] });
   const of = (name: string, vendor: string | null) => words({ id: 'a', values: { name, vendor } });
   expect(of('Microsoft Excel', null)).toEqual(['excel']);
   expect(of('Contoso Ledger', 'Contoso Ltd.')).toEqual(['ledger']);

@@ -20,12 +20,17 @@ test.each<[keyof Variant, string, string]>([
   ['version', 'Ledger 2', 'Ledger 3'],
   ['version', 'Ledger II', 'Ledger III'],
   ['version', 'Handbuch Teil 1', 'Handbuch Teil 2'],
+  ['version', 'Plant Control A', 'Plant Control B'],
+  ['environment', 'SAP ERP NonProd', 'SAP ERP Prod'],
+  ['environment', 'Nóminas - pruebas', 'Nóminas - desarrollo'],
   ['region', 'Payroll Germany', 'Payroll France'],
   ['region', 'Lohnabrechnung Österreich', 'Lohnabrechnung Schweiz'],
   ['region', 'Paie Allemagne', 'Paie Espagne'],
   ['region', 'Nóminas México', 'Nóminas Brasil'],
   ['region', 'Payroll EMEA', 'Payroll APAC'],
   ['region', 'Payroll DE', 'Payroll AT'],
+  ['region', 'Lagerverwaltung Nord', 'Lagerverwaltung Süd'],
+  ['region', 'Sales West', 'Sales East'],
   ['region', '人事システム 日本', '人事システム ドイツ'],
 ])('by their %s, %s and %s are not the same', (what, a, b) => {
   expect(similarity(what, a, b)).toBe(0);
@@ -57,6 +62,7 @@ test.each<[keyof Variant, string, string, number]>([
   ['version', 'Disk 500 GB', 'Disk 250 GB', Number.NaN],
   ['version', '3 Steps', '4 Steps', Number.NaN],
   ['version', 'Ludwig V.', 'Ludwig X.', Number.NaN],
+  ['region', 'North Wind', 'South Wind', Number.NaN],
   ['region', 'IT Service Desk', 'HR Service Desk', Number.NaN],
   ['region', 'PAYROLL IN USE', 'PAYROLL IT', Number.NaN],
 ])('the %s of %s and %s says %d', (what, a, b, expected) => {

@@ -48,6 +48,8 @@ it.each([
     'Anwendungen mit einer Nutzerzahl zwischen 10 und 500',
     'applications with a number of users between 10 and 500',
   ],
+  ['Die zehn teuersten Anwendungen', 'The ten most expensive applications'],
+  ['Welche Anwendungen haben die höchsten Gesamtkosten?', 'Which applications have the highest total annual cost?'],
   ['Welche Anwendungen gehen in den nächsten 12 Monaten live?', undefined],
   [
     'Welche Anwendungen enden in den nächsten 12 Monaten?',

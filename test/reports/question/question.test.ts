@@ -143,6 +143,50 @@ describe('amounts', () => {
   });
 });
 
+describe('questions as they are asked', () => {
+  it.each([
+    ['Which applications have the highest total annual cost?', 'max', 'desc'],
+    ['list the applications with the lowest total annual cost', 'min', 'asc'],
+  ])('%s, by name', async (question, fn, dir) => {
+    expect(await read(question)).toMatchObject({
+      limit: 10,
+      query: {
+        dimensions: [{ field: 'name' }],
+        measures: [{ fn, field: 'attributes.costTotalAnnual' }],
+        sort: [{ column: `${fn}(attributes.costTotalAnnual)`, dir }],
+      },
+    });
+  });
+
+  it('what is the highest total annual cost of applications, as an amount', async () => {
+    const { query, limit } = await read('what is the highest total annual cost of applications');
+    expect({ limit, dimensions: query.dimensions }).toEqual({ limit: undefined, dimensions: [] });
+  });
+
+  it.each([
+    ['the ten most expensive applications', 10],
+    ['top five applications by total annual cost', 5],
+  ])('%s', async (question, limit) => {
+    expect((await read(question)).limit).toBe(limit);
+  });
+
+  it.each([
+    ['What is the data quality of applications by hosting type?', { measures: [{ fn: 'avg', field: 'data_quality' }] }],
+    [
+      'How many applications does each provider offer?',
+      { from: ['Application'], dimensions: [{ field: 'relation.relProviderToApp.source.name' }] },
+    ],
+    [
+      'Which business capabilities are not supported by any application?',
+      { from: ['BusinessCapability'], filter: 'not (relation.relAppToBC.source is not empty)' },
+    ],
+    ['Which IT components reach end of life next year?', { from: ['ITComponent'], filter: expect.stringContaining('2027') }],
+    ['applications hosted on premise', { filter: 'attributes.hostingType = onPremise' }],
+  ])('%s', async (question, query) => {
+    expect((await read(question)).query).toMatchObject(query);
+  });
+});
+
 describe('days', () => {
   it.each([
     ['before 2027-01-01', 'lifecycle.endOfLife < 2027-01-01'],

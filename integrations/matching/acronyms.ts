@@ -1,0 +1,100 @@
+import { isFiller } from './plain-words.ts';
+import { regionOfCode } from './regions.ts';
+import { misspelling } from './slips.ts';
+
+/** Letters of an abbreviation by initials; those of two need names that are the same otherwise. */
+const [SHORTEST, LONGEST] = [2, 6];
+/** From so many letters on an abbreviation may stand for words in any name. */
+const SURE = 3;
+
+/** Words of a name as they are written, the first ones. */
+const writtenWords = (text: string): string[] => text.slice(0, 200).match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/**
+ * The abbreviations that names use for initials: words of two to six capital letters in names that are not all in capitals,
+ * unless some name writes them as a common word, or they are a country's.
+ */
+export function acronymsIn(names: Iterable<string>): string[] {
+  const capitals = new Set<string>();
+  const common = new Set<string>();
+  for (const name of names) {
+    const words = writtenWords(name);
+    const isShouted = words.length > 1 && words.every((word) => word === word.toUpperCase());
+    for (const word of words) {
+      if (word.length < SHORTEST || word.length > LONGEST || isShouted || regionOfCode(word)) continue;
+      if (/^\p{Lu}+$/u.test(word)) capitals.add(word.toLowerCase());
+      else common.add(word.toLowerCase());
+    }
+  }
+  return [...capitals].filter((word) => !common.has(word)).sort();
+}
+
+/**
+ * What each abbreviation stands for, words with spaces between: where the list writes out one thing alone that has these initials, in at
+ * least half of a name. Of several nobody can tell which is meant.
+ * @param names the words of each.
+ */
+export function writtenOut(
+  acronyms: readonly string[],
+  names: readonly (readonly string[])[],
+): Record<string, string> {
+  const known = new Set(acronyms);
+  const frames = new Set(names.map((words) => words.join(' ')));
+  const found = new Map<string, Map<string, number>>();
+  for (const words of names) {
+    if (words.length > 2 * LONGEST) continue;
+    for (const { acronym, from, end } of runsIn(words, known)) {
+      if (2 * (end - from) < words.length) continue;
+      const framed = [...words.slice(0, from), acronym, ...words.slice(end)].join(' ');
+      if (acronym.length < SURE && !frames.has(framed)) continue;
+      const phrases = found.get(acronym) ?? new Map<string, number>();
+      const phrase = telling(words.slice(from, end)).join(' ');
+      found.set(acronym, phrases.set(phrase, (phrases.get(phrase) ?? 0) + 1));
+    }
+  }
+  const settled: Record<string, string> = {};
+  for (const acronym of acronyms) {
+    const phrases = [...(found.get(acronym) ?? [])].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+    const [first, ...others] = phrases.map(([phrase]) => phrase);
+    if (first !== undefined && others.every((other) => isSame(other.split(' '), first.split(' '))))
+      settled[acronym] = first;
+  }
+  return settled;
+}
+
+const telling = (words: readonly string[]): string[] => words.filter((word) => !isFiller(word));
+
+const isSame = (words: readonly string[], others: readonly string[]): boolean =>
+  words.length === others.length &&
+  words.every((word, at) => word === others[at] || misspelling(word, others[at]!) > 0);
+
+/** The words with those that an abbreviation stands for put together, where they are at least half of the name. */
+export function withAcronyms(
+  words: readonly string[],
+  acronyms: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  if (acronyms.size === 0 || words.length < SHORTEST || words.length > 2 * LONGEST) return words;
+  for (const { acronym, from, end } of runsIn(words, acronyms)) {
+    if (2 * (end - from) < words.length) continue;
+    if (isSame(telling(words.slice(from, end)), acronyms.get(acronym)!))
+      return [...words.slice(0, from), acronym, ...words.slice(end)];
+  }
+  return words;
+}
+
+/** Words in a row whose initials are an abbreviation, the longest of each first word. Words of two letters are said in full: `ITSM`. */
+function* runsIn(words: readonly string[], acronyms: Pick<ReadonlySet<string>, 'has'>) {
+  for (const from of words.keys()) {
+    if (isFiller(words[from]!)) continue;
+    let initials = '';
+    let found: { acronym: string; from: number; end: number } | undefined;
+    for (let at = from; at < words.length && initials.length < LONGEST; at++) {
+      const word = words[at]!;
+      if (isFiller(word)) continue;
+      if (word.length < 2 || !/^\p{L}/u.test(word)) break;
+      initials += word.length === 2 ? word : word[0];
+      if (at > from && acronyms.has(initials)) found = { acronym: initials, from, end: at + 1 };
+    }
+    if (found) yield found;
+  }
+}

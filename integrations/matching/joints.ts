@@ -1,0 +1,54 @@
+/** Words that are put together at most. */
+const MOST_PARTS = 3;
+/** Letters of a word that may be written as several. */
+const [SHORTEST, LONGEST] = [5, 24];
+
+const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
+
+/** Words in a row that another name may write as one. */
+function* runsIn(words: readonly string[]): Generator<readonly string[]> {
+  for (const from of words.keys())
+    for (let length = 2; length <= MOST_PARTS && from + length <= words.length; length++)
+      yield words.slice(from, from + length);
+}
+
+/**
+ * What some names write as one word and others as several: `sales force` where there is `salesforce`, too; parts with a space between.
+ */
+export function jointsIn(names: readonly (readonly string[])[]): string[] {
+  const single = new Set(names.flat());
+  const joints = new Set<string>();
+  for (const words of names)
+    for (const parts of runsIn(words)) {
+      const length = parts.reduce((sum, part) => sum + part.length, 0);
+      if (length < SHORTEST || length > LONGEST || isNumber(parts[0]!)) continue;
+      if (process.env.J1 && parts.some((part) => /\p{N}/u.test(part))) continue;
+      if (process.env.J2 && parts.some((part) => /\p{N}/u.test(part) && !isNumber(part))) continue;
+      if (process.env.J3 && parts.some((part) => /\p{N}/u.test(part) && !/^\p{N}{1,3}$/u.test(part))) continue;
+      if (single.has(parts.join(''))) joints.add(parts.join(' '));
+    }
+  return [...joints].sort();
+}
+
+/** Puts what is written now as one word and now as several in one writing: together, but for numbers, which stand alone. */
+export function jointWriter(joints: readonly string[]): (words: readonly string[]) => readonly string[] {
+  if (joints.length === 0) return (words) => words;
+  const together = new Set<string>();
+  const apart = new Map<string, string[]>();
+  for (const joint of joints) {
+    const parts = joint.split(' ');
+    if (isNumber(parts.at(-1)!)) apart.set(parts.join(''), parts);
+    else together.add(joint);
+  }
+  return (words) => {
+    const written: string[] = [];
+    for (let at = 0; at < words.length; ) {
+      let length = Math.min(MOST_PARTS, words.length - at);
+      while (length > 1 && !together.has(words.slice(at, at + length).join(' '))) length--;
+      const word = words.slice(at, at + length).join('');
+      written.push(...(apart.get(word) ?? [word]));
+      at += length;
+    }
+    return written;
+  };
+}
