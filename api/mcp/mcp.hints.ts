@@ -2,7 +2,8 @@ import type { ErrorCode } from '../../platform/errors.ts';
 
 /** What a model may do about a refusal. */
 const hints: Partial<Record<ErrorCode | 'answer_too_large', string>> = {
-  ai_not_configured: 'Without a language model: say it with names of describe_metamodel, or use query_inventory.',
+  ai_not_configured:
+    'Without a language model: say it with names of describe_metamodel, or use query_inventory.',
   answer_too_large: 'Ask again for fewer items or fields, or narrow by a filter.',
   cursor_expired: 'Begin again without `cursor`.',
   cursor_mismatch: 'Send the arguments of the call that gave the cursor, or begin again without `cursor`.',
@@ -19,7 +20,8 @@ const hints: Partial<Record<ErrorCode | 'answer_too_large', string>> = {
   question_not_understood: 'Say it with names of describe_metamodel, or use query_inventory.',
   sibling_name_taken: 'search_cards finds the card of this name: it may be the one that is meant.',
   too_many_requests: 'Wait a minute before the next call.',
-  wrong_state: 'Read it again: its state is another than this needs. A batch is undone once close_batch has closed it.',
+  wrong_state:
+    'Read it again: its state is another than this needs. A batch is undone once close_batch has closed it.',
 };
 
 /** Codes of faults for which names, keys or options were not known. */

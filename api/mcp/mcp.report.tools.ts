@@ -39,7 +39,10 @@ export function offeredReports(operations: Iterable<OperationSpec>): OfferedRepo
   });
 }
 
-const briefly = ({ parameters, ...report }: OfferedReport) => ({ ...report, parameters: Object.keys(parameters) });
+const briefly = ({ parameters, ...report }: OfferedReport) => ({
+  ...report,
+  parameters: Object.keys(parameters),
+});
 
 /** @throws RefusedError where there is none of the name. */
 function reportNamed(reports: readonly OfferedReport[], name: string): OfferedReport {

@@ -20,6 +20,7 @@ const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
   soaw: 'soaw.view',
   stakeholder: 'stakeholders.view',
   compliance_finding: ['compliance.view', 'grc.view'],
+  modernization_decision: 'ai_analysis.view',
   diagram: 'diagrams.view',
   diagram_group: 'diagrams.view',
   ppm_report: 'ppm.view',

@@ -2,10 +2,19 @@ import { acronymsIn, writtenOut } from './acronyms.ts';
 import { jointsIn } from './joints.ts';
 import { Lexicon } from './lexicon.ts';
 import type { Dictionary, FieldKind, MatchField, MatchRecord } from './matching.types.ts';
-import { addressWords, nameReader, rawNameWords, withoutLeading } from './names.ts';
+import {
+  addressWords,
+  nameReader,
+  rawNameWords,
+  umlautsIn,
+  withoutDomains,
+  withoutLeading,
+  wordReader,
+} from './names.ts';
 import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
 import { isTelling } from './plain-words.ts';
 import { itemsOf, textOf } from './records.ts';
+import { remembered } from './remembered.ts';
 import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, wordsOf } from './tokens.ts';
 
@@ -39,6 +48,8 @@ const PIECE = 4;
 const MOST_PIECES = 256;
 /** Records whose vendor must begin with a word for names to be taken to begin with it. */
 const LEAST_LEADING = 2;
+/** Names of vendors that are read once. */
+const MOST_VENDORS = 5_000;
 
 /** Whether a field is made of words, and takes part in what is said of all words. */
 export const isWordy = ({ kind }: MatchField): boolean => WORDY.has(kind);
@@ -71,7 +82,10 @@ export function* corpusOf(
   }
   const words = lexicon.settle([...fieldRows.values()].flatMap(bothSides));
   const codes = yield* termRows(left, right, (record) =>
-    wordy.flatMap(({ name }) => codesOf(textOf(record, name))),
+    wordy.flatMap((field) => {
+      const text = textOf(record, field.name);
+      return codesOf(isName(field) ? withoutDomains(text) : text);
+    }),
   );
   const sets = new Map<string, Corpus['codes']>();
   for (const { name } of fields.filter(({ kind }) => kind === 'set'))
@@ -87,29 +101,55 @@ export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
   if (!isName(field)) return (record) => wordsOf(textOf(record, name));
   const read = nameReader(dictionary);
   if (kind === 'list') return (record) => itemsOf(record, name).flatMap(read);
+  const readVendor = remembered(read, MOST_VENDORS);
   const leading = new Set(dictionary.leading[name]);
+  const alone = new Set(dictionary.alone[name]);
   return (record) => {
     const words = read(textOf(record, name));
     if (!without) return words;
-    const own = read(textOf(record, without));
-    return withoutLeading(words, (word) => leading.has(word) || own.includes(word));
+    const own = readVendor(textOf(record, without));
+    return withoutLeading(words, (word) => (leading.has(word) || own.includes(word)) && !alone.has(word));
   };
 }
 
 function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchField[]): Paused<Dictionary> {
   const names = fields.filter((field) => isName(field) && field.weight !== 0);
-  const dictionary: Dictionary = { acronyms: {}, joints: [], leading: {}, series: [] };
-  const texts = (yield* mapped(records, (record) => names.flatMap(({ name }) => itemsOf(record, name)))).flat();
-  dictionary.joints = process.env.NJ ? [] : jointsIn(yield* mapped(texts, rawNameWords));
+  const dictionary: Dictionary = {
+    acronyms: {},
+    joints: [],
+    umlauts: [],
+    leading: {},
+    alone: {},
+    series: [],
+  };
+  const texts = new Set<string>();
+  yield* mapped(records, (record) => {
+    for (const { name } of names) for (const item of itemsOf(record, name)) texts.add(item);
+  });
+  const raw = yield* mapped([...texts], rawNameWords);
+  dictionary.joints = jointsIn(raw);
+  dictionary.umlauts = umlautsIn(raw);
   const acronyms = acronymsIn(texts);
-  if (acronyms.length > 0 && !process.env.NA)
-    dictionary.acronyms = writtenOut(acronyms, yield* mapped(texts, nameReader(dictionary)));
+  if (acronyms.length > 0)
+    dictionary.acronyms = writtenOut(acronyms, yield* mapped(raw, wordReader(dictionary)));
   for (const { name, without } of names) {
     if (!without) continue;
     const counts = new Map<string, number>();
-    const read = nameReader(dictionary);
-    const firsts = yield* mapped(records, (record) => read(textOf(record, without))[0]);
+    const read = remembered(nameReader(dictionary), MOST_VENDORS);
+    const vendors = new Set<string>();
+    const firsts = yield* mapped(records, (record) => {
+      const words = read(textOf(record, without));
+      for (const word of words) vendors.add(word);
+      return words[0];
+    });
     for (const word of firsts) if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
+    const alone = new Set<string>();
+    yield* mapped(records, (record) => {
+      const text = textOf(record, name).trim();
+      const words = /\s/.test(text) ? [] : read(text);
+      if (words.length === 1 && vendors.has(words[0]!)) alone.add(words[0]!);
+    });
+    dictionary.alone[name] = [...alone].sort();
     dictionary.leading[name] = [...counts.keys()].filter((word) => counts.get(word)! >= LEAST_LEADING).sort();
   }
   const first = names.find(({ kind }) => kind === 'name');

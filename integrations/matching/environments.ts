@@ -1,7 +1,8 @@
 /** Where a system runs, in several languages (folded), under the English word. */
 const ENVIRONMENTS = new Map(
   Object.entries({
-    production: 'prod prd production produktion produktiv productive produccion produzione productie producao produkcja live',
+    production:
+      'prod prd production produktion produktiv productive produccion produzione productie producao produkcja live',
     'non-production': 'nonprod non-prod nonproduction non-production',
     test: 'test tst testing testsystem testumgebung teststage pruebas collaudo testomgeving',
     development: 'dev development entwicklung developpement desarrollo sviluppo ontwikkeling desenvolvimento',

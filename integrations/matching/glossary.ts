@@ -114,7 +114,8 @@ export function inEnglish(word: string): string[] {
 /** Words that a compound is taken apart into at most. */
 const MOST_PARTS = 3;
 
-const knownAs = (word: string): string | undefined => ENGLISH.get(word) ?? (KNOWN.has(word) ? word : undefined);
+const knownAs = (word: string): string | undefined =>
+  ENGLISH.get(word) ?? (KNOWN.has(word) ? word : undefined);
 
 /** What several of a thing stand for; words that are English already stay as they are. */
 function singular(word: string): string | undefined {

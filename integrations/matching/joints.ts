@@ -5,6 +5,9 @@ const [SHORTEST, LONGEST] = [5, 24];
 
 const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
+/** What is no part of a code: codes are compared as such. */
+const isPlain = (part: string): boolean => !/\p{N}/u.test(part) || /^\p{N}{1,3}$/u.test(part);
+
 /** Words in a row that another name may write as one. */
 function* runsIn(words: readonly string[]): Generator<readonly string[]> {
   for (const from of words.keys())
@@ -21,10 +24,7 @@ export function jointsIn(names: readonly (readonly string[])[]): string[] {
   for (const words of names)
     for (const parts of runsIn(words)) {
       const length = parts.reduce((sum, part) => sum + part.length, 0);
-      if (length < SHORTEST || length > LONGEST || isNumber(parts[0]!)) continue;
-      if (process.env.J1 && parts.some((part) => /\p{N}/u.test(part))) continue;
-      if (process.env.J2 && parts.some((part) => /\p{N}/u.test(part) && !isNumber(part))) continue;
-      if (process.env.J3 && parts.some((part) => /\p{N}/u.test(part) && !/^\p{N}{1,3}$/u.test(part))) continue;
+      if (length < SHORTEST || length > LONGEST || isNumber(parts[0]!) || !parts.every(isPlain)) continue;
       if (single.has(parts.join(''))) joints.add(parts.join(' '));
     }
   return [...joints].sort();

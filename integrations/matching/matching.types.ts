@@ -108,8 +108,12 @@ export interface Dictionary {
   acronyms: Record<string, string>;
   /** Words that some names write together, as those who write them apart do: `sales force`. */
   joints: string[];
+  /** Words with an umlaut in two letters that others write in one: `mueller`. */
+  umlauts: string[];
   /** By field: words with which names may begin that say who made the thing. */
   leading: Record<string, string[]>;
+  /** Of these, words that are also names of a thing by themselves: they stay. */
+  alone: Record<string, string[]>;
   /** Words that take each other's place in rows of names, such as sites: `Payroll Graz`, `Payroll Linz`, `Payroll Wien`. */
   series: string[];
 }

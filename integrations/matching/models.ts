@@ -49,6 +49,8 @@ const ModelSchema = Type.Object(
       {
         acronyms: Type.Record(Type.String(), Type.String()),
         joints: texts,
+        umlauts: texts,
+        alone: Type.Record(Type.String(), texts),
         leading: Type.Record(Type.String(), texts),
         series: texts,
       },

@@ -4,6 +4,7 @@ import { jointWriter } from './joints.ts';
 import { withoutLegalForm } from './legal-forms.ts';
 import type { Dictionary } from './matching.types.ts';
 import { fold } from './normalise.ts';
+import { remembered } from './remembered.ts';
 import { written, writtenInAddress } from './spellings.ts';
 import { wordsIn } from './tokens.ts';
 import { withVariantsWritten } from './variants.ts';
@@ -14,27 +15,69 @@ const LEAST_LEFT = 5;
 /** `Copy of …` and `… (copy)`: marks that somebody made the thing twice. */
 const COPIED = {
   before: /^(?:copy|duplicate|kopie|duplikat|copie|copia|kopia)\s+(?:of|von|de|di|van|af|av)\s+(?=\S)/,
-  after: /(?<=\S)\s*(?:[([]|\s[-–])\s*(?:copy|duplicate|kopie|duplikat|copie|doublon|copia|kopia)\b[^)\]]*[)\]]?$/,
+  after:
+    /(?<=\S)\s*(?:[([]|\s[-–])\s*(?:copy|duplicate|kopie|duplikat|copie|doublon|copia|kopia)\b[^)\]]*[)\]]?$/,
 };
 /** `host.corp.example.com` and `example.com` without what says where on the net they are. */
-const DOMAIN = /(?<![\p{L}\p{N}@])(\p{L}[\p{L}\p{N}_-]*)(?:\.\p{L}[\p{L}\p{N}-]*)*\.(?:com|net|org|io|local|intern|internal|lan)(?![\p{L}\p{N}])/gu;
+const DOMAIN =
+  /(?<![\p{L}\p{N}@])(\p{L}[\p{L}\p{N}_-]*)(?:(?:\.\p{L}[\p{L}\p{N}-]*){0,5}\.(?:com|org|io|local|intern|internal|lan)|(?:\.\p{L}[\p{L}\p{N}-]*){1,5}\.net)(?![\p{L}\p{N}])/giu;
+
+/** A text whose addresses on the net are but the first part of them. */
+export const withoutDomains = (text: string): string =>
+  text.includes('.') ? text.replace(DOMAIN, '$1') : text;
 
 /** The words of a name before anything is known of the list: no legal form, abbreviations written out, in English. */
 export const plainNameWords = (text: string): string[] => inPlain(wordsIn(withoutLegalForm(fold(text))));
 
-const inPlain = (words: readonly string[]): string[] => words.flatMap((word) => inEnglish(written(word)));
+/** What a word stands for: names are made of the same ones again and again. */
+const inPlainWords = remembered((word): readonly string[] => {
+  const meant = inEnglish(written(word));
+  if (meant.length > 1 || meant[0] !== word) return meant;
+  const folded = withUmlauts(word);
+  const known = inEnglish(folded);
+  return known.length > 1 || known[0] !== folded ? known : meant;
+}, 50_000);
+
+const inPlain = (words: readonly string[]): string[] => words.flatMap(inPlainWords);
+
+/** `mueller` as `muller`, as which an umlaut is folded; also where it is none. */
+const withUmlauts = (word: string): string =>
+  /[aou]e/.test(word) ? word.replace(/(?<=[b-df-hj-np-tv-z])([aou])e(?=[a-z])/g, '$1') : word;
 
 /** The words of a name as they are written, but for what says nothing, and with variants in one writing. */
 export function rawNameWords(text: string): string[] {
-  const folded = fold(process.env.NV ? text : withVariantsWritten(text));
-  return wordsIn(withoutLegalForm(process.env.NC ? folded : folded.replace(COPIED.before, '').replace(COPIED.after, '').replace(DOMAIN, '$1')));
+  const folded = fold(withVariantsWritten(text));
+  return wordsIn(
+    withoutLegalForm(withoutDomains(folded.replace(COPIED.before, '').replace(COPIED.after, ''))),
+  );
 }
 
+/** Words in which the list writes an umlaut in two letters, and elsewhere as one. */
+export function umlautsIn(names: readonly (readonly string[])[]): string[] {
+  const words = new Set(names.flat());
+  return [...words].filter((word) => withUmlauts(word) !== word && words.has(withUmlauts(word))).sort();
+}
+
+type Words = Pick<Dictionary, 'joints' | 'acronyms' | 'umlauts'>;
+
 /** Reads names as the dictionary of a list has it. */
-export function nameReader({ joints, acronyms }: Pick<Dictionary, 'joints' | 'acronyms'>) {
+export function nameReader(dictionary: Words): (text: string) => readonly string[] {
+  const read = wordReader(dictionary);
+  return (text) => read(rawNameWords(text));
+}
+
+/** The same, of the words of rawNameWords. */
+export function wordReader({
+  joints,
+  acronyms,
+  umlauts,
+}: Words): (raw: readonly string[]) => readonly string[] {
   const join = jointWriter(joints);
   const phrases = new Map(Object.entries(acronyms).map(([acronym, phrase]) => [acronym, phrase.split(' ')]));
-  return (text: string): readonly string[] => withAcronyms(inPlain(join(rawNameWords(text))), phrases);
+  const folded = new Map(umlauts.map((word) => [word, withUmlauts(word)]));
+  const unfold = (words: readonly string[]) =>
+    folded.size === 0 ? words : words.map((word) => folded.get(word) ?? word);
+  return (raw) => withAcronyms(inPlain(unfold(join(raw))), phrases);
 }
 
 /** The words of a street address, its abbreviations written out. */

@@ -16,8 +16,8 @@ const WEIGHTS = { filler: 0.2, general: 0.5 };
 export const isFiller = (word: string): boolean => FILLERS.has(word);
 
 /** Whether a word says something of its own, so that parts of it do, too. */
-export const isTelling = (word: string): boolean => process.env.NP ? true : !FILLERS.has(word) && !GENERAL.has(word);
+export const isTelling = (word: string): boolean => !FILLERS.has(word) && !GENERAL.has(word);
 
 /** The part of the weight by its rarity that a word has: little where it says nothing, however rare it is in a list. */
 export const weightOf = (word: string): number =>
-  process.env.NW ? 1 : FILLERS.has(word) ? WEIGHTS.filler : GENERAL.has(word) ? WEIGHTS.general : 1;
+  FILLERS.has(word) ? WEIGHTS.filler : GENERAL.has(word) ? WEIGHTS.general : 1;

@@ -67,6 +67,8 @@ const NO_COUNTRIES = ['chad', 'jersey', 'jordan', 'turkey', 'georgia', 'guinea']
 const CONTINENTS = ['002', '150', '142', '009', '019', '003', '005', '021', '155', '151', '154', '039'];
 
 let made: Map<string, string> | undefined;
+/** The first words of their names. */
+const firsts = new Set<string>();
 
 /** Regions by name; made when first asked for, from what Unicode knows of countries. */
 function known(): Map<string, string> {
@@ -83,6 +85,7 @@ function known(): Map<string, string> {
   for (const [region, words] of Object.entries(GROUPS))
     for (const word of words.split(' ')) names.set(word, region);
   for (const name of NO_COUNTRIES) names.delete(name);
+  for (const name of names.keys()) firsts.add(name.split(' ', 1)[0]!);
   made = names;
   return names;
 }
@@ -99,6 +102,12 @@ function countries(show: Intl.DisplayNames): string[] {
 
 /** The region that a folded name of one to three words stands for: an ISO 3166 code in small letters, or a name of a group. */
 export const regionNamed = (name: string): string | undefined => known().get(name);
+
+/** Whether the name of a region begins with the folded word. */
+export function beginsRegion(word: string): boolean {
+  known();
+  return firsts.has(word);
+}
 
 /** Words that the name of a region has at most. */
 export const MOST_REGION_WORDS = 3;

@@ -7,7 +7,9 @@ const LEAST_ROWS = 2;
 /** Words of a name that are looked at. */
 const MOST_WORDS = 12;
 /** Forms in which things come: names that differ in these alone may well mean the same. */
-const FORMS = new Set('service database portal manager management server cloud online web app pro standard enterprise'.split(' '));
+const FORMS = new Set(
+  'service database portal manager management server cloud online web app pro standard enterprise'.split(' '),
+);
 
 /**
  * Words that take each other's place in rows of names, as sites and departments do: those that stand, in at least two places of

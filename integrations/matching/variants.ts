@@ -1,6 +1,14 @@
 import { environmentNamed, isPlainWord } from './environments.ts';
 import { fold } from './normalise.ts';
-import { directionNamed, MOST_REGION_WORDS, regionNamed, regionOfCode, regionWord } from './regions.ts';
+import {
+  beginsRegion,
+  directionNamed,
+  MOST_REGION_WORDS,
+  regionNamed,
+  regionOfCode,
+  regionWord,
+} from './regions.ts';
+import { remembered } from './remembered.ts';
 import { unitOf } from './units.ts';
 
 /** What tells one variant of a product from another, as its name says it; each in the order of the name, once. */
@@ -69,10 +77,13 @@ export function variantOf(name: string): Variant {
   return found;
 }
 
+/** Names are made of the same words again and again. */
+const foldedWord = remembered(fold, 20_000);
+
 /** A name by its words, as they are written and folded, and where those begin that say the variant alone. */
 function readName(name: string) {
   const raw = name.slice(0, LONGEST_NAME).toWellFormed().match(WORD) ?? [];
-  const words = raw.map((word) => fold(word));
+  const words = raw.map(foldedWord);
   return { raw, words, tail: tailOf(raw, words) };
 }
 
@@ -88,7 +99,7 @@ export function withVariantsWritten(name: string): string {
     const isInTail = at >= tail;
     const region = regionAt(raw, words, at, isInTail);
     const version = at > 0 ? versionAt(words, at, isInTail) : undefined;
-    const environment = words.length > 1 ? environmentWritten(word, at > 0 && isInTail) : undefined;
+    const environment = environmentWritten(word, words.length > 1, at > 0 && isInTail);
     if (environment !== undefined) others.set(at, environment);
     else if (version !== undefined) {
       others.set(at, version);
@@ -105,8 +116,8 @@ export function withVariantsWritten(name: string): string {
 }
 
 /** What stands for a word that is, or ends in, an environment. */
-function environmentWritten(word: string, isInTail: boolean): string | undefined {
-  const whole = environmentAt(word, isInTail);
+function environmentWritten(word: string, hasOthers: boolean, isInTail: boolean): string | undefined {
+  const whole = hasOthers ? environmentAt(word, isInTail) : undefined;
   if (whole !== undefined) return written(whole);
   const parts = word.split('-');
   const last = parts.length > 1 ? environmentAt(parts.at(-1)!, false) : undefined;
@@ -164,7 +175,8 @@ function regionAt(
   at: number,
   isInTail: boolean,
 ): { region: string; length: number } | undefined {
-  for (let length = Math.min(MOST_REGION_WORDS, words.length - at); length > 0; length--) {
+  const most = beginsRegion(words[at]!) ? Math.min(MOST_REGION_WORDS, words.length - at) : 0;
+  for (let length = most; length > 0; length--) {
     const region = regionNamed(words.slice(at, at + length).join(' '));
     if (region) return { region, length };
   }

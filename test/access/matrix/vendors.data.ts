@@ -14,8 +14,18 @@ const noRun = async (w: World) => {
 
 /** What a run proposed for an application, about which nobody has decided. */
 const onModernization = async (w: World) => {
-  const found = { run_id: randomUUID(), is_current: true, target_type: 'Application', card_id: await w.card() };
-  const proposed = { modernization_type: 'retire', current_tech: 'Old', recommendation: 'Retire it', effort: 'low' };
+  const found = {
+    run_id: randomUUID(),
+    is_current: true,
+    target_type: 'Application',
+    card_id: await w.card(),
+  };
+  const proposed = {
+    modernization_type: 'retire',
+    current_tech: 'Old',
+    recommendation: 'Retire it',
+    effort: 'low',
+  };
   const [{ id }] = await w.t.services
     .db('modernizations')
     .insert({ ...found, ...proposed, score: 50, score_without_costs: 50, reasons: '[]', dependants: 0 })

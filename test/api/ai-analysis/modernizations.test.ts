@@ -202,7 +202,11 @@ it('tells of decisions in the history of the card, and takes them back', async (
       data: { changes: { status: { old: null, new: 'accepted' }, modernization_type: { new: 'migrate' } } },
     },
   ]);
-  const batch = (await admin.post('/api/v1/mutation-batches', { tool_name: 'decide', dry_run: false })).body.id;
+  const viewer = await t.as('viewer');
+  const seen = await viewer.get(`/api/v1/cards/${id.get('Old Claims')}/history`);
+  expect(seen.text).not.toContain('modernization_decision');
+  const batch = (await admin.post('/api/v1/mutation-batches', { tool_name: 'decide', dry_run: false })).body
+    .id;
   await decide(candidate, 'accepted', { 'x-mutation-batch': batch });
   await admin.post(`/api/v1/mutation-batches/${batch}/commit`, {});
   expect(await status()).toBe('accepted');
@@ -266,9 +270,9 @@ it('refuses what is unknown, not allowed or under way', async () => {
   const [{ id: candidate }] = await listed();
   expect((await decide(candidate, 'done')).status).toBe(422);
   expect((await decide(id.get('Old Claims')!, 'accepted')).status).toBe(404);
-  expect((await member.patch(`${root}/modernizations/${candidate}/status`, { status: 'accepted' })).status).toBe(
-    403,
-  );
+  expect(
+    (await member.patch(`${root}/modernizations/${candidate}/status`, { status: 'accepted' })).status,
+  ).toBe(403);
   expect((await member.post(`${root}/modernizations/analyse`, {})).status).toBe(403);
   for (const body of [
     { target_type: 'Nothing' },

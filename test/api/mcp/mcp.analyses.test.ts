@@ -102,9 +102,13 @@ describe('refusals', () => {
   it('are told to the model in words of the tools, with what it may do', async () => {
     const hints: [string, Record<string, unknown>, RegExp][] = [
       ['create_card', { type: 'Nope', name: 'X' }, /describe_metamodel/],
-      ['create_card', { type: 'Application', name: 'X', attributes: { timeModel: 'never' } }, /describe_metamodel/],
+      [
+        'create_card',
+        { type: 'Application', name: 'X', attributes: { timeModel: 'never' } },
+        /describe_metamodel/,
+      ],
       ['search_cards', { filter: "name = 'x'" }, /double quotes/],
-      ['search_cards', { cursor: '' , filter: 'colour = red' }, /describe_metamodel/],
+      ['search_cards', { cursor: '', filter: 'colour = red' }, /describe_metamodel/],
       ['read_card', { id: '00000000-0000-4000-8000-000000000000' }, /look it up/],
       ['ask_inventory', { question: 'what is the meaning of life' }, /query_inventory/],
       ['undo_batch', { batch_id: await openBatch() }, /close_batch/],
@@ -113,7 +117,9 @@ describe('refusals', () => {
       const refused = await refusal(asAdmin, tool, args);
       expect(refused.hint, `${tool}: ${JSON.stringify(refused)}`).toMatch(hint);
     }
-    expect((await refusal(asViewer, 'create_card', { type: 'Application', name: 'X' })).hint).toMatch(/token/);
+    expect((await refusal(asViewer, 'create_card', { type: 'Application', name: 'X' })).hint).toMatch(
+      /token/,
+    );
     const { errors } = await refusal(asAdmin, 'decide_duplicates', { id: card, status: 'sure' });
     expect(errors).toEqual([
       { field: 'status', code: 'enum', message: 'must be pending, confirmed, investigating or dismissed' },
@@ -136,8 +142,8 @@ describe('long lists', () => {
   it('stay within what one answer holds, and say what was cut', async () => {
     const { db } = t.services;
     await db.raw(
-      `insert into cards (type, name, name_key, description)
-       select 'Organization', 'Unit ' || n, 'unit ' || n, repeat('wordy ', 600) from generate_series(1, 120) n`,
+      `insert into cards (type, name, description)
+       select 'Organization', 'Unit ' || n, repeat('wordy ', 600) from generate_series(1, 120) n`,
     );
     const found = await answer(asViewer, 'search_cards', { type: 'Organization', page_size: 100 });
     expect(found.items).toHaveLength(100);
@@ -153,14 +159,17 @@ describe('relations', () => {
     const ends = { source_id: card, target_id: component.id };
     const made = await answer(asAdmin, 'relate_cards', { type: 'relAppToITC', ...ends, dry_run: false });
     const { id } = made.result;
-    const related = async () => (await answer(asAdmin, 'list_relations', { card_id: component.id })).items.length;
+    const related = async () =>
+      (await answer(asAdmin, 'list_relations', { card_id: component.id })).items.length;
     expect(await answer(asAdmin, 'unrelate_cards', { id })).toMatchObject({ dry_run: true, result: {} });
     expect(await related()).toBe(1);
     const gone = await answer(asAdmin, 'unrelate_cards', { id, dry_run: false });
     expect(await related()).toBe(0);
     await answer(asAdmin, 'undo_batch', { batch_id: gone.batch_id, dry_run: false });
     expect(await related()).toBe(1);
-    expect(await refusal(asViewer, 'unrelate_cards', { id })).toMatchObject({ permission: 'relations.manage' });
+    expect(await refusal(asViewer, 'unrelate_cards', { id })).toMatchObject({
+      permission: 'relations.manage',
+    });
   });
 });
 
@@ -237,9 +246,15 @@ describe('analyses', () => {
     const scores = { effort: 'low', score: 50, score_without_costs: 50, reasons: '[]', dependants: 0 };
     const found = { run_id: card, is_current: true, target_type: 'Application', card_id: card };
     await t.services.db('modernizations').insert({ ...found, ...proposed, ...scores });
-    const written = { regulation: 'gdpr', requirement: 'A record is kept', status: 'partial', severity: 'low' };
+    const written = {
+      regulation: 'gdpr',
+      requirement: 'A record is kept',
+      status: 'partial',
+      severity: 'low',
+    };
     const { body: finding } = await admin.post('/api/v1/compliance/findings', written);
-    const [candidate] = (await answer(asAdmin, 'list_analysis_results', { analysis: 'modernizations' })).items;
+    const [candidate] = (await answer(asAdmin, 'list_analysis_results', { analysis: 'modernizations' }))
+      .items;
     const decided = { id: candidate.id, status: 'accepted' };
     expect(await answer(asAdmin, 'decide_modernization', decided)).toMatchObject({
       dry_run: true,
@@ -247,14 +262,18 @@ describe('analyses', () => {
     });
     await answer(asAdmin, 'decide_modernization', { ...decided, dry_run: false });
     const accepted = { analysis: 'modernizations', filters: { status: 'accepted' } };
-    expect((await answer(asAdmin, 'list_analysis_results', accepted)).items).toMatchObject([{ id: candidate.id }]);
+    expect((await answer(asAdmin, 'list_analysis_results', accepted)).items).toMatchObject([
+      { id: candidate.id },
+    ]);
     const { id } = finding;
     expect(await refusal(asAdmin, 'decide_finding', { id, decision: 'verified' })).toMatchObject({
       code: 'wrong_state',
       allowed: ['in_review', 'accepted', 'not_applicable'],
     });
     const reviewed = { id, decision: 'in_review', review_note: 'Asked', dry_run: false };
-    expect((await answer(asAdmin, 'decide_finding', reviewed)).result).toMatchObject({ decision: 'in_review' });
+    expect((await answer(asAdmin, 'decide_finding', reviewed)).result).toMatchObject({
+      decision: 'in_review',
+    });
     for (const [tool, args] of [
       ['decide_modernization', decided],
       ['decide_finding', { id, decision: 'in_review' }],

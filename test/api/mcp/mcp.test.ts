@@ -341,7 +341,7 @@ describe('over standard streams', () => {
       permission: 'inventory.create',
     });
     // what the service says of a message that it does not take
-    const tooLong = { type: 'Application', name: 'x'.repeat(2_000_000) };
+    const tooLong = { type: 'Application', name: 'x'.repeat(3_000_000) };
     expect(await refusal(client, 'create_card', tooLong)).toMatchObject({ code: 'payload_too_large' });
   });
 

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { acronymsIn, withAcronyms, writtenOut } from '../../../integrations/matching/acronyms.ts';
 import { wordsFor } from '../../../integrations/matching/corpus.ts';
+import { jointsIn, jointWriter } from '../../../integrations/matching/joints.ts';
 import { withoutLegalForm } from '../../../integrations/matching/legal-forms.ts';
 import { findDuplicates } from '../../../integrations/matching/match.ts';
-import { acronymsIn, withAcronyms, writtenOut } from '../../../integrations/matching/acronyms.ts';
-import { jointsIn, jointWriter } from '../../../integrations/matching/joints.ts';
-import { addressWords, nameReader, plainNameWords, rawNameWords } from '../../../integrations/matching/names.ts';
+import {
+  addressWords,
+  nameReader,
+  plainNameWords,
+  rawNameWords,
+  umlautsIn,
+} from '../../../integrations/matching/names.ts';
 import { fold } from '../../../integrations/matching/normalise.ts';
 import { dateSimilarity, dayOf } from '../../../integrations/matching/similarity.ts';
 
@@ -36,6 +42,8 @@ test.each([
   ['Nóminas', ['payroll']],
   ['Müller und Söhne', ['muller', 'and', 'sohne']],
   ['Orders', ['orders']],
+  ['Mueller Qualitaetssicherung', ['mueller', 'qualitaetssicherung']],
+  ['Mueller Qualitaet', ['mueller', 'quality']],
 ])('%s is read as %j', (name, words) => {
   expect(plainNameWords(name)).toEqual(words);
 });
@@ -86,7 +94,10 @@ describe('abbreviations by initials', () => {
       'crm',
       'europe',
     ]);
-    for (const others of ['cash register monitor', 'the customer relationship management of all sites in europe'])
+    for (const others of [
+      'cash register monitor',
+      'the customer relationship management of all sites in europe',
+    ])
       expect(withAcronyms(others.split(' '), phrases)).toEqual(others.split(' '));
   });
 
@@ -102,7 +113,9 @@ describe('abbreviations by initials', () => {
 });
 
 test('what some write as one word and others as several is one', () => {
-  const names = ['sales force', 'salesforce portal', 'office 365', 'office365', 'car port'].map((name) => name.split(' '));
+  const names = ['sales force', 'salesforce portal', 'office 365', 'office365', 'car port'].map((name) =>
+    name.split(' '),
+  );
   const joints = jointsIn(names);
   expect(joints).toEqual(['office 365', 'sales force']);
   const write = jointWriter(joints);
@@ -116,19 +129,34 @@ test('what some write as one word and others as several is one', () => {
 });
 
 test('names that only their list makes one are one', () => {
-  const read = nameReader({ joints: ['print server'], acronyms: { lms: 'learning management system' } });
+  const read = nameReader({
+    joints: ['print server'],
+    acronyms: { lms: 'learning management system' },
+    umlauts: ['mueller'],
+  });
   expect(read('Print Server (PROD)')).toEqual(read('Printserver'));
   expect(read('Learning Management System')).toEqual(['lms']);
+  expect(read('Mueller')).toEqual(read('Müller'));
+  expect(umlautsIn([['mueller', 'blue'], ['muller'], ['poem']])).toEqual(['mueller']);
 });
 
 test('a name may begin with its vendor, or not', () => {
   const field = { name: 'name', kind: 'name', without: 'vendor' } as const;
-  const words = wordsFor(field, { acronyms: {}, joints: [], leading: { name: ['microsoft'] }, series: [] });
+  const words = wordsFor(field, {
+    acronyms: {},
+    joints: [],
+    umlauts: [],
+    leading: { name: ['microsoft', 'docusign'] },
+    alone: { name: ['docusign'] },
+    series: [],
+  });
   const of = (name: string, vendor: string | null) => words({ id: 'a', values: { name, vendor } });
   expect(of('Microsoft Excel', null)).toEqual(['excel']);
   expect(of('Contoso Ledger', 'Contoso Ltd.')).toEqual(['ledger']);
   // too little would be left
   expect(of('Microsoft 365', 'Microsoft')).toEqual(['microsoft', '365']);
+  // a product called as its vendor is
+  expect(of('DocuSign eSignature', 'DocuSign')).toEqual(['docusign', 'esignature']);
 });
 
 test('dates are alike by the days between', () => {

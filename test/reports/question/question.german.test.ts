@@ -49,7 +49,10 @@ it.each([
     'applications with a number of users between 10 and 500',
   ],
   ['Die zehn teuersten Anwendungen', 'The ten most expensive applications'],
-  ['Welche Anwendungen haben die höchsten Gesamtkosten?', 'Which applications have the highest total annual cost?'],
+  [
+    'Welche Anwendungen haben die höchsten Gesamtkosten?',
+    'Which applications have the highest total annual cost?',
+  ],
   ['Welche Anwendungen gehen in den nächsten 12 Monaten live?', undefined],
   [
     'Welche Anwendungen enden in den nächsten 12 Monaten?',

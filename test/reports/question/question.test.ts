@@ -171,7 +171,10 @@ describe('questions as they are asked', () => {
   });
 
   it.each([
-    ['What is the data quality of applications by hosting type?', { measures: [{ fn: 'avg', field: 'data_quality' }] }],
+    [
+      'What is the data quality of applications by hosting type?',
+      { measures: [{ fn: 'avg', field: 'data_quality' }] },
+    ],
     [
       'How many applications does each provider offer?',
       { from: ['Application'], dimensions: [{ field: 'relation.relProviderToApp.source.name' }] },
@@ -180,7 +183,10 @@ describe('questions as they are asked', () => {
       'Which business capabilities are not supported by any application?',
       { from: ['BusinessCapability'], filter: 'not (relation.relAppToBC.source is not empty)' },
     ],
-    ['Which IT components reach end of life next year?', { from: ['ITComponent'], filter: expect.stringContaining('2027') }],
+    [
+      'Which IT components reach end of life next year?',
+      { from: ['ITComponent'], filter: expect.stringContaining('2027') },
+    ],
     ['applications hosted on premise', { filter: 'attributes.hostingType = onPremise' }],
   ])('%s', async (question, query) => {
     expect((await read(question)).query).toMatchObject(query);
