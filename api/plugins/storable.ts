@@ -19,10 +19,10 @@ interface Place {
  */
 export function registerStorable(app: App): void {
   app.addHook('preValidation', (request, _reply, done) => {
-    const faults = [request.params, request.query, request.body].flatMap((part) => unfit(part));
-    // messages of MCP pass: texts of their arguments are refused by the tool, which a model is told of
-    if (request.url === '/mcp')
-      faults.splice(0, faults.length, ...faults.filter(({ code }) => code !== BAD_TEXT));
+    const faults = [request.params, request.query, request.body]
+      .flatMap((part) => unfit(part))
+      // texts in arguments of MCP are refused by the tool, which a model is told of
+      .filter(({ code }) => code !== BAD_TEXT || request.url !== '/mcp');
     done(faults.length > 0 ? invalidFields(faults) : undefined);
   });
 }

@@ -1,5 +1,8 @@
 import Type from 'typebox';
-import { modernizationStatuses, modernizationTypes } from '../../domain/modernizations/modernizations.types.ts';
+import {
+  modernizationStatuses,
+  modernizationTypes,
+} from '../../domain/modernizations/modernizations.types.ts';
 import { closed, listQuery, Nullable, Timestamp, Uuid } from './common.ts';
 
 const literals = (values: readonly string[], description: string) =>

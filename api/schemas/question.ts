@@ -4,7 +4,12 @@ import { queryExample, ReportQueryBody } from './reports.query.ts';
 
 export const QuestionBody = Type.Object(
   {
-    question: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: 'In English or German' }),
+    question: Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      pattern: '\\S',
+      description: 'In English or German',
+    }),
     run: Type.Boolean({ default: true, description: 'Without it the query is only shown' }),
     use_model: Type.Boolean({
       default: true,
