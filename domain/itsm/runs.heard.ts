@@ -4,6 +4,25 @@ import type { HeardRecord } from './runs.types.ts';
 /** Ids of a stretch, in their order, from behind the given one on. */
 export type IdPage = (after: string, limit: number) => Promise<string[]>;
 
+/** What has been heard of a record; what is not named has not been. */
+export const heard = (remoteId: string, more: Partial<HeardRecord>): HeardRecord => ({
+  remote_id: remoteId,
+  record: null,
+  shown: false,
+  look: null,
+  tombstone: null,
+  ...more,
+});
+
+/** Which of these records a look of the run has found to be gone. */
+export async function goneAmong(sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and look = 'gone'`,
+    [runId, remoteIds] as never,
+  );
+  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
+}
+
 /** Which of these records a run has heard of already. */
 export async function heardOf(sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql.raw(

@@ -121,7 +121,7 @@ export async function unlikeLinks(sql: Knex.Transaction, runId: string, kind: Li
 }
 
 /**
- * Records at the targets of relations of a kind that are known here and not told outside.
+ * Records of another mapping alone at the targets of relations of a kind that are known here and not told outside.
  * @param concerns which are asked for: those that both sides had agreed on, and those that only we have.
  */
 export async function untoldTargets(
@@ -149,6 +149,7 @@ export async function untoldTargets(
      select distinct h.target as id from here h
        where case when h.agreed then ?::boolean else ?::boolean end
          and not exists (select from outside o where o.source = h.source and o.target = h.target)
+         and not exists (select from source s where s.remote_id = h.target)
      order by id`,
     [
       mapping_id,

@@ -1,4 +1,5 @@
 import { readLinks, readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
+import { goneAmong } from '../../../domain/itsm/runs.heard.ts';
 import {
   type LinkKind,
   type PlannedTie,
@@ -144,7 +145,7 @@ async function endsOfPart(
   seenOf: SeenOf,
   { kinds, sources, links, local, tiesOf }: LinksOfPart,
 ): Promise<Ends> {
-  const { db, loaded, mappingId } = work;
+  const { db, loaded, mappingId, runId } = work;
   const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
   const cardIds = [...new Set(local.flatMap(({ source, target }) => [source, target]))];
   const mappingIds = [...new Set([mappingId, ...kinds.map(({ target_mapping_id }) => target_mapping_id)])];
@@ -163,11 +164,12 @@ async function endsOfPart(
   const rows = ties.map((tie) => ({ ...emptyRow, ...tie, reason: '' }));
   const ends = endsOf({ ...planning, rows });
   const resting = new Set(Object.keys(loaded.resting ?? {}));
-  const lost = new Set(work.state.lostEnds);
+  const ownerOf = (id: string) => owners.get(id) ?? mappingId;
+  const gone = await goneAmong(db, runId, [...remoteIds, ...pairs.keys()]);
   return {
     ...ends,
-    isWaiting: (id) => lost.has(id) || ends.isWaiting(id),
-    rests: (id) => resting.has(owners.get(id) ?? mappingId),
+    isWaiting: (id) => ends.isWaiting(id) || (gone.has(id) && ownerOf(id) !== mappingId),
+    rests: (id) => resting.has(ownerOf(id)),
   };
 }
 

@@ -171,7 +171,6 @@ async function freshState({ db }: Ctx, clock: Clock): Promise<RunState> {
     withheld: false,
     linksWithheld: false,
     hidden: [],
-    lostEnds: [],
     fetched: 0,
     relations: 0,
     localPosition: rows[0].position,

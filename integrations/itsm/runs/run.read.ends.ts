@@ -1,3 +1,4 @@
+import { heard, keepHeard } from '../../../domain/itsm/runs.heard.ts';
 import { untoldTargets } from '../../../domain/itsm/runs.links.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { asked } from '../remote.failed.ts';
@@ -13,13 +14,12 @@ const LOOKS = 100;
  * this one.
  */
 export async function lookAtEnds(work: RunWork): Promise<void> {
-  const { db, connector, loaded, signal } = work;
+  const { db, connector, loaded, runId, signal } = work;
   const { direction, deletion } = loaded.mapping;
   const concerns = {
     removals: direction !== 'push' && deletion.mode !== 'additive',
     additions: direction !== 'pull',
   };
-  const lostEnds: string[] = [];
   for (const kind of kindsOf(work)) {
     // its own records the run has read, and those of a mapping that does not run wait in any case
     const table = loaded.targetTables?.[kind.target_mapping_id];
@@ -28,8 +28,8 @@ export async function lookAtEnds(work: RunWork): Promise<void> {
     for (let at = 0; at < ids.length; at += LOOKS) {
       signal.throwIfAborted();
       const looks = await asked(connector.readByIds(table, ids.slice(at, at + LOOKS), []));
-      for (const [id, look] of looks) if (look.kind === 'gone') lostEnds.push(id);
+      const gone = [...looks].flatMap(([id, { kind: look }]) => (look === 'gone' ? [heard(id, { look })] : []));
+      await work.keep({}, (sql) => keepHeard(sql, runId, gone));
     }
   }
-  await work.keep({ lostEnds });
 }

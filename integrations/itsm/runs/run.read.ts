@@ -1,6 +1,7 @@
 import { readPairs } from '../../../domain/itsm/book.read.ts';
 import {
   doubtfulRecords,
+  heard,
   heardOf,
   type IdPage,
   keepHeard,
@@ -109,15 +110,6 @@ async function judgeable(work: RunWork, records: readonly RemoteRecord[]): Promi
 const keptOf = (record: RemoteRecord): KeptRecord => ({
   ...record,
   fields: Object.fromEntries(Object.entries(record.fields).map(([name, { value }]) => [name, { value }])),
-});
-
-const heard = (remoteId: string, more: Partial<HeardRecord>): HeardRecord => ({
-  remote_id: remoteId,
-  record: null,
-  shown: false,
-  look: null,
-  tombstone: null,
-  ...more,
 });
 
 /** Looks at the records that earlier runs have left open. */

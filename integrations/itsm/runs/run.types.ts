@@ -40,8 +40,6 @@ export interface RunState {
   linksWithheld: boolean;
   /** Mapped columns that were kept back: the next run goes on from where this one has. */
   hidden: string[];
-  /** Records of other mappings that are gone, as far as relations lead to them of which the remote does not tell. */
-  lostEnds: string[];
   fetched: number;
   relations: number;
   /** Up to where the feed was when reading began. */
