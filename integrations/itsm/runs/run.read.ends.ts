@@ -28,7 +28,9 @@ export async function lookAtEnds(work: RunWork): Promise<void> {
     for (let at = 0; at < ids.length; at += LOOKS) {
       signal.throwIfAborted();
       const looks = await asked(connector.readByIds(table, ids.slice(at, at + LOOKS), []));
-      const gone = [...looks].flatMap(([id, { kind: look }]) => (look === 'gone' ? [heard(id, { look })] : []));
+      const gone = [...looks].flatMap(([id, { kind: look }]) =>
+        look === 'gone' ? [heard(id, { look })] : [],
+      );
       await work.keep({}, (sql) => keepHeard(sql, runId, gone));
     }
   }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { applyRemote } from '../../../integrations/itsm/engine/apply.remote.ts';
 import type { ApplyOptions } from '../../../integrations/itsm/engine/apply.state.ts';
 import { applyPlan } from '../../../integrations/itsm/engine/apply.ts';
-import type { Outcome } from '../../../integrations/itsm/engine/apply.types.ts';
+import type { EnginePort, Outcome, Standing } from '../../../integrations/itsm/engine/apply.types.ts';
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
 import type { Book } from '../../../integrations/itsm/engine/book.types.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
 import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
@@ -156,6 +158,40 @@ describe('a plan that is applied', () => {
         if (troubles.length > 0 && trouble.kind === 'kill') break;
       }
     }
+  });
+
+  it('goes out in two parts at a time, but no part before one that it has to do with', async () => {
+    const log: string[] = [];
+    const note = (what: string, rows: readonly { row: { no: number } }[]) =>
+      log.push(...rows.map(({ row }) => `${what} ${row.no}`));
+    const port = {
+      begin: async (rows: Parameters<EnginePort['begin']>[0]) => {
+        note('begin', rows);
+        return rows.map(() => null);
+      },
+      writeRemote: async () => ({ kind: 'done', record: null }),
+      finish: async (endings: Parameters<EnginePort['finish']>[0]) => void note('end', endings),
+    } as unknown as EnginePort;
+    const about: [cardId: string, needs: number | null][] = [
+      ['c0', null],
+      ['c1', null],
+      ['c0', null],
+      ['c3', 2],
+    ];
+    const rows = about.map(
+      ([cardId, needs], no): Standing => ({
+        row: { ...emptyRow, action: 'create', side: 'remote', reason: 'as tested', cardId, needs, no },
+        progress: 'pending',
+        approval: null,
+      }),
+    );
+    const options = { remoteBatch: 1, partsAtOnce: 2 };
+    await applyRemote({ mapping, planId: 'p', port, options, ended: new Map() }, rows);
+    const at = (what: string) => log.indexOf(what);
+    expect(log).toHaveLength(8);
+    expect(at('begin 1')).toBeLessThan(at('end 0'));
+    expect(at('begin 2')).toBeGreaterThan(at('end 0'));
+    expect(at('begin 3')).toBeGreaterThan(at('end 2'));
   });
 
   it('applies the rows that were approved, and the others later', async () => {
