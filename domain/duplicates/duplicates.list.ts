@@ -48,8 +48,10 @@ function clusterList(ctx: Ctx): ListSpec {
       card_ids: of('json_agg(c.id $)'),
       card_names: of('json_agg(c.name $)'),
       evidence: {
-        sql: `format('%s cards; pairs of them stand for one thing with %s to %s %%, all together with %s %%',
-          (select count(*) from ${seen.sql}), ${percent('d.least_score')}, ${percent('d.most_score')}, ${percent('d.cohesion')})`,
+        sql: `format('%s cards; pairs of them stand for one thing with %s %%, all together with %s %%',
+          (select count(*) from ${seen.sql}),
+          concat_ws(' to ', ${percent('d.least_score')}, nullif(${percent('d.most_score')}, ${percent('d.least_score')})),
+          ${percent('d.cohesion')})`,
         bindings: seen.bindings,
       },
       recommendation: {

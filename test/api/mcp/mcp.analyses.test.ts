@@ -53,6 +53,9 @@ describe('duplicates', () => {
     await t.services.db('duplicate_clusters').insert({ id: card, ...scores, ...found });
     const { items } = await answer(asAdmin, 'find_duplicates', { card_id: id });
     expect(items).toMatchObject([{ id: card, card_type: 'Application', status: 'pending', cohesion: 0.9 }]);
+    expect(items[0].evidence).toBe(
+      '2 cards; pairs of them stand for one thing with 90 %, all together with 90 %',
+    );
     expect(await refusal(asViewer, 'find_duplicates')).toMatchObject({ permission: 'ai_analysis.view' });
     const { cluster } = await answer(asAdmin, 'read_duplicates', { id: card });
     expect(cluster.cards).toHaveLength(2);
