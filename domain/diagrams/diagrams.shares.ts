@@ -3,13 +3,10 @@ import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { Fragment } from '../lists/lists.types.ts';
-import type { DiagramInput, DiagramRow, DiagramShare, DiagramVisibility } from './diagrams.types.ts';
+import type { DiagramInput, DiagramRow, DiagramShare } from './diagrams.types.ts';
 
 /** Who sees a diagram, over the alias `d`. */
 export const VISIBILITY = `case when d.private_to is null then 'public' when d.shared_with = '[]' then 'private' else 'shared' end`;
-
-export const visibilityOf = (row: Pick<DiagramRow, 'private_to' | 'shared_with'>): DiagramVisibility =>
-  row.private_to === null ? 'public' : row.shared_with.length === 0 ? 'private' : 'shared';
 
 /** Whether a diagram is shared with the caller, over the alias `d`. */
 export const sharedWithMe = (ctx: Ctx): Fragment => ({
@@ -22,7 +19,7 @@ export const sharesOf = (ctx: Ctx): Fragment => ({
   sql: `(select coalesce(json_agg(json_build_object('user_id', p.id, 'display_name', p.display_name,
       'can_edit', (s.value ->> 'can_edit')::boolean) order by lower(p.display_name), p.id), '[]')
     from jsonb_array_elements(d.shared_with) s join users p on p.id = (s.value ->> 'user_id')::uuid
-    where d.private_to = ?::uuid or p.id = ?::uuid)`,
+    where d.private_to is not null and (d.private_to = ?::uuid or p.id = ?::uuid))`,
   bindings: [ctx.caller.userId, ctx.caller.userId],
 });
 

@@ -100,6 +100,10 @@ describe('while a large model is read', () => {
     }
     expect(saved.status, saved.text).toBe(200);
     expect(saved.body.element_count).toBe(TASKS);
+    // all are counted, and the first of them named
+    expect(saved.body.element_changes).toEqual({ added: TASKS, removed: 0, changed: 0, unchanged: 0 });
+    expect(saved.body.elements_added).toHaveLength(1_000);
+    expect(saved.body.elements_added.at(-1).bpmn_element_id).toBe('t999');
     expect(answered).toBeGreaterThan(3);
   });
 

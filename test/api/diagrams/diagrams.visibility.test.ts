@@ -112,6 +112,16 @@ describe('a diagram', () => {
     await d.undoLast();
     expect((await reader.get(at)).status).toBe(200);
     expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);
+    // what a rollback takes back that others have built on is taken back as far as it goes
+    expect((await member.patch(at, { visibility: 'shared', shared_with })).status).toBe(200);
+    const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+    const fewer = await member.patch(at, { shared_with: [{ user_id: reader.userId }] });
+    expect(fewer.body.shared_with).toHaveLength(1);
+    const forced = { dry_run: false, force: true };
+    expect((await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, forced)).status).toBe(200);
+    expect((await stranger.get(at)).body).toMatchObject({ visibility: 'public', shared_with: [] });
+    expect((await reader.get(at)).body.visibility).toBe('public');
+    expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);
     for (const [body, field] of [
       [{ shared_with: [{ user_id: reader.userId }] }, 'shared_with'],
       [{ visibility: 'shared' }, 'shared_with'],
