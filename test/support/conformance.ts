@@ -36,8 +36,15 @@ export function createConformance(document: OpenApiDocument): Conformance {
     pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
   }));
   paths.sort((a, b) => a.weight - b.weight);
-  const parts = (path: string) => path.split('/').length;
-  const byParts = Map.groupBy(paths, ({ path }) => parts(path));
+  /** Paths that may be meant are as long, and have the same word after the version, or a parameter there. */
+  const places = (path: string) => {
+    const parts = path.split('/');
+    return [`${parts.length} ${parts[3] ?? ''}`, `${parts.length} {}`] as const;
+  };
+  const byPlace = Map.groupBy(paths, ({ path }) => {
+    const [literal, parameter] = places(path);
+    return literal.includes('{') ? parameter : literal;
+  });
   const pointer = (...names: string[]) =>
     names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
 
@@ -50,9 +57,9 @@ export function createConformance(document: OpenApiDocument): Conformance {
   return {
     check(method, url, status, contentType, body) {
       const pathname = url.split('?')[0]!.replace(/(?<=.)\/$/, '');
-      const found = byParts
-        .get(parts(pathname))
-        ?.find((entry) => entry.pattern.test(pathname) && method.toLowerCase() in entry.operations);
+      const found = places(pathname)
+        .flatMap((place) => byPlace.get(place) ?? [])
+        .find((entry) => entry.pattern.test(pathname) && method.toLowerCase() in entry.operations);
       if (!found) {
         if (status === 404 || status === 405) return;
         throw new Error(`${method} ${pathname} answered ${status} but is not described`);
