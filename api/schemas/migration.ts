@@ -21,7 +21,7 @@ const Mappings = Type.Record(
   Type.Record(Type.String({ maxLength: 220 }), Type.String({ maxLength: 250 })),
   {
     description:
-      'By kind of thing in the file: targets by column. `$type` names the card type; an empty text leaves a column, or all of the kind, out.',
+      'By kind of thing in the file: targets by column. `$type` names the card type, or what else its rows are; an empty text leaves a column, or all of the kind, out.',
   },
 );
 

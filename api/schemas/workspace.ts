@@ -21,7 +21,14 @@ const Counts = Type.Object(
 const ByKind = Type.Record(Type.String(), Counts, { description: 'By the table of the rows' });
 const Left = Type.Array(
   Type.Object(
-    { kind: Type.String(), key: Type.String(), code: Type.String(), message: Type.String() },
+    {
+      kind: Type.String(),
+      key: Type.String(),
+      line: Type.Integer({ minimum: 1, description: 'Of `content/<kind>.ndjson`' }),
+      field: Nullable(Type.String({ description: 'The column at fault' })),
+      code: Type.String(),
+      message: Type.String(),
+    },
     closed,
   ),
   { description: 'The first 1,000 rows that are left alone, with the reason' },
@@ -87,6 +94,8 @@ export const transferExample = {
       {
         kind: 'cards',
         key: 'Application/Payroll',
+        line: 17,
+        field: null,
         code: 'taken:cards_sibling_name',
         message: 'another card here has it already: Application/APP-1',
       },

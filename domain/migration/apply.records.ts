@@ -49,17 +49,17 @@ export async function stageRelationRows(
 ): Promise<void> {
   await sql.raw(
     `with ends as (
-       select r.line, r.relation_type, coalesce(r.source_card, s.target_id) as source, coalesce(r.target_card, t.target_id) as target
+       select r.line, r.relation_type, coalesce(r.payload, '{}') as payload, coalesce(r.source_card, s.target_id) as source, coalesce(r.target_card, t.target_id) as target
        from migration_records r
        left join migration_records s on s.migration_id = r.migration_id and s.line = r.source_line
        left join migration_records t on t.migration_id = r.migration_id and t.line = r.target_line
-       where r.migration_id = ? and r.entity_kind = 'relation' and r.action = 'create'
+       where r.migration_id = ? and r.entity_kind = 'relation' and r.action in ('create', 'update')
      ), failed as (
        update migration_records r set status = 'error', error_message = 'one of its cards could not be written'
        from ends e where r.migration_id = ? and r.line = e.line and (e.source is null or e.target is null)
      )
      insert into import_relation_rows (job_id, line, type, source_id, target_id, bytes, payload)
-     select ?::uuid, line, relation_type, source, target, 2, '{}' from ends where source is not null and target is not null`,
+     select ?::uuid, line, relation_type, source, target, octet_length(payload::text), payload from ends where source is not null and target is not null`,
     [migrationId, migrationId, jobId],
   );
 }

@@ -15,9 +15,11 @@ import type { JobResult, JobStep, RunningJob } from '../jobs/jobs.running.ts';
 import type { MigrationPayload } from '../jobs/kinds/migration.ts';
 import type { Services } from '../services.ts';
 import { createMissingTags, type WantedTag } from '../tags/tags.missing.ts';
+import { writeAttached } from './apply.attached.ts';
 import { noteCards, noteFollowers, noteRelations, stageRelationRows } from './apply.records.ts';
 import { cardsBehind, handOver } from './import.rows.ts';
 import { requireRights, store } from './migration.commands.ts';
+import { recipientsOf } from './migration.ended.ts';
 import { type MigrationRow, migrationEvent } from './migration.rows.ts';
 import { migrationOf } from './stage.run.ts';
 import { countRecords } from './stage.told.ts';
@@ -29,6 +31,7 @@ type ApplyProgress =
   | { stage: 'plan'; kind: ImportKind }
   | { stage: 'apply'; kind: ImportKind; batch: number; batches: number }
   | { stage: 'relations' }
+  | { stage: 'attached'; line: number }
   | { stage: 'end' };
 
 const PATIENCE = 12;
@@ -37,8 +40,8 @@ const PAUSE_MS = 5_000;
 const shares = { cards: [0.1, 0.6], relations: [0.65, 0.98] } as const;
 
 /**
- * Writes what a migration would make and change: tags first, then cards with their tags and people, then relations; each
- * by the stages of an import, and each from where an earlier run was.
+ * Writes what a migration would make and change: tags first, then cards with their tags and people, then relations, each
+ * by the stages of an import, then links and comments; each from where an earlier run was.
  */
 export async function runApply(
   job: RunningJob<MigrationPayload>,
@@ -98,6 +101,7 @@ const steps: { [S in Exclude<ApplyProgress['stage'], 'end'>]: Step<S> } = {
       { progress: 0.62, message: 'Relating' },
       (sql) => stageRelationRows(sql, applying.migration.id, applying.job.id),
     ),
+  attached: attach,
 };
 
 /** Does a part in a transaction that also stores where to go on. */
@@ -193,7 +197,7 @@ async function applyBatch(
 ): Promise<ApplyProgress> {
   const { job, migration } = applying;
   const { kind, batch, batches } = at;
-  if (batch >= batches) return kind === 'cards' ? { stage: 'relations' } : { stage: 'end' };
+  if (batch >= batches) return kind === 'cards' ? { stage: 'relations' } : { stage: 'attached', line: 0 };
   const progress: ApplyProgress = { ...at, batch: batch + 1 };
   const [from, to] = shares[kind];
   const planned = { ctx: job.ctx, kind, jobId: job.id, batch, dryRun: false };
@@ -207,6 +211,17 @@ async function applyBatch(
     });
   });
   return progress;
+}
+
+/** Writes some of the links and comments, which hang on cards that are there by now. */
+async function attach({ job, migration }: Applying, { line }: { line: number }): Promise<ApplyProgress> {
+  return await command(job.ctx, async (work) => {
+    const last = await writeAttached(work, migration.id, line, job.ctx.caller.userId!);
+    const progress: ApplyProgress = last === line ? { stage: 'end' } : { stage: 'attached', line: last };
+    const counts = await countsOf(work.sql, migration.id);
+    await job.checkpoint(work, { message: 'Writing links and comments', counts, checkpoint: progress });
+    return progress;
+  });
 }
 
 /** Notes at the records what became of a batch of rows, or of those that the plan has failed. */
@@ -226,7 +241,8 @@ async function countsOf(sql: Knex.Transaction, migrationId: string): Promise<Rec
   const { rows } = await sql.raw(
     `select count(*)::int as total, (count(*) filter (where status = 'applied'))::int as applied,
        (count(*) filter (where status = 'error'))::int as failed
-     from migration_records where migration_id = ? and entity_kind in ('card', 'relation') and action in ('create', 'update')`,
+     from migration_records where migration_id = ? and entity_kind in ('card', 'relation', 'document', 'comment')
+       and action in ('create', 'update')`,
     [migrationId],
   );
   return rows[0];
@@ -244,7 +260,8 @@ async function finish({ job, migration }: Applying): Promise<JobResult> {
       applied_at: new Date().toISOString(),
       error_message: null,
     });
-    work.emit(migrationEvent('migration.applied', migration, after, { counts }));
+    const recipients = recipientsOf(migration, job.ctx.caller.userId);
+    work.emit(migrationEvent('migration.applied', migration, after, { counts, recipients }));
     const result: JobResult = {
       message: `${counts.applied} of ${counts.total} records applied, ${counts.failed} failed`,
       counts,

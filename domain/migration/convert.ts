@@ -1,7 +1,8 @@
 import type { FieldError } from '../../platform/errors.ts';
-import type { CardType, CompiledField } from '../metamodel/metamodel.compile.ts';
-import { readBoolean, readDay, readNumber, type Stakeholding } from '../transfer/csv-cells.ts';
-import { fold } from './mapping.guess.ts';
+import type { CardType, Metamodel, RelationType } from '../metamodel/metamodel.compile.ts';
+import { readDay, type Stakeholding } from '../transfer/csv-cells.ts';
+import { isArchived, itemsOf, quoted, readCell } from './convert.values.ts';
+import { fold } from './fold.ts';
 import { LEFT_OUT, relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
@@ -12,13 +13,29 @@ export interface NamedTag {
   name: string;
 }
 
+/** Relations that a cell names by their other ends. */
+export interface NamedRelation {
+  type: string;
+  reversed: boolean;
+  column: string;
+  items: string[];
+  /** Of the one relation that the row names. */
+  values?: RelationValues;
+}
+
+/** What a relation holds besides its ends. */
+export interface RelationValues {
+  description?: string;
+  attributes?: Record<string, unknown>;
+}
+
 /** What the cells of a card name besides its own values. */
 export interface CardRefs {
   /** An id, a name, or a name with those above it. */
   parent?: string;
   tags?: NamedTag[];
   holders?: Stakeholding[];
-  relations?: { type: string; reversed: boolean; column: string; items: string[] }[];
+  relations?: NamedRelation[];
 }
 
 /** A row as a card to be. */
@@ -36,7 +53,6 @@ export interface ConvertedRow {
 }
 
 const MAX_ITEMS = 1_000;
-const MAX_TEXT = 200;
 
 /**
  * Makes a card of a row by its mapping. A value that its field does not take is left out and told of, without the value
@@ -46,6 +62,7 @@ export function convertRow(
   mapped: MappedBlock & { type: CardType },
   row: SourceRow,
   seesCosts: boolean,
+  relationTypes: Metamodel['relationTypes'] = new Map(),
 ): ConvertedRow {
   const { type, columns } = mapped;
   const attributes: Record<string, unknown> = {};
@@ -53,6 +70,7 @@ export function convertRow(
   const payload: ConvertedRow['payload'] = { type: type.key };
   const refs: CardRefs = {};
   const left_out: FieldError[] = [];
+  const parts: RelationPart[] = [];
   let shownName: string | undefined;
   let archived = false;
 
@@ -61,7 +79,9 @@ export function convertRow(
     if (target === undefined || target === LEFT_OUT) continue;
     const refuse = (code: string, message: string) => left_out.push({ field: column, code, message });
     const relation = relationOf(target);
-    if (relation) {
+    if (relation?.part !== undefined) {
+      parts.push({ ...relation, part: relation.part, column, cell });
+    } else if (relation) {
       refs.relations ??= [];
       refs.relations.push({ ...relation, column, items: itemsOf(cell) });
     } else if (target === 'tags') {
@@ -77,8 +97,9 @@ export function convertRow(
     } else if (target === 'display_name') {
       shownName = cell;
     } else if (target === 'status') {
-      archived = /^(archived|deleted|inactive)$/i.test(cell);
-      if (!archived && !/^active$/i.test(cell)) refuse('unknown_option', `${quoted(cell)} is no status`);
+      const told = isArchived(cell);
+      archived = told ?? false;
+      if (told === undefined) refuse('unknown_option', `${quoted(cell)} is no status`);
     } else if (target === 'subtype') {
       const subtype = type.subtypes.find(
         (one) => fold(one.key) === fold(cell) || fold(one.label) === fold(cell),
@@ -92,18 +113,16 @@ export function convertRow(
     } else if (target.startsWith('attributes.')) {
       const field = type.fields.get(target.slice('attributes.'.length));
       if (!field) continue;
-      if (field.type === 'cost' && !seesCosts) {
-        refuse('forbidden', 'needs the permission costs.view');
-        continue;
-      }
-      const value = readValue(field, cell);
-      if (value === undefined) refuse(...whyNot(field, cell));
-      else attributes[field.key] = value;
+      const read = readCell(field, cell, seesCosts);
+      if ('why' in read) refuse(...read.why);
+      else attributes[field.key] = read.value;
     } else {
       payload[target] = cell;
     }
   }
 
+  left_out.push(...readParts(refs.relations ?? [], parts, relationTypes, seesCosts));
+  if (refs.holders) refs.holders = distinct(refs.holders);
   if (Object.keys(attributes).length > 0) payload.attributes = attributes;
   if (Object.keys(lifecycle).length > 0) payload.lifecycle = lifecycle;
   if (archived) payload.status = 'ARCHIVED';
@@ -123,10 +142,59 @@ export function pathKey(text: string): string {
     .toLowerCase();
 }
 
-/** The things that a cell names: a line or a semicolon stands between them. */
-function itemsOf(cell: string): string[] {
-  const items = cell.split(/[;\n]/).map((item) => item.trim());
-  return [...new Set(items.filter((item) => item !== ''))].slice(0, MAX_ITEMS);
+/** A value of a relation as a cell of its own. */
+interface RelationPart {
+  type: string;
+  reversed: boolean;
+  part: string;
+  column: string;
+  cell: string;
+}
+
+/** Puts values beside the one relation that the row names. @returns those that stand for nothing. */
+function readParts(
+  relations: NamedRelation[],
+  parts: readonly RelationPart[],
+  relationTypes: Metamodel['relationTypes'],
+  seesCosts: boolean,
+): FieldError[] {
+  return parts.flatMap(({ type: key, reversed, part, column, cell }) => {
+    const type = relationTypes.get(key);
+    const named = relations.filter((one) => one.type === key && one.reversed === reversed);
+    const count = new Set(named.flatMap(({ items }) => items)).size;
+    if (!type || count !== 1) {
+      const message = count === 0 ? 'the row names no such relation' : 'the row names several such relations';
+      return [{ field: column, code: 'which_relation', message }];
+    }
+    const one = named.find(({ items }) => items.length === 1)!;
+    one.values ??= {};
+    return setPart(one.values, type, part, cell, seesCosts).map((fault) => ({ ...fault, field: column }));
+  });
+}
+
+/** Sets `description` or `attributes.<key>` of a relation from a cell. @returns why it was left out, if it was. */
+export function setPart(
+  values: RelationValues,
+  { fields }: RelationType,
+  part: string,
+  cell: string,
+  seesCosts: boolean,
+): Omit<FieldError, 'field'>[] {
+  if (part === 'description') {
+    values.description = cell;
+    return [];
+  }
+  const field = fields.get(part.slice('attributes.'.length));
+  if (!field) return [{ code: 'unknown_field', message: 'is no field of the relation' }];
+  const read = readCell(field, cell, seesCosts);
+  if ('why' in read) return [{ code: read.why[0], message: read.why[1] }];
+  values.attributes = { ...values.attributes, [field.key]: read.value };
+  return [];
+}
+
+/** Each role of each person once: a snapshot may tell it by the role, and by its kind. */
+function distinct(holders: Stakeholding[]): Stakeholding[] {
+  return [...new Map(holders.map((one) => [`${one.role} ${one.email.toLowerCase()}`, one])).values()];
 }
 
 function tagsOf(column: string, cell: string): NamedTag[] {
@@ -138,49 +206,3 @@ function tagsOf(column: string, cell: string): NamedTag[] {
     return [named && name ? { group: named, name } : { group: null, name: item }];
   });
 }
-
-function readValue(field: CompiledField, cell: string): unknown {
-  switch (field.type) {
-    case 'number':
-    case 'cost':
-      return readNumber(cell);
-    case 'boolean':
-      return (
-        readBoolean(cell) ?? (/^(yes|1)$/i.test(cell) ? true : /^(no|0)$/i.test(cell) ? false : undefined)
-      );
-    case 'date':
-      return readDay(cell.slice(0, 10));
-    case 'single_select':
-      return optionOf(field, cell);
-    case 'multiple_select': {
-      const keys = itemsOf(cell).map((item) => optionOf(field, item));
-      return keys.includes(undefined) ? undefined : keys;
-    }
-    default:
-      return cell;
-  }
-}
-
-/** The key of the option that a text means by its key or label. */
-function optionOf({ options, optionLabels }: CompiledField, text: string): string | undefined {
-  if (options.has(text)) return text;
-  const wanted = fold(text);
-  return [...options].find((key) => fold(key) === wanted || fold(optionLabels.get(key) ?? '') === wanted);
-}
-
-function whyNot(field: CompiledField, cell: string): [code: string, message: string] {
-  switch (field.type) {
-    case 'cost':
-      return ['wrong_type', 'is no number'];
-    case 'number':
-      return ['wrong_type', `${quoted(cell)} is no number`];
-    case 'boolean':
-      return ['wrong_type', `${quoted(cell)} is neither true nor false`];
-    case 'date':
-      return ['bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`];
-    default:
-      return ['unknown_option', `${quoted(cell)} stands for no option of ${field.key}`];
-  }
-}
-
-const quoted = (text: string): string => `“${text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text}”`;

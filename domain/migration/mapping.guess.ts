@@ -1,10 +1,8 @@
 import type { CardType, Metamodel } from '../metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../metamodel/metamodel.types.ts';
-import { REVERSED, takesMany } from './mapping.targets.ts';
+import { fold } from './fold.ts';
+import { REVERSED, relationOf, takesMany } from './mapping.targets.ts';
 import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
-
-/** Letters and digits alone, in small ones: how names of the same thing are compared. */
-export const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Kinds of LeanIX that are called otherwise here, folded. */
 const renamedTypes: Record<string, string> = {
@@ -97,10 +95,17 @@ function guessColumn(guessing: Guessing, column: SourceColumn): string | undefin
   return fieldOf(type, column) ?? guessRelation(guessing, column.key);
 }
 
+/** The role of a name, or of `RESPONSIBLE:Owner` the role called so, else that of the one or the other part. */
 function roleOf(type: CardType, name: string): string | undefined {
-  const wanted = fold(name);
-  const role = type.stakeholderRoles.find(({ key, label }) => fold(key) === wanted || fold(label) === wanted);
-  return role?.key;
+  const [first, ...rest] = name.split(':');
+  for (const part of [name, rest.join(':'), first ?? '']) {
+    const wanted = fold(part);
+    const role = type.stakeholderRoles.find(
+      ({ key, label }) => wanted !== '' && (fold(key) === wanted || fold(label) === wanted),
+    );
+    if (role) return role.key;
+  }
+  return undefined;
 }
 
 function fieldOf(type: CardType, { key, label }: SourceColumn): string | undefined {
@@ -118,10 +123,12 @@ function fieldOf(type: CardType, { key, label }: SourceColumn): string | undefin
 }
 
 /** A column such as `relApplicationToITComponent`: the one relation type that joins the two, on its proper side. */
-function guessRelation({ metamodel, block, types, type }: Guessing, column: string): string | undefined {
+function guessRelation(guessing: Guessing, column: string): string | undefined {
+  const { metamodel, block, types, type } = guessing;
   const own = metamodel.visibleRelationTypes.find((key) => key === column);
   if (own) return sideOf(metamodel, own, type);
   if (!/^rel/i.test(column)) return undefined;
+  if (column.includes(':')) return guessPart(guessing, column);
   if (/^relTo(Successor|Predecessor)$/i.test(column)) {
     const key = metamodel.visibleRelationTypes.find(
       (one) => /successor$/i.test(one) && metamodel.relationTypes.get(one)!.source_type_key === type.key,
@@ -136,6 +143,20 @@ function guessRelation({ metamodel, block, types, type }: Guessing, column: stri
     return (from === type.key && to === other) || (from === other && to === type.key);
   });
   return joining.length === 1 ? sideOf(metamodel, joining[0]!, type) : undefined;
+}
+
+/** A column such as `relApplicationToITComponent:costTotalAnnual`: a value of that relation, or its other end. */
+function guessPart(guessing: Guessing, column: string): string | undefined {
+  const at = column.indexOf(':');
+  const base = guessRelation(guessing, column.slice(0, at));
+  const relation = base === undefined ? undefined : relationOf(base);
+  if (!relation) return undefined;
+  const wanted = fold(column.slice(at + 1));
+  if (['id', 'name', 'displayname'].includes(wanted)) return base;
+  if (wanted === 'description') return `${base}:description`;
+  const fields = guessing.metamodel.relationTypes.get(relation.type)!.fields;
+  const field = [...fields.values()].find(({ key, label }) => fold(key) === wanted || fold(label) === wanted);
+  return field && !field.readonly ? `${base}:attributes.${field.key}` : undefined;
 }
 
 function sideOf(metamodel: Metamodel, key: string, type: CardType): string | undefined {

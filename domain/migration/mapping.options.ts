@@ -1,6 +1,7 @@
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
-import { type TargetOption, TYPE_COLUMN, targetsOf } from './mapping.targets.ts';
-import type { MappedBlock } from './mapping.ts';
+import { keyOf, labelOf } from './mapping.stands.ts';
+import { type TargetOption, TYPE_COLUMN } from './mapping.targets.ts';
+import { type MappedBlock, targetsOf } from './mapping.ts';
 
 /** A column with what it is mapped to. */
 export interface SourceField {
@@ -31,8 +32,8 @@ export interface MappingOptions {
 /** The choices for mapped blocks; the first row of each block is its card type. */
 export function mappingOptions(metamodel: Metamodel, mapped: readonly MappedBlock[]): MappingOptions {
   const auto = new Map<string, { source_column: string; card_target: string }>();
-  const blocks = mapped.map(({ block, type, columns, guessed }) => {
-    const targets = targetsOf(metamodel, type);
+  const blocks = mapped.map(({ block, stands, type, columns, guessed }) => {
+    const targets = targetsOf(metamodel, stands);
     const target_card_type = type?.key ?? '';
     for (const column of guessed) {
       const card_target = columns.get(column)!;
@@ -40,11 +41,11 @@ export function mappingOptions(metamodel: Metamodel, mapped: readonly MappedBloc
     }
     const itself: SourceField = {
       source_field_key: TYPE_COLUMN,
-      label: 'Card type',
+      label: 'What a row is',
       native_data_type: 'text',
       field_type: 'card_type',
       target_card_type,
-      mapped_to: type?.key ?? null,
+      mapped_to: keyOf(stands),
       values: block.rows,
     };
     const fields = block.columns.map(({ key, label, values, data_type }): SourceField => {
@@ -62,7 +63,7 @@ export function mappingOptions(metamodel: Metamodel, mapped: readonly MappedBloc
     return {
       native_type: block.native_type,
       target_card_type,
-      target_type_label: type?.label ?? '',
+      target_type_label: labelOf(stands),
       source_fields: [itself, ...fields],
       available_targets: targets,
     };

@@ -1,4 +1,4 @@
-import type { CardType, Metamodel } from '../metamodel/metamodel.compile.ts';
+import type { CardType, Metamodel, RelationType } from '../metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../metamodel/metamodel.types.ts';
 
 /** The key under which a block's mapping names its card type. */
@@ -27,15 +27,8 @@ const general: TargetOption[] = [
   { key: 'status', label: 'Active or archived', type: 'single_select', section: null },
 ];
 
-/** What columns of a block can be mapped to, with its card type; its types alone where it has none. */
-export function targetsOf(metamodel: Metamodel, type: CardType | undefined): TargetOption[] {
-  const types = metamodel.visibleTypes.map((key) => ({
-    key,
-    label: metamodel.cardTypes.get(key)!.label,
-    type: 'card_type',
-    section: TYPE_COLUMN,
-  }));
-  if (!type) return types;
+/** What columns of a block of cards can be mapped to. */
+export function cardTargets(metamodel: Metamodel, type: CardType): TargetOption[] {
   const targets = [...general];
   if (type.has_hierarchy) targets.push({ key: 'parent', label: 'Parent', type: 'reference', section: null });
   for (const phase of lifecyclePhases) {
@@ -57,25 +50,52 @@ export function targetsOf(metamodel: Metamodel, type: CardType | undefined): Tar
     const end = (other: string) => metamodel.cardTypes.get(other)?.label ?? other;
     if (relation.source_type_key === type.key) {
       const label = `${relation.label}: ${end(relation.target_type_key)}`;
-      targets.push({ key: `relations.${key}`, label, type: 'relation', section: 'Relations' });
+      targets.push(...relationTargets(relation, `relations.${key}`, label));
     }
     if (relation.target_type_key === type.key) {
       const label = `${relation.reverse_label ?? relation.label}: ${end(relation.source_type_key)}`;
-      targets.push({ key: `relations.${key}${REVERSED}`, label, type: 'relation', section: 'Relations' });
+      targets.push(...relationTargets(relation, `relations.${key}${REVERSED}`, label));
     }
   }
-  return [...targets, ...types];
+  return targets;
 }
 
-/** Targets under which several columns may stand. */
+/** A relation by its other end, and its own values. */
+function relationTargets({ fields }: RelationType, base: string, label: string): TargetOption[] {
+  const section = 'Relations';
+  return [
+    { key: base, label, type: 'relation', section },
+    { key: `${base}:description`, label: `${label}: Description`, type: 'text', section },
+    ...[...fields.values()]
+      .filter(({ readonly }) => !readonly)
+      .map((field) => ({
+        key: `${base}:attributes.${field.key}`,
+        label: `${label}: ${field.label}`,
+        type: field.type,
+        section,
+      })),
+  ];
+}
+
+/** Targets of cards under which several columns may stand. */
 export function takesMany(target: string): boolean {
   return /^(tags|stakeholders\.|relations\.)/.test(target);
 }
 
+/** What a target says of relations. */
+export interface RelationTarget {
+  type: string;
+  /** Whether the row's card is the target. */
+  reversed: boolean;
+  /** `description` or `attributes.<key>` where the column holds a value of the relation and not its other end. */
+  part?: string;
+}
+
 /** The relation type of a target, and whether the row's card is its target; undefined for any other. */
-export function relationOf(target: string): { type: string; reversed: boolean } | undefined {
+export function relationOf(target: string): RelationTarget | undefined {
   if (!target.startsWith('relations.')) return undefined;
-  const reversed = target.endsWith(REVERSED);
-  const type = target.slice('relations.'.length, reversed ? -REVERSED.length : undefined);
-  return { type, reversed };
+  const [base = '', part] = target.split(':');
+  const reversed = base.endsWith(REVERSED);
+  const type = base.slice('relations.'.length, reversed ? -REVERSED.length : undefined);
+  return { type, reversed, ...(part === undefined ? {} : { part }) };
 }

@@ -110,9 +110,9 @@ export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): 
     if (before.parsed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
       throw notNow(status);
     const mapped = mapBlocks(work.metamodel, before.source_type, before.blocks, null);
-    const types = new Map(mapped.map(({ block, type }) => [block.native_type, type]));
+    const standing = new Map(mapped.map(({ block, stands }) => [block.native_type, stands]));
     const { mappings, faults } = checkMappings(work.metamodel, before.blocks, given, (name) =>
-      types.get(name),
+      standing.get(name),
     );
     if (faults.length > 0) throw invalidFields(faults);
     const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: before.id });
@@ -159,6 +159,9 @@ export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<voi
   if (kinds.includes('relation')) requireImportRights(ctx, { kind: 'relations', mode: 'upsert' });
   if (kinds.includes('tag') || kinds.includes('tag_group')) requirePermission(ctx.caller, 'tags.manage');
   if (kinds.includes('subscription')) requirePermission(ctx.caller, 'stakeholders.manage');
+  if (kinds.includes('document')) requirePermission(ctx.caller, 'documents.manage');
+  // others' words are written under their names
+  if (kinds.includes('comment')) requirePermission(ctx.caller, 'comments.manage');
 }
 
 /**

@@ -24,6 +24,7 @@ export interface MigrationRow extends StoredRow {
   metamodel_diff: Record<string, unknown> | null;
   error_message: string | null;
   job_id: string | null;
+  created_by: string | null;
   parsed_at: string | null;
   previewed_at: string | null;
   applied_at: string | null;

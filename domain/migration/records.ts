@@ -38,6 +38,7 @@ export interface NewRecord {
   payload?: Record<string, unknown> | null;
   refs?: object | null;
   path?: string | null;
+  diff?: Record<string, { old: unknown; new: unknown }> | null;
   relation_type?: string;
   source_line?: number | null;
   source_card?: string | null;
@@ -47,7 +48,7 @@ export interface NewRecord {
 
 const columns = `line integer, entity_kind text, source_id text, source_type text, action text, card_type_key text,
   display_name text, error_message text, sheet text, "row" integer, left_out jsonb, payload jsonb, refs jsonb, path text,
-  relation_type text, source_line integer, source_card uuid, target_line integer, target_card uuid`;
+  relation_type text, diff jsonb, source_line integer, source_card uuid, target_line integer, target_card uuid`;
 const names = columns.split(',').map((column) => column.trim().split(' ')[0]);
 /** Names of things that are too long to be one are cut in what is shown. */
 const MAX_SHOWN = 500;

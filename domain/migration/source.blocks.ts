@@ -1,7 +1,10 @@
 import { isDay } from '../cards/rules/values.ts';
 import { readBoolean, readNumber } from '../transfer/csv-cells.ts';
+import { kindOfSheet, otherTarget } from './source.kinds.ts';
 import type {
   Gathered,
+  RelationEnds,
+  RowKind,
   SheetRows,
   SourceBlock,
   SourceColumn,
@@ -15,10 +18,12 @@ const MAX_HEAD = 200;
 
 /** What was gathered, in the order in which it came. */
 export function blocksOf(gathered: Gathered): SourceBlock[] {
-  return [...gathered].map(([native_type, { rows, columns }]) => ({
+  return [...gathered].map(([native_type, { rows, columns, kind, ends }]) => ({
     native_type,
     rows,
     columns: [...columns.values()],
+    kind,
+    ends: ends ?? null,
   }));
 }
 
@@ -36,6 +41,7 @@ const aboutFile = /^(read\s*me|readme|metadata|meta data|info|about)$/i;
 export function createSheet(name: string, source: SourceType): Sheet {
   if (source === 'leanix' && aboutFile.test(name.trim())) return { name, take: takeVersion };
   let heads: string[] | undefined;
+  let kind: RowKind = 'card';
   let labels: string[] = [];
   let first = true;
   return {
@@ -45,6 +51,7 @@ export function createSheet(name: string, source: SourceType): Sheet {
         const clean = cells.map((cell) => cell.replaceAll('\0', '\ufffd').toWellFormed().trim());
         if (!heads) {
           heads = headsOf(clean);
+          kind = kindOfSheet(name, heads, source);
           return [];
         }
         if (first) {
@@ -68,14 +75,17 @@ export function createSheet(name: string, source: SourceType): Sheet {
       heads![at] ??= unique(heads!, `column ${at + 1}`);
       kept[heads![at]!] = cell;
     });
-    const native_type = (source === 'leanix' && kept.type ? kept.type : name).slice(0, MAX_HEAD);
+    // what hangs on fact sheets tells the type of those in its column of that name
+    const typed = source === 'leanix' && (kind === 'card' || kind === 'relation');
+    const native_type = (typed && kept.type ? kept.type : name).slice(0, MAX_HEAD);
     let block = facts.blocks.get(native_type);
     if (!block) {
       if (facts.blocks.size === MAX_BLOCKS) throw new Error(`it has more than ${MAX_BLOCKS} kinds of things`);
-      block = { rows: 0, columns: new Map() };
+      block = { rows: 0, columns: new Map(), kind };
       facts.blocks.set(native_type, block);
     }
     block.rows += 1;
+    if (kind === 'relation') block.ends = agreed(block.ends, endsOf(kept));
     heads!.forEach((key, at) => {
       let column = block.columns.get(key);
       if (!column) {
@@ -107,9 +117,25 @@ function unique(heads: readonly string[], name: string): string {
   return wanted;
 }
 
+/** Labels below the keys: they stand for names of columns, and where days are expected there is none. */
 function isSecondHead(heads: readonly string[], cells: readonly string[]): boolean {
-  const id = heads.indexOf('id');
-  return id >= 0 && /^id$/i.test(cells[id] ?? '');
+  const below = (head: string): string | undefined => cells[heads.indexOf(head)] || undefined;
+  const [id, type, day] = [below('id'), below('type'), below('createdAt')];
+  if (id !== undefined) return /^id$/i.test(id);
+  return (type !== undefined && /^type$/i.test(type)) || (day !== undefined && !isDay(day.slice(0, 10)));
+}
+
+function endsOf(cells: Record<string, string>): RelationEnds | null {
+  const told = (target: string) =>
+    Object.entries(cells).find(([head]) => otherTarget('relation', head) === target)?.[1];
+  const [source, target] = [told('source_type'), told('target_type')];
+  return source !== undefined && target !== undefined ? { source, target } : null;
+}
+
+/** What all rows tell alike. */
+function agreed(before: RelationEnds | null | undefined, own: RelationEnds | null): RelationEnds | null {
+  if (before === undefined || own === null) return own;
+  return before?.source === own.source && before.target === own.target ? before : null;
 }
 
 function dataType(cell: string): SourceColumn['data_type'] {

@@ -27,11 +27,27 @@ export interface SourceColumn {
   data_type: 'text' | 'number' | 'boolean' | 'date';
 }
 
+/**
+ * What the rows of a sheet are as far as its name and its head tell: `about` is what tells of the other tool, such as its
+ * own catalogue of tags.
+ */
+export type RowKind = 'card' | 'relation' | 'document' | 'comment' | 'about';
+
 /** Rows of one native type: of one kind of thing, whichever sheets they stand in. */
 export interface SourceBlock {
   native_type: string;
   rows: number;
   columns: SourceColumn[];
+  /** Absent: cards. */
+  kind?: RowKind;
+  /** Of relations: the native types at their ends, where all rows tell the same. */
+  ends?: RelationEnds | null;
+}
+
+/** The native types that relations join. */
+export interface RelationEnds {
+  source: string;
+  target: string;
 }
 
 /** A row of the file as it is kept. */
@@ -48,7 +64,16 @@ export interface SourceRow {
 export type SourceType = 'leanix' | 'sheet';
 
 /** Blocks by native type, while rows are read. */
-export type Gathered = Map<string, { rows: number; columns: Map<string, SourceColumn> }>;
+export type Gathered = Map<
+  string,
+  {
+    rows: number;
+    columns: Map<string, SourceColumn>;
+    kind: RowKind;
+    /** Undefined before the first row, null once two rows have told different ones. */
+    ends?: RelationEnds | null;
+  }
+>;
 
 /** What reading a file gathers besides its rows; complete once all of them are read. */
 export interface SourceFacts {

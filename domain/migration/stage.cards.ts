@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { readUserIds, type TagCatalogue } from '../imports/imports.people.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './convert.ts';
+import { relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import { insertRecords, type NewRecord } from './records.ts';
-import type { SourceRow } from './source.types.ts';
+import type { SourceRow, SourceType } from './source.types.ts';
 
 const MAX_TAG = 200;
 /** The group of tags that come without one, unless a tag of the name is there. */
@@ -19,6 +21,14 @@ export interface Staging {
   includeArchived: boolean;
   mapped: ReadonlyMap<string, MappedBlock>;
   catalogue: TagCatalogue;
+  source: SourceType;
+  /** The card type that a native one stands for. */
+  typeOf(native: string): string | undefined;
+  /**
+   * The lines of cards by their ids with what they say, of blocks that tell values of relations: those have a row for each
+   * relation.
+   */
+  firstRows: Map<string, { line: number; says: string }>;
   /** The line of the next record that is no card's. */
   nextLine: number;
   /** What was told of already: addresses, groups and tags, folded. */
@@ -42,12 +52,68 @@ export async function stageCards(staging: Staging, sql: Knex.Transaction, rows: 
     const block = staging.mapped.get(row.native_type);
     if (!block?.type) return [];
     const { type } = block;
-    return [{ row, type, card: convertRow({ ...block, type }, row, seesCosts) }];
+    const card = convertRow({ ...block, type }, row, seesCosts, staging.ctx.metamodel.relationTypes);
+    if (staging.source === 'leanix') card.refs.tags &&= splitTags(staging.catalogue, card.refs.tags);
+    return [{ row, type, card, first: firstRow(staging, block, row.line, card) }];
   });
   const emails = converted.flatMap(({ card }) => (card.refs.holders ?? []).map(({ email }) => email));
   const users = await readUserIds(sql, emails);
-  const records = converted.flatMap(({ row, type, card }) => cardRecords(staging, row, type, card, users));
+  const records = converted.flatMap(({ row, type, card, first }) =>
+    first === row.line ? cardRecords(staging, row, type, card, users) : [furtherRow(row, type, card, first)],
+  );
   await insertRecords(sql, staging.migrationId, records);
+}
+
+/** The line of the first row of the card that a row tells of: its own, unless it only adds a relation to that one. */
+function firstRow({ firstRows }: Staging, block: MappedBlock, line: number, card: ConvertedRow): number {
+  const hasParts = [...block.columns.values()].some((target) => relationOf(target)?.part !== undefined);
+  const id = card.payload.external_id;
+  if (!hasParts || typeof id !== 'string') return line;
+  const key = `${card.payload.type} ${id.toLowerCase()}`;
+  const { relations: _, ...refs } = card.refs;
+  const says = createHash('sha256')
+    .update(JSON.stringify([card.payload, refs]))
+    .digest('base64');
+  const first = firstRows.get(key);
+  if (!first || first.line >= line) {
+    firstRows.set(key, { line, says });
+    return line;
+  }
+  return first.says === says ? first.line : line;
+}
+
+/** A row that says of a card what an earlier one said, and names further relations. */
+function furtherRow(row: SourceRow, type: CardType, card: ConvertedRow, first: number): NewRecord {
+  return {
+    line: row.line,
+    entity_kind: 'card',
+    source_type: row.native_type,
+    source_id: card.source_id,
+    card_type_key: type.key,
+    sheet: row.sheet,
+    row: row.row,
+    action: 'skip',
+    error_message: 'tells further relations of a card that an earlier row has told',
+    left_out: card.left_out.length > 0 ? card.left_out : null,
+    refs: { relations: card.refs.relations } satisfies StoredRefs,
+    source_line: first,
+  };
+}
+
+/** A snapshot puts commas between tags: names that are no tags are taken apart there. */
+function splitTags(catalogue: TagCatalogue, tags: readonly NamedTag[]): NamedTag[] {
+  const known = ({ group, name }: NamedTag): boolean =>
+    group === null
+      ? [...catalogue.values()].some(({ tags: own }) => own.has(name.toLowerCase()))
+      : (catalogue.get(group.toLowerCase())?.tags.has(name.toLowerCase()) ?? false);
+  return tags.flatMap((tag) =>
+    known(tag)
+      ? [tag]
+      : tag.name
+          .split(',')
+          .map((name) => ({ group: tag.group, name: name.trim() }))
+          .filter(({ name }) => name !== ''),
+  );
 }
 
 function cardRecords(

@@ -1,14 +1,13 @@
 import { type Db, inTransaction } from '../../platform/database.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
-import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 
 const READ = 500;
 
 interface Judged {
   line: number;
-  card_type_key: string;
+  type_key: string;
   payload: Record<string, unknown>;
-  /** The card as it stands; null for a new one. */
+  /** As it stands; null for a new one. */
   stored: Record<string, unknown> | null;
 }
 
@@ -16,20 +15,55 @@ type Diff = Record<string, { old: unknown; new: unknown }>;
 
 /** Notes what each card's row would set that is not so already, as `{field: {old, new}}`. */
 export async function noteDiffs(job: RunningJob, db: Db, migrationId: string): Promise<void> {
+  await inPages(job, db, migrationId, {
+    kind: 'card',
+    typeKey: 'r.card_type_key',
+    from: 'cards',
+    stored: `'name', s.name, 'alias', s.alias, 'description', s.description, 'subtype', s.subtype, 'status', s.status,
+      'external_id', s.external_id, 'parent_id', s.parent_id, 'lifecycle', s.lifecycle, 'attributes', s.attributes`,
+    costKeys: (type) => job.ctx.metamodel.cardTypes.get(type)?.costKeys ?? [],
+  });
+}
+
+/** Notes the same of relations that come with values. */
+export async function noteRelationDiffs(job: RunningJob, db: Db, migrationId: string): Promise<void> {
+  await inPages(job, db, migrationId, {
+    kind: 'relation',
+    typeKey: 'r.relation_type',
+    from: 'relations',
+    stored: `'description', s.description, 'attributes', s.attributes`,
+    costKeys: (type) => job.ctx.metamodel.relationTypes.get(type)?.costKeys ?? [],
+  });
+}
+
+interface Told {
+  kind: 'card' | 'relation';
+  /** SQL of the type's key, the table of what is there, and the members of it that rows can set. */
+  typeKey: string;
+  from: string;
+  stored: string;
+  costKeys(type: string): readonly string[];
+}
+
+async function inPages(
+  job: RunningJob,
+  db: Db,
+  migrationId: string,
+  { kind, typeKey, from, stored, costKeys }: Told,
+): Promise<void> {
   for (let line = 0; ; ) {
     job.signal.throwIfAborted();
     const next = await inTransaction(db, async (sql) => {
       const { rows }: { rows: Judged[] } = await sql.raw(
-        `select r.line, r.card_type_key, r.payload, case when c.id is not null then jsonb_build_object(
-             'name', c.name, 'alias', c.alias, 'description', c.description, 'subtype', c.subtype, 'status', c.status,
-             'external_id', c.external_id, 'parent_id', c.parent_id, 'lifecycle', c.lifecycle, 'attributes', c.attributes)
-           end as stored
-         from migration_records r left join cards c on c.id = r.target_id
-         where r.migration_id = ? and r.entity_kind = 'card' and r.action in ('create', 'update') and r.line > ?
+        `select r.line, ${typeKey} as type_key, r.payload,
+           case when s.id is not null then jsonb_build_object(${stored}) end as stored
+         from migration_records r left join ${from} s on s.id = r.target_id
+         where r.migration_id = ? and r.entity_kind = ? and r.action in ('create', 'update') and r.payload is not null
+           and r.line > ?
          order by r.line limit ${READ}`,
-        [migrationId, line],
+        [migrationId, kind, line],
       );
-      const diffs = rows.map((row) => ({ line: row.line, ...diffOf(job.ctx.metamodel, row) }));
+      const diffs = rows.map((row) => ({ line: row.line, ...diffOf(row, costKeys(row.type_key)) }));
       await sql.raw(
         `update migration_records r set diff = v.diff, cost_keys = v.cost_keys
          from jsonb_to_recordset(?::jsonb) as v(line integer, diff jsonb, cost_keys text[])
@@ -44,10 +78,7 @@ export async function noteDiffs(job: RunningJob, db: Db, migrationId: string): P
   }
 }
 
-function diffOf(
-  metamodel: Metamodel,
-  { card_type_key, payload, stored }: Judged,
-): { diff: Diff; cost_keys: string[] } {
+function diffOf({ payload, stored }: Judged, costs: readonly string[]): { diff: Diff; cost_keys: string[] } {
   const diff: Diff = {};
   const note = (field: string, before: unknown, after: unknown) => {
     const old = before ?? null;
@@ -65,7 +96,6 @@ function diffOf(
       note(field, stored?.[field], typeof value === 'string' ? value.trim() : value);
     }
   }
-  const costs = metamodel.cardTypes.get(card_type_key)?.costKeys ?? [];
   return {
     diff,
     cost_keys: costs.map((key) => `attributes.${key}`).filter((key) => Object.hasOwn(diff, key)),

@@ -5,7 +5,7 @@ import { pathKey } from './convert.ts';
 export type Found =
   | { line: number; card?: undefined }
   | { card: string; line?: undefined }
-  | { fault: string };
+  | { fault: string; line?: undefined; card?: undefined };
 
 /**
  * Finds the cards of a type that texts mean: by id, by the name with those above it, or by the name where one card alone

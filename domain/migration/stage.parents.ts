@@ -10,6 +10,24 @@ interface Child {
   parent: string;
 }
 
+/** Puts the parents that rows of their own tell beside the cards that name none; of several rows the first counts. */
+export async function placeChildren(sql: Knex.Transaction, migrationId: string): Promise<void> {
+  await sql.raw(
+    `with told as (
+       select line, source_line, payload ->> 'parent' as parent,
+         first_value(payload ->> 'parent') over (partition by source_line order by line) as first
+       from migration_records where migration_id = ? and entity_kind = 'relation' and payload -> 'parent' is not null
+     ), refused as (
+       update migration_records r set action = 'conflict', error_message = 'another row puts the card below another one'
+       from told t where r.migration_id = ? and r.line = t.line and t.parent <> t.first
+     )
+     update migration_records c set refs = coalesce(c.refs, '{}') || jsonb_build_object('parent', t.first)
+     from told t where c.migration_id = ? and c.line = t.source_line and t.parent = t.first
+       and c.refs ->> 'parent' is null`,
+    [migrationId, migrationId, migrationId],
+  );
+}
+
 /** Finds the parents of the cards of some lines, and fails those whose parent is not there. */
 export async function findParents(
   sql: Knex.Transaction,

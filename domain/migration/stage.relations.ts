@@ -7,7 +7,9 @@ import { type Found, lookUp } from './stage.lookup.ts';
 
 interface Naming {
   line: number;
-  name: string;
+  /** The record of the card itself, of which this may be a further row. */
+  card_line: number;
+  name: string | null;
   source_id: string;
   sheet: string;
   row: number;
@@ -22,7 +24,9 @@ export async function namingBehind(
   limit: number,
 ): Promise<Naming[]> {
   const { rows } = await sql.raw(
-    `select line, display_name as name, source_id, sheet, "row", refs -> 'relations' as relations from migration_records
+    `select line, coalesce(source_line, line) as card_line, display_name as name, source_id, sheet, "row",
+       refs -> 'relations' as relations
+     from migration_records
      where migration_id = ? and entity_kind = 'card' and line > ? and refs -> 'relations' is not null
      order by line limit ${limit}`,
     [migrationId, line],
@@ -55,7 +59,8 @@ export async function stageRelations(
   for (const [type, texts] of wanted) found.set(type, await lookUp(sql, staging.migrationId, type, texts));
   const records = each.map(({ card, named, other, item }): NewRecord => {
     const meant = found.get(other)!.get(item)!;
-    const self = { line: card.line, card: null };
+    const self = { line: card.card_line, card: null };
+    const own = card.name ?? card.source_id;
     const end =
       'fault' in meant ? { line: null, card: null } : { line: meant.line ?? null, card: meant.card ?? null };
     const [source, target] = named.reversed ? [end, self] : [self, end];
@@ -66,10 +71,11 @@ export async function stageRelations(
       entity_kind: 'relation',
       source_id: `${card.source_id}:${named.column}:${item}`,
       source_type: named.column,
-      display_name: named.reversed ? `${item} → ${card.name}` : `${card.name} → ${item}`,
+      display_name: named.reversed ? `${item} → ${own}` : `${own} → ${item}`,
       sheet: card.sheet,
       row: card.row,
       relation_type: named.type,
+      payload: named.values ? { ...named.values } : null,
       action: 'fault' in meant ? 'conflict' : 'create',
       error_message: 'fault' in meant ? `${named.column}: “${item.slice(0, 200)}”: ${meant.fault}` : null,
       source_line: source.line,
@@ -135,15 +141,22 @@ export async function judgeRelations(
   await judge(
     sql,
     migrationId,
-    `select line, 'skip', 'told by another row already', null::uuid from (
-       select line, row_number() over (partition by relation_type, ${key('source')}, ${key('target')} order by line) as n
-       from migration_records where ${open}) told where n > 1`,
+    // the one that tells values counts
+    `select line, case when differs then 'conflict' else 'skip' end,
+       case when differs then 'another row tells other values of it' else 'told by another row already' end, null::uuid
+     from (
+       select line, row_number() over told as n, payload <> first_value(payload) over told as differs
+       from migration_records where ${open}
+       window told as (partition by relation_type, ${key('source')}, ${key('target')} order by payload is null, line)
+     ) told where n > 1`,
     [migrationId],
   );
   await judge(
     sql,
     migrationId,
-    `select m.line, 'skip', null, r.id from migration_records m
+    `select m.line, case when r.attributes @> coalesce(m.payload -> 'attributes', '{}')
+         and (m.payload ->> 'description' is null or m.payload ->> 'description' = r.description)
+       then 'skip' else 'update' end, null, r.id from migration_records m
      join relations r on r.type = m.relation_type and r.source_id = m.source_card and r.target_id = m.target_card
      where m.${open.replaceAll(' and ', ' and m.')}`,
     [migrationId],

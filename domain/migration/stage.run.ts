@@ -1,18 +1,24 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '../../platform/database.ts';
 import { tidy } from '../../platform/heap.ts';
+import { command } from '../command.ts';
 import { readTagCatalogue } from '../imports/imports.people.ts';
 import { removeStaged } from '../imports/imports.staging.ts';
 import { JobFailed, type JobResult, type RunningJob } from '../jobs/jobs.running.ts';
 import type { MigrationPayload } from '../jobs/kinds/migration.ts';
 import type { Services } from '../services.ts';
-import { mapBlocks } from './mapping.ts';
+import { nativeTypes } from './mapping.stands.ts';
+import { cardTypesOf, mapBlocks } from './mapping.ts';
+import { endedEvent } from './migration.ended.ts';
 import type { MigrationRow } from './migration.rows.ts';
 import { parseFile, READ_SHARE } from './parse.run.ts';
 import { removeRecords } from './records.ts';
 import type { SourceRow } from './source.types.ts';
+import { judgeAttached } from './stage.attached.ts';
 import { type Staging, stageCards } from './stage.cards.ts';
-import { childrenBehind, findParents, nameParents } from './stage.parents.ts';
+import { noteRelationDiffs } from './stage.diffs.ts';
+import { othersBehind, stageOthers } from './stage.others.ts';
+import { childrenBehind, findParents, nameParents, placeChildren } from './stage.parents.ts';
 import { previewCards } from './stage.preview.ts';
 import { judgeRelations, namingBehind, stageRelations } from './stage.relations.ts';
 import { countRecords, modelDiff, tellLeftOut, tellModel } from './stage.told.ts';
@@ -57,6 +63,12 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     migrationId: migration.id,
     includeArchived: migration.include_archived,
     mapped: new Map(mapped.map((one) => [one.block.native_type, one])),
+    source: migration.source_type,
+    typeOf: nativeTypes(
+      job.ctx.metamodel,
+      cardTypesOf(job.ctx.metamodel, migration.blocks, migration.field_mappings),
+    ),
+    firstRows: new Map(),
     catalogue: await readTagCatalogue(db),
     nextLine: rows[0].last + 1,
     told: new Set(),
@@ -90,6 +102,12 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
   // the planner knows nothing yet of what has just been written, and would read all of it for each look-up
   await db.raw('analyze migration_records');
   await inSteps(
+    (sql, line) => othersBehind(staging, sql, line, READ),
+    (act) => step(0.15, 'Looking at what hangs on cards', act),
+    (sql, found) => stageOthers(staging, sql, found),
+  );
+  await step(0.18, 'Looking for parents', (sql) => placeChildren(sql, migration.id));
+  await inSteps(
     (sql, line) => childrenBehind(sql, migration.id, line, READ),
     (act) => step(0.2, 'Looking for parents', act),
     (sql, found) => findParents(sql, migration.id, found),
@@ -104,12 +122,17 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     job.progress(READ_SHARE + (0.3 + 0.6 * fraction) * (1 - READ_SHARE), 'Trying the cards'),
   );
   let stats: Record<string, unknown> = {};
-  await step(0.98, 'Counting', async (sql) => {
+  await step(0.95, 'Looking at relations', async (sql) => {
     await judgeRelations(sql, migration.id, job.ctx.metamodel);
+    await judgeAttached(sql, migration.id);
+  });
+  await noteRelationDiffs(job, db, migration.id);
+  await step(0.98, 'Counting', async (sql) => {
     await tellLeftOut(sql, migration.id, nextLine);
     stats = await countRecords(sql, migration.id);
   });
-  return await inTransaction(db, async (sql) => {
+  return await command(job.ctx, async (work) => {
+    const { sql } = work;
     await removeStaged(sql, job.id);
     await sql('migrations')
       .where({ id: migration.id })
@@ -121,6 +144,7 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
         previewed_at: sql.fn.now(),
         updated_at: sql.fn.now(),
       });
+    work.emit(endedEvent('migration.previewed', migration, job.ctx.caller.userId));
     const result: JobResult = { message: 'Ready to be looked at', result: { migration_id: migration.id } };
     await job.finish({ sql }, result);
     return result;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { keyOf } from './mapping.stands.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import { unmapped } from './mapping.ts';
@@ -16,7 +17,7 @@ export async function tellModel(
   nextLine: () => number,
 ): Promise<void> {
   const records = mapped.flatMap((one): NewRecord[] => {
-    const { block, type, leftOut, columns } = one;
+    const { block, stands, type, leftOut, columns } = one;
     const { native_type, rows } = block;
     const itself: NewRecord = {
       line: nextLine(),
@@ -25,24 +26,24 @@ export async function tellModel(
       source_type: native_type,
       display_name: native_type,
       card_type_key: type?.key,
-      action: type || leftOut ? 'skip' : 'conflict',
-      error_message: type
+      action: stands || leftOut ? 'skip' : 'conflict',
+      error_message: stands
         ? null
         : leftOut
-          ? `left out as asked: ${some(rows, 'row')}`
+          ? `${block.kind === 'about' ? 'tells of the other tool' : 'left out as asked'}: ${some(rows, 'row')}`
           : `stands for no card type, which leaves out ${some(rows, 'row')}: map it, or say that it is left out`,
     };
-    if (!type) return [itself];
+    if (!stands) return [itself];
     const field = (column: string, more: Partial<NewRecord>): NewRecord => ({
       line: nextLine(),
       entity_kind:
-        migration.source_type === 'leanix' && /^rel[A-Z]/.test(column)
+        stands.kind === 'relation' || (migration.source_type === 'leanix' && /^rel[A-Z]/.test(column))
           ? 'metamodel_relation_type'
           : 'metamodel_field',
       source_id: `${native_type}:${column}`,
       source_type: native_type,
       display_name: column,
-      card_type_key: type.key,
+      card_type_key: type?.key,
       ...more,
     });
     const open = unmapped(one, migration.source_type).map(({ key, values }) =>
@@ -70,7 +71,7 @@ export async function tellLeftOut(
   const { rows } = await sql.raw(
     `select r.source_type, r.card_type_key, e ->> 'field' as field, e ->> 'code' as code, count(*)::int as n
      from migration_records r cross join jsonb_array_elements(r.left_out) e
-     where r.migration_id = ? and r.entity_kind = 'card' group by 1, 2, 3, 4 order by 1, 3, 4`,
+     where r.migration_id = ? and r.entity_kind in ('card', 'relation', 'document', 'comment') group by 1, 2, 3, 4 order by 1, 3, 4`,
     [migrationId],
   );
   const records = rows.map(
@@ -119,14 +120,15 @@ export async function countRecords(
 /** What of the file's model has no place in that of the inventory. */
 export function modelDiff(migration: MigrationRow, mapped: readonly MappedBlock[]): Record<string, unknown> {
   return {
-    types: mapped.map(({ block, type, leftOut }) => ({
+    types: mapped.map(({ block, stands, type, leftOut }) => ({
       native_type: block.native_type,
       card_type: type?.key ?? null,
+      stands_for: keyOf(stands),
       rows: block.rows,
       left_out: leftOut,
     })),
     unmapped_columns: mapped
-      .filter(({ type }) => type)
+      .filter(({ stands }) => stands)
       .flatMap((one) =>
         unmapped(one, migration.source_type).map(({ key, values }) => ({
           native_type: one.block.native_type,

@@ -161,6 +161,19 @@ const extractionRecovered: NotificationRule = {
   many: (count) => `${count} scheduled extractions work again`,
 };
 
+/** What became of a migration whose job has ended. */
+const migrationEnded = (became: string, message: (facts: Facts) => string): NotificationRule => ({
+  type: 'migration_ended',
+  permission: 'admin.migrate',
+  to: (event) => listOf(event.data.recipients),
+  // the job has acted, long after it was asked for
+  toActor: () => true,
+  title: ({ event }) => `The migration ${excerpt(event.data.name)} ${became}`,
+  message,
+  many: (count) => `${count} jobs of migrations have ended`,
+  link: () => null,
+});
+
 /** A mapping by the two that it ties. */
 const mappingName = ({ event }: Facts): string =>
   `${excerpt(event.data.card_type_key)} with ${excerpt(event.data.remote_table)}`;
@@ -229,6 +242,16 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'risk.updated': [riskAssigned, riskMoved],
   'extraction_run.failed': [extractionFailed],
   'extraction_run.succeeded': [extractionRecovered],
+  'migration.previewed': [
+    migrationEnded('can be looked at', () => 'Its file was read, and nothing is written yet.'),
+  ],
+  'migration.applied': [
+    migrationEnded('was applied', ({ event }) => {
+      const { total, applied, failed } = event.data.counts as Record<string, number>;
+      return `${applied} of ${total} records were written, ${failed} could not be.`;
+    }),
+  ],
+  'migration.failed': [migrationEnded('has failed', ({ event }) => excerpt(event.data.reason))],
   'itsm_mapping.alerted': [itsmAlerted],
   'itsm_mapping.drifted': [itsmDrifted],
   'itsm_mapping.recovered': [itsmRecovered],

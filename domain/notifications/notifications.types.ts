@@ -14,6 +14,7 @@ export const notificationTypes = {
   extraction_failed: { label: 'A scheduled extraction has failed, was paused or works again', mail: true },
   itsm_attention: { label: 'A synchronisation needs a look, or works again', mail: true },
   mentioned: { label: 'Somebody mentioned you in a comment', mail: true },
+  migration_ended: { label: 'A migration was made ready or applied, or has failed', mail: false },
   process_flow_approval_requested: { label: 'You are asked to approve a process flow', mail: true },
   process_flow_approved: { label: 'A process flow was approved', mail: false },
   process_flow_rejected: { label: 'A process flow was rejected', mail: false },

@@ -7,6 +7,8 @@ import { compileMetamodel, type Metamodel } from '../metamodel/metamodel.compile
 import { leaveRows } from './transfer.diff.ts';
 import { partOf, type Staging } from './transfer.stage.ts';
 import type { Reason } from './transfer.types.ts';
+import { fieldRules } from './workspace.fields.data.ts';
+import { fieldFaults } from './workspace.fields.ts';
 import { blobName } from './workspace.manifest.ts';
 import {
   cardTypeFaults,
@@ -37,6 +39,7 @@ const PAGE = 1_000;
 /** One reason of several faults. */
 export const reasonOf = (faults: readonly FieldError[]): Reason => ({
   code: faults[0]!.code,
+  field: faults[0]!.field,
   message: faults
     .slice(0, 3)
     .map(({ field, message }) => (field ? `${field} ${message}` : message))
@@ -179,12 +182,52 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       [transferId],
     );
   },
+  async stakeholders(checking) {
+    const types = checking.metamodel!.cardTypes;
+    const roles = await knownRoles(checking);
+    await check(
+      checking,
+      'stakeholders',
+      ({ role }, { type }) =>
+        type === null || !types.has(type) || roles.has(`${type}/${role}`)
+          ? []
+          : [{ field: 'role', code: 'unknown_role', message: `is no role on cards of the type ${type}` }],
+      `, ${typeOf('card_id')} as type`,
+    );
+  },
+  async comments(checking) {
+    await check(
+      checking,
+      'comments',
+      ({ card_id }, { type: above }) =>
+        above === null || above === card_id
+          ? []
+          : [{ field: 'parent_id', code: 'unknown_value', message: 'is no comment on this card' }],
+      `, coalesce((select x.content ->> 'card_id' from workspace_transfer_rows x where x.transfer_id = s.transfer_id
+           and x.kind = 'comments' and x.ref = s.content ->> 'parent_id'),
+         (select c.card_id::text from comments c where c.id = (s.content ->> 'parent_id')::uuid)) as type`,
+    );
+  },
   documents: (checking) => check(checking, 'documents', linkFaults),
 };
 
-/** Looks at the rows of a kind by the rules of that kind. */
+/** Roles on cards that are here or come, archived ones too, as `<card type>/<role>`. */
+async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {
+  const { rows } = await db.raw(
+    `select card_type_key || '/' || key as role from stakeholder_role_definitions
+     union select content ->> 'card_type_key' || '/' || (content ->> 'key') from workspace_transfer_rows
+     where transfer_id = ?::uuid and kind = 'stakeholder_role_definitions' and action in ('create', 'update')`,
+    [transferId],
+  );
+  return new Set(rows.map(({ role }: { role: string }) => role));
+}
+
+/** Looks at the rows of a kind by what single writes ask of them, and by the rules of that kind. */
 export async function checkRows(checking: Checking, kind: string): Promise<void> {
-  if (partOf(checking.archive, kind)) await checks[kind]?.(checking);
+  if (!partOf(checking.archive, kind)) return;
+  const fields = fieldRules[kind];
+  if (fields) await check(checking, kind, (row) => fieldFaults(fields, row));
+  await checks[kind]?.(checking);
 }
 
 /** Definitions that values lie under. */

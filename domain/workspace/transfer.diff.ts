@@ -66,7 +66,7 @@ export async function findLoose({ db, transferId, shapes }: Staging, table: Cont
     for (;;) {
       const { rowCount } = (await db.raw(
         `update workspace_transfer_rows r set action = 'conflict',
-           reason = jsonb_build_object('code', 'unknown_reference', 'message',
+           reason = jsonb_build_object('code', 'unknown_reference', 'field', '${column}', 'message',
              '${column} names ${contentTable.get(other)?.what ?? 'a user'} ' || (r.content ->> '${column}')
                || ', which is neither here nor imported')
          from (
@@ -89,13 +89,13 @@ export async function findLoose({ db, transferId, shapes }: Staging, table: Cont
 export async function leaveRows(
   { db, transferId }: Pick<Staging, 'db' | 'transferId'>,
   kind: string,
-  left: { line: number; code: string; message: string }[],
+  left: ({ line: number } & Reason)[],
 ): Promise<void> {
   if (left.length === 0) return;
   await db.raw(
     `update workspace_transfer_rows r set action = 'conflict',
-       reason = jsonb_build_object('code', v.code, 'message', v.message)
-     from jsonb_to_recordset(?::jsonb) as v(line integer, code text, message text)
+       reason = jsonb_build_object('code', v.code, 'message', v.message, 'field', v.field)
+     from jsonb_to_recordset(?::jsonb) as v(line integer, code text, message text, field text)
      where r.transfer_id = ?::uuid and r.kind = ? and r.line = v.line`,
     [JSON.stringify(left), transferId, kind],
   );
@@ -131,13 +131,25 @@ export async function countActions(
 /** The first rows that are left alone, as a report names them. */
 export async function leftRows(db: Db, transferId: string): Promise<LeftRow[]> {
   const { rows } = await db.raw(
-    `select kind, content, ref, reason from workspace_transfer_rows
+    `select kind, line, content, ref, reason from workspace_transfer_rows
      where transfer_id = ?::uuid and action = 'conflict' order by kind, line limit ${MAX_NAMED}`,
     [transferId],
   );
-  return (rows as { kind: string; content: Record<string, unknown>; ref: string; reason: Reason }[]).map(
-    ({ kind, content, ref, reason }) => ({ kind, key: nameOf(content) ?? ref, ...reason }),
-  );
+  return (rows as (Stored & { reason: Reason })[]).map(({ kind, line, content, ref, reason }) => ({
+    kind,
+    key: nameOf(content) ?? ref,
+    line,
+    ...reason,
+    field: reason.field || null,
+  }));
+}
+
+/** A row as it is staged. */
+interface Stored {
+  kind: string;
+  line: number;
+  content: Record<string, unknown>;
+  ref: string;
 }
 
 /** How a report names a row. */

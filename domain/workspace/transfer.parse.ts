@@ -11,6 +11,7 @@ import { matchPeople, matchRows, measureDepths, requireOnce } from './transfer.m
 import { requireTransferRights } from './transfer.rights.ts';
 import { columnsOf, isRowFault, partOf, stageRows, unstage } from './transfer.stage.ts';
 import type { TransferDiff } from './transfer.types.ts';
+import { findMistyped, findUnfit } from './transfer.values.ts';
 import { type Archive, openArchive } from './workspace.archive.ts';
 import { ArchiveFault } from './workspace.manifest.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
@@ -150,10 +151,12 @@ async function readTable(checking: Checking, table: ContentTable): Promise<void>
     const columns = columnsOf(checking, table, checking.shapes.get(table.table)!);
     await stageRows(checking, table.table);
     await requireOnce(checking, table.table);
+    await findMistyped(checking, table, columns);
     await tellPlanner(checking.db, part.rows);
     await matchRows(checking, table);
     await measureDepths(checking, table);
     await compareRows(checking, table, columns);
+    await findUnfit(checking, table, columns);
   }
   await checkRows(checking, table.table);
   // what hangs on a row that is left alone by now

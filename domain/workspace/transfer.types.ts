@@ -9,12 +9,17 @@ export type RowAction = 'create' | 'update' | 'unchanged' | 'conflict';
 export interface Reason {
   code: string;
   message: string;
+  /** The column at fault, where it is one. */
+  field?: string | null;
 }
 
 /** One row that is left alone, as reports name it. */
 export interface LeftRow extends Reason {
   kind: string;
   key: string;
+  /** Of the part of the archive that holds the kind, from 1. */
+  line: number;
+  field: string | null;
 }
 
 /** How many rows of a kind come to what. */

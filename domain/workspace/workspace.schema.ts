@@ -18,6 +18,12 @@ export interface UniqueIndex {
   predicate: string | null;
 }
 
+/** What the database asks of each row: an expression over the table's columns, and those that it looks at. */
+export interface TableCheck {
+  expression: string;
+  columns: string[];
+}
+
 /** A table as the database has it. */
 export interface TableShape {
   /** The columns that go into archives, in the order of the table. */
@@ -25,6 +31,9 @@ export interface TableShape {
   types: Record<string, string>;
   references: Reference[];
   uniques: UniqueIndex[];
+  /** Columns that are never empty. */
+  required: string[];
+  checks: TableCheck[];
 }
 
 /** The last step that the schema has seen, which stands for its version. */
@@ -40,7 +49,7 @@ export async function readShapes(
 ): Promise<ReadonlyMap<string, TableShape>> {
   const names = tables.map(({ table }) => table);
   const { rows: columns } = await sql.raw(
-    `select c.relname as "table", a.attname as "column", format_type(a.atttypid, a.atttypmod) as type
+    `select c.relname as "table", a.attname as "column", format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required
      from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[]) and a.attnum > 0
        and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
@@ -66,6 +75,15 @@ export async function readShapes(
        and c.relname = any(?::text[]) order by i.relname`,
     [names],
   );
+  const { rows: checks } = await sql.raw(
+    `select c.relname as "table", pg_get_expr(k.conbin, k.conrelid) as expression,
+       array(select a.attname::text from unnest(k.conkey) with ordinality n (at, place)
+             join pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.at order by n.place) as columns
+     from pg_constraint k join pg_class c on c.oid = k.conrelid
+     where k.contype = 'c' and c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[])
+     order by k.conname`,
+    [names],
+  );
   return new Map(
     tables.map(({ table, left = [] }) => {
       const own = columns.filter((row: { table: string }) => row.table === table);
@@ -79,6 +97,10 @@ export async function readShapes(
           ),
           references: references.filter((row: { from: string }) => row.from === table),
           uniques: uniques.filter((row: { table: string }) => row.table === table),
+          required: kept
+            .filter(({ required }: { required: boolean }) => required)
+            .map(({ column }: { column: string }) => column),
+          checks: checks.filter((row: { table: string }) => row.table === table),
         },
       ];
     }),

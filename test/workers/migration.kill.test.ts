@@ -1,6 +1,7 @@
 // @redis
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { upload } from '../api/migration/migration.fixture.ts';
+import { workbook } from '../domain/migration/workbook.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
 import { type JobRow, jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
@@ -33,15 +34,26 @@ async function killAt(job: string, places: ((row: JobRow) => boolean)[]): Promis
   worker = await start();
   return await untilStatus(t.services, job, 'succeeded', 90_000);
 }
-const stage = (row: JobRow) => (row.checkpoint ?? {}) as { stage?: string; kind?: string; batch?: number };
+const stage = (row: JobRow) =>
+  (row.checkpoint ?? {}) as { stage?: string; kind?: string; batch?: number; line?: number };
 
 it('a migration whose workers are killed writes everything once, and says so of every record', async () => {
-  const lines = Array.from({ length: ROWS }, (_, n) => {
-    const parent = n % 10 === 0 ? '' : `C-${n - (n % 10)}`;
-    return `C-${n},Card ${n},${parent},Phase: ${n % 3},C-${(n + 1) % ROWS}`;
+  const each = <T>(row: (n: number) => T): T[] => Array.from({ length: ROWS }, (_, n) => row(n));
+  const book = await workbook({
+    Applications: [
+      ['id', 'name', 'parent', 'tags', 'relAppSuccessor'],
+      ...each((n) => {
+        const parent = n % 10 === 0 ? null : `C-${n - (n % 10)}`;
+        return [`C-${n}`, `Card ${n}`, parent, `Phase: ${n % 3}`, `C-${(n + 1) % ROWS}`];
+      }),
+    ],
+    Links: [['card', 'url'], ...each((n) => [`C-${n}`, `https://wiki.example.com/${n}`])],
+    Comments: [
+      ['card', 'message', 'reply message'],
+      ['C-0', 'A question', 'An answer'],
+    ],
   });
-  const table = ['id,name,parent,tags,relAppSuccessor', ...lines].join('\n');
-  const made = await upload(admin, table, { source_key: 'sheet', fileName: 'Applications.csv' });
+  const made = await upload(admin, book, { source_key: 'sheet', fileName: 'all.xlsx' });
   expect(made.status, made.text).toBe(201);
   const id = made.body.id;
   await killAt(made.body.job_id, [
@@ -60,11 +72,14 @@ it('a migration whose workers are killed writes everything once, and says so of 
   const done = await killAt(body.job_id, [
     (row) => stage(row).kind === 'cards' && (stage(row).batch ?? 0) > 3,
     (row) => stage(row).kind === 'relations' && (stage(row).batch ?? 0) > 3,
+    (row) => stage(row).stage === 'attached' && (stage(row).line ?? 0) > 0,
   ]);
-  expect(done.counts).toEqual({ total: 2 * ROWS, applied: 2 * ROWS, failed: 0 });
+  expect(done.counts).toEqual({ total: 3 * ROWS + 2, applied: 3 * ROWS + 2, failed: 0 });
   const { rows } = await t.services.db.raw(
     `select (select count(*) from cards)::int as cards, (select count(*) from relations)::int as relations,
-       (select count(*) from card_tags)::int as tags, (select count(*) from cards where parent_id is not null)::int as children,
+       (select count(*) from card_tags)::int as tags, (select count(distinct card_id) from documents)::int as links,
+       (select count(*) from comments)::int as comments,
+       (select count(*) from events where event_type = 'document.added')::int as told_links, (select count(*) from cards where parent_id is not null)::int as children,
        (select count(*) from events where event_type = 'card.created')::int as told_cards,
        (select count(*) from events where event_type = 'relation.created')::int as told_relations,
        (select count(*) from events where event_type = 'migration.applied')::int as told,
@@ -75,6 +90,9 @@ it('a migration whose workers are killed writes everything once, and says so of 
     cards: ROWS,
     relations: ROWS,
     tags: ROWS,
+    links: ROWS,
+    comments: 2,
+    told_links: ROWS,
     children: ROWS - ROWS / 10,
     told_cards: ROWS,
     told_relations: ROWS,

@@ -27,7 +27,7 @@ header p { margin: .25rem 0; color: ${palette.muted}; white-space: pre-line; }
 h1 { margin: 0; font-size: 1.75rem; line-height: 1.25; }
 h2 { font-size: 1.25rem; margin: 1.25rem 0 .5rem; }
 h3 { font-size: 1.1rem; margin: 0; }
-form { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: .75rem 1rem; align-items: end;
+form { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); gap: .75rem 1rem; align-items: end;
   margin: 1rem 0; padding: 1rem; background: ${palette.panel}; }
 label { display: block; }
 input, select { display: block; width: 100%; min-height: 2.5rem; padding: .35rem .5rem; font: inherit; color: ${palette.text};
@@ -35,7 +35,7 @@ input, select { display: block; width: 100%; min-height: 2.5rem; padding: .35rem
 button { min-height: 2.5rem; padding: .35rem 1.25rem; font: inherit; color: ${palette.ground}; background: ${palette.link};
   border: 1px solid ${palette.link}; cursor: pointer; }
 .cards { list-style: none; margin: 0; padding: 0; display: grid; gap: 1rem;
-  grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); }
+  grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }
 .cards > li { padding: 1rem; border: 1px solid ${palette.line}; }
 .cards > li:target { outline: 3px solid ${palette.link}; }
 .about { margin: .5rem 0; white-space: pre-line; }
@@ -55,7 +55,8 @@ const styleHash = createHash('sha256').update(style).digest('base64');
 export const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${styleHash}'`,
-  "img-src 'self'",
+  // `data:` for the empty icon, without which browsers would ask for one that is not there
+  "img-src 'self' data:",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",

@@ -94,8 +94,8 @@ export async function removeDocument(ctx: Ctx, id: string): Promise<void> {
 
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
-/** An address that is safe to be followed. @throws EstateError `validation_failed` for any other scheme. */
-function checkedUrl(text: string | null): string | null {
+/** An address that is safe to be followed. @throws EstateError `validation_failed` naming `url` for any other scheme. */
+export function checkedUrl(text: string | null): string | null {
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // what the parser strips silently (line breaks, tabs) could hide a scheme from others

@@ -92,7 +92,7 @@ describe('the page of a portal', () => {
     const style = /<style>([\s\S]*?)<\/style>/.exec(answer.text)![1]!;
     const hash = createHash('sha256').update(style).digest('base64');
     expect(answer.headers['content-security-policy']).toBe(
-      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     );
     expect(answer.headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -201,6 +201,20 @@ describe('the page of a portal', () => {
     for (const query of ['?other=1', '?filter=name', '?filter=stakeholder.x:1', '?sort=-attributes.price']) {
       expect((await open(published.slug, query)).status, query).toBe(422);
     }
+  });
+
+  it('has one main part, a header and a search, and fits a narrow screen (WCAG 2.2, 1.4.10)', async () => {
+    const { slug } = await makePortal(admin, { display_fields: all });
+    const answer = await open(slug);
+    const page = read(answer);
+    expect(page.nodes('//main | /html/body/header | //form[@role="search"][@aria-label]')).toHaveLength(3);
+    expect(page.nodes('//h1')).toHaveLength(1);
+    // pictures say what they are, or are hidden from those who hear the page
+    expect(page.nodes('//img[not(@alt)] | //svg[not(@aria-hidden="true")]')).toEqual([]);
+    // no column is wider than the screen, and no table would need heads
+    expect(answer.text.match(/minmax\((?!min\()/g)).toBeNull();
+    expect(page.nodes('//table')).toEqual([]);
+    expect(answer.text).not.toMatch(/outline:\s*(none|0)/);
   });
 
   it('has text that can be read on what it stands on', () => {

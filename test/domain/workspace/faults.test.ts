@@ -172,6 +172,19 @@ it('leaves alone what does not fit, and says why', async () => {
           : row,
       );
     });
+    const set = (table: string, at: number, values: object) => {
+      broken = rewrite(broken, `content/${table}.ndjson`, (rows) =>
+        rows.map((row, n) => (n === at ? JSON.stringify({ ...JSON.parse(row), ...values }) : row)),
+      );
+    };
+    set('todos', 0, { description: '   ' });
+    set('todos', 1, { status: 'forgotten' });
+    set('todos', 2, { due_date: '2026-02-30' });
+    set('todos', 3, { description: null });
+    set('todos', 4, { is_system: 'perhaps' });
+    set('comments', 0, { content: 'x'.repeat(10_001) });
+    set('stakeholders', 0, { role: 'nobody' });
+    set('risks', 0, { title: 7 });
     broken = rewrite(broken, 'content/roles.ndjson', (rows) => [
       ...rows,
       JSON.stringify({ ...JSON.parse(rows[0]!), key: 'evil', permissions: { 'no.such': true } }),
@@ -193,6 +206,22 @@ it('leaves alone what does not fit, and says why', async () => {
         'relations unknown_reference',
       ]),
     );
+    // the others of a kind are judged by themselves, and each fault has its row and its column
+    const told = (table: string) =>
+      diff!.conflicts
+        .filter(({ kind }) => kind === table)
+        .map(({ line, field, code, message }) => `${line} ${field} ${code}: ${message}`);
+    expect(told('todos')).toEqual([
+      '1 description required: description must not be blank',
+      expect.stringMatching(/^2 status unknown_option: status is none of .*open/),
+      '3 due_date wrong_type: due_date is no date',
+      '4 description required: description is missing',
+      '5 is_system wrong_type: is_system is no truth value',
+    ]);
+    expect(told('comments')[0]).toBe('1 content too_long: content has more than 10000 characters');
+    expect(told('stakeholders')[0]).toMatch(/^1 role unknown_role: role is no role on cards of the type /);
+    expect(told('risks')[0]).toBe('1 title wrong_type: title is no text');
+    expect(diff!.kinds.todos!.create).toBeGreaterThan(0);
   } finally {
     await worker.close(5_000);
     await other.close();

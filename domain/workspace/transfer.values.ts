@@ -1,0 +1,97 @@
+import { leaveRows } from './transfer.diff.ts';
+import { stagedAs } from './transfer.match.ts';
+import type { Staging } from './transfer.stage.ts';
+import type { TableCheck } from './workspace.schema.ts';
+import type { ContentTable } from './workspace.types.ts';
+
+/** What JSON has for a column of the type, and how messages call it; all else is a text that the type reads. */
+function jsonOf(type: string): { json: string; word: string } {
+  if (type.endsWith('[]')) return { json: 'array', word: 'list' };
+  if (/^(smallint|integer|bigint|numeric|real|double)/.test(type)) return { json: 'number', word: 'number' };
+  if (type === 'boolean') return { json: 'boolean', word: 'truth value' };
+  if (type === 'uuid') return { json: 'string', word: 'id' };
+  if (type === 'date' || type.startsWith('timestamp')) return { json: 'string', word: 'date' };
+  return { json: 'string', word: 'text' };
+}
+
+/**
+ * Leaves rows alone whose values are none of their columns', and takes those values out of them: else nothing could be said of
+ * the other rows. What identifies a row is not among it: without that it is none.
+ */
+export async function findMistyped(
+  { db, transferId, shapes }: Staging,
+  { table, key }: ContentTable,
+  columns: readonly string[],
+): Promise<void> {
+  const { types } = shapes.get(table)!;
+  const typed = columns.filter((column) => !key.includes(column) && types[column] !== 'jsonb');
+  if (typed.length === 0) return;
+  const values = typed.map((column) => {
+    const type = types[column]!;
+    const { json, word } = jsonOf(type);
+    return `('${column}', '${type}', '${json}', '${word}', s.content -> '${column}')`;
+  });
+  await db.raw(
+    `with wrong as (
+       select s.line, array_agg(v.name) as names, min(v.name || ' is no ' || v.word) as message, min(v.name) as field
+       from workspace_transfer_rows s
+       cross join lateral (values ${values.join(', ')}) v (name, type, json, word, value)
+       where s.transfer_id = ?::uuid and s.kind = ? and jsonb_typeof(v.value) <> 'null' and not case
+         when jsonb_typeof(v.value) <> v.json then false
+         when v.json = 'array' then (select coalesce(bool_and(pg_input_is_valid(e, left(v.type, -2))), true)
+           from jsonb_array_elements_text(v.value) e)
+         else pg_input_is_valid(v.value #>> '{}', v.type) end
+       group by s.line
+     )
+     update workspace_transfer_rows r set action = 'conflict', content = r.content - w.names,
+       reason = jsonb_build_object('code', 'wrong_type', 'message', w.message, 'field', w.field)
+     from wrong w where r.transfer_id = ?::uuid and r.kind = ? and r.line = w.line`,
+    [transferId, table, transferId, table],
+  );
+}
+
+/** Leaves rows alone that the database would refuse: without what each row has, or with values that it does not take. */
+export async function findUnfit(
+  staging: Staging,
+  { table }: ContentTable,
+  columns: readonly string[],
+): Promise<void> {
+  const { db, transferId, shapes } = staging;
+  const { required, checks } = shapes.get(table)!;
+  const tested = [
+    ...required
+      .filter((column) => columns.includes(column))
+      .map((column) => ({
+        holds: `n."${column}" is not null`,
+        code: 'required',
+        field: column,
+        message: `${column} is missing`,
+      })),
+    ...checks.map((check) => ({ holds: check.expression, ...refusalOf(check) })),
+  ];
+  for (const { holds, code, field, message } of tested) {
+    const { rows } = await db.raw(
+      `select n.staged_line as line from (
+         select s.line as staged_line, (s.n).* from ${stagedAs(table)} s where s.action in ('create', 'update')) n
+       where not (${holds.replaceAll('?', '\\?')})`,
+      [transferId, table],
+    );
+    const left = rows.map(({ line }: { line: number }) => ({ line, code, field, message }));
+    await leaveRows(staging, table, left);
+  }
+}
+
+/** What a check has against a row, in words. */
+function refusalOf({ expression, columns }: TableCheck): { code: string; field: string; message: string } {
+  const [field = ''] = columns;
+  // `status = ANY (ARRAY['open'::text, 'done'::text])`, as the database writes `in`
+  const [, list] = /^\(\(?\w+\)? = ANY \(\(?ARRAY\[([^\]]*)\]/.exec(expression) ?? [];
+  const options = [...(list ?? '').matchAll(/'((?:[^']|'')*)'/g)].map(([, option]) => option);
+  if (columns.length === 1 && options.length > 0) {
+    return { code: 'unknown_option', field, message: `${field} is none of ${options.join(', ')}` };
+  }
+  const named = columns.length > 1 ? `${columns.slice(0, -1).join(', ')} and ${columns.at(-1)}` : field;
+  const message =
+    columns.length > 1 ? `${named} do not go together` : `${named} has a value that it does not take`;
+  return { code: 'does_not_fit', field, message };
+}

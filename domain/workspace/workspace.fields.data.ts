@@ -1,0 +1,60 @@
+import type { FieldRule } from './workspace.fields.ts';
+
+const text = (max: number): FieldRule => ({ max });
+/** A text that is never blank. */
+const name = (max: number): FieldRule => ({ max, filled: true });
+const number = (least: number, most: number): FieldRule => ({ least, most });
+const order = number(-1_000_000, 1_000_000);
+const key: FieldRule = { pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/ };
+const color: FieldRule = { pattern: /^#[0-9a-fA-F]{6}$/ };
+const money = number(-100_000_000_000, 100_000_000_000);
+
+/** What single writes ask of the columns of kinds, beside what the database asks of them; a test holds them together. */
+export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
+  tag_groups: { name: name(200), description: text(2_000) },
+  tags: { name: name(200), description: text(2_000), color },
+  resource_types: { key, label: name(300), description: text(20_000), sort_order: order, icon: text(100) },
+  compliance_regulations: { key, label: name(300), description: text(20_000), sort_order: order },
+  principles: {
+    title: name(300),
+    description: text(20_000),
+    rationale: text(20_000),
+    implications: text(20_000),
+    sort_order: order,
+  },
+  // one that was deleted and has replies is empty
+  comments: { content: text(10_000) },
+  todos: { description: name(5_000) },
+  documents: { name: name(500), url: text(2_000), type: name(100) },
+  bookmarks: { name: name(200), card_type: name(100) },
+  saved_reports: { name: name(200), description: text(10_000) },
+  surveys: { name: name(200), target_type_key: name(100), description: text(10_000), message: text(10_000) },
+  diagram_groups: { name: name(200), color, sort_order: order },
+  diagrams: { name: name(200), description: text(100_000) },
+  risks: { title: name(500), description: text(10_000) },
+  risk_mitigation_tasks: { title: name(500), description: text(10_000) },
+  adrs: { title: name(500) },
+  soaws: { name: name(500) },
+  ppm_reports: { summary: text(10_000), accomplishments: text(10_000), next_steps: text(10_000) },
+  ppm_cost_lines: { description: name(500), planned: money, actual: money },
+  ppm_budget_lines: { fiscal_year: number(1_900, 2_200), amount: money },
+  ppm_risks: {
+    title: name(500),
+    description: text(10_000),
+    mitigation: text(10_000),
+    probability: number(1, 5),
+    impact: number(1, 5),
+  },
+  ppm_wbs: { title: name(500), description: text(10_000) },
+  ppm_tasks: { title: name(500), description: text(10_000) },
+  ppm_task_comments: { content: name(10_000) },
+  process_assessments: { notes: text(10_000) },
+  assessments: { title: name(200), requirement: name(20_000) },
+  web_portals: {
+    name: name(200),
+    slug: { max: 100, filled: true, pattern: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
+    card_type: name(100),
+    description: text(10_000),
+  },
+  calculations: { name: name(300), formula: name(5_000), description: text(5_000) },
+};

@@ -1,0 +1,400 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { fullSnapshot } from '../../domain/migration/full-snapshot.ts';
+import { workbook } from '../../domain/migration/workbook.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+import { tellAll } from '../../support/notifications.ts';
+import { until } from '../../support/until.ts';
+import { actionsOf, applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
+const idOf = async (key: string): Promise<string> =>
+  (await t.services.db('cards').where({ external_id: key }).first('id')).id;
+const told = async (batch: string, kind: string) =>
+  await t.services.db('events').where({ batch_id: batch, event_type: kind }).orderBy('position');
+const attachments = async () => {
+  const { rows } = await t.services.db.raw(
+    'select (select count(*) from documents)::int as links, (select count(*) from comments)::int as comments',
+  );
+  return rows[0];
+};
+
+it('tells those who brought it that a migration was read, applied or has failed', async () => {
+  const table = { source_key: 'sheet', fileName: 'Platforms.csv', name: 'Small' };
+  const { id } = await staged(t.services, admin, 'id,name\nT-1,Told', table);
+  await applied(t.services, admin, id);
+  const { body: broken } = await upload(admin, 'no workbook at all', { name: 'Broken' });
+  await untilStatus(t.services, broken.job_id, 'failed');
+  await until('the news to be told', async () => {
+    await tellAll(t.services);
+    return (await t.services.db('notifications').where({ type: 'migration_ended' })).length === 3;
+  });
+  const { items } = (await admin.get('/api/v1/notifications?sort_dir=asc')).body;
+  expect(
+    items.map(({ title, message }: { title: string; message: string }) => `${title}: ${message}`),
+  ).toEqual([
+    'The migration Small can be looked at: Its file was read, and nothing is written yet.',
+    'The migration Small was applied: 1 of 1 records were written, 0 could not be.',
+    expect.stringMatching(/^The migration Broken has failed: The file cannot be read: /),
+  ]);
+});
+
+describe('a full snapshot', () => {
+  let id: string;
+
+  it('shows its relations with their values, its links and its comments', async () => {
+    const made = await staged(t.services, admin, await workbook(fullSnapshot));
+    id = made.id;
+    expect(await actions(id)).toEqual({
+      Suite: 'create',
+      Payroll: 'create',
+      'New suite': 'create',
+      Gone: 'skip: is archived in the source',
+      PostgreSQL: 'create',
+      Redis: 'create',
+      Sales: 'create',
+    });
+    expect(await actions(id, 'metamodel_type')).toEqual({
+      ...Object.fromEntries(
+        Object.keys(fullSnapshot)
+          .filter((sheet) => sheet !== 'ReadMe')
+          .map((sheet) => [sheet, 'skip']),
+      ),
+      TagGroups: 'skip: tells of the other tool: 1 row',
+      Tags: 'skip: tells of the other tool: 1 row',
+      Types: 'skip: tells of the other tool: 2 rows',
+    });
+    const relations = Object.fromEntries(
+      (await records(admin, id, 'relation')).map(({ source_id, action, error_message }) => [
+        source_id,
+        error_message ? `${action}: ${error_message}` : action,
+      ]),
+    );
+    expect(relations).toEqual({
+      'r-1': 'skip: goes with its card, as the parent',
+      'r-2': expect.stringMatching(/^conflict: source: “Nobody”: there is no such Application/),
+      'r-3': 'conflict: another row puts the card below another one',
+      'r-4': 'create',
+      'r-5': 'create',
+      'r-6': expect.stringMatching(/^conflict: target: “Oracle”: there is no such ITComponent/),
+      'r-7': 'skip: is archived in the source',
+      'r-8': 'skip: one of its cards is left out',
+      'r-9': 'create',
+      'r-10': 'create',
+    });
+    const [, , , stores, bad] = await records(admin, id, 'relation');
+    expect(stores.diff).toEqual({
+      description: { old: null, new: 'Stores all' },
+      'attributes.costTotalAnnual': { old: null, new: 900.5 },
+    });
+    // what costs are is told nobody, not even in why they are none
+    expect(bad.left_out).toEqual([{ field: 'costTotalAnnual', code: 'wrong_type', message: 'is no number' }]);
+    expect(await actions(id, 'tag')).toEqual({ EMEA: 'create', APAC: 'create' });
+    expect(await actions(id, 'subscription')).toEqual({ 'Suite: responsible ann@estate.example': 'create' });
+  });
+
+  it('tells of each link and comment what would become of it, and why', async () => {
+    expect(await actions(id, 'document')).toEqual({
+      Runbook: 'create',
+      Contract: 'conflict: url: must be an address with http, https or mailto',
+      Scan: 'conflict: has no address: the contents of files are not in the source',
+      'Runbook again': 'skip: told by another row already',
+      '=cmd()': 'create',
+      Farewell: 'skip: its card is left out',
+      'Wrong kind': 'conflict: card_type: “Widget” stands for no card type',
+    });
+    const [runbook, , , , formula] = await records(admin, id, 'document');
+    expect(runbook).toMatchObject({
+      sheet: 'Documents',
+      row: 3,
+      status: 'pending',
+      left_out: [],
+      diff: {
+        name: { old: null, new: 'Runbook' },
+        url: { old: null, new: 'https://wiki.example.com/suite' },
+        type: { old: null, new: 'documentation' },
+      },
+    });
+    expect(formula.left_out).toEqual([
+      { field: 'documentType', code: 'unknown_option', message: '“curiosity” is no link type' },
+    ]);
+    expect(await actions(id, 'comment')).toEqual({
+      'Suite: When does it end?': 'skip: told by another row already',
+      'Suite: In March.': 'create',
+      'Suite: Thank you.': 'create',
+      'Suite: From the future': 'create',
+      'Nowhere: Lost': expect.stringMatching(/^conflict: card: “Nowhere”/),
+      'Nowhere: Also lost': 'conflict: what it answers is not taken over',
+    });
+    expect(await attachments()).toEqual({ links: 0, comments: 0 });
+    const lines = await errorsOf(admin, id);
+    expect(lines.filter((line) => line.includes('Contract'))[0]).toContain('must be an address');
+    expect(lines.filter((line) => line.includes("'=cmd()"))[0]).toContain('left out: “curiosity”');
+  });
+
+  it('shows costs of relations to those alone who may see them, and needs the rights to write what it holds', async () => {
+    const permissions = { 'admin.migrate': true, 'inventory.create': true, 'inventory.edit': true };
+    await t.services.db('roles').insert({ key: 'mover', label: 'Mover', permissions });
+    await t.services.db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
+    const mover = await t.as('mover');
+    const [, , , stores] = await records(mover, id, 'relation');
+    expect(stores.diff).toEqual({ description: { old: null, new: 'Stores all' } });
+    const lacks: string[] = [];
+    for (const next of [
+      'relations.manage',
+      'tags.manage',
+      'stakeholders.manage',
+      'documents.manage',
+      'comments.manage',
+    ]) {
+      const refused = await mover.post(`${url}/${id}/apply`);
+      expect(refused.status).toBe(403);
+      lacks.push(refused.body.detail.match(/[a-z_]+\.[a-z_]+/)[0]);
+      Object.assign(permissions, { [next]: true });
+      await t.services.db('roles').where({ key: 'mover' }).update({ permissions });
+      await t.services.db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
+    }
+    expect(lacks).toEqual([
+      'relations.manage',
+      'tags.manage',
+      'stakeholders.manage',
+      'documents.manage',
+      'comments.manage',
+    ]);
+  });
+
+  it('offers what rows and their columns can be mapped to', async () => {
+    const { blocks } = (await admin.get(`${url}/${id}/field-mappings`)).body;
+    const block = (name: string) =>
+      blocks.find(({ native_type }: { native_type: string }) => native_type === name);
+    const standsFor = (name: string) => block(name).source_fields[0].mapped_to;
+    expect(Object.keys(fullSnapshot).slice(1).map(standsFor)).toEqual([
+      'Application',
+      'ITComponent',
+      'Organization',
+      '$parents',
+      'relations.relAppToITC',
+      'relations.relOrgToApp',
+      'relations.relAppSuccessor.reverse',
+      null,
+      null,
+      '$documents',
+      '$comments',
+      null,
+    ]);
+    expect(block('Documents')).toMatchObject({ target_card_type: '', target_type_label: 'Links of cards' });
+    const keys = block('Comments').available_targets.map(({ key }: { key: string }) => key);
+    expect(keys).toEqual(
+      expect.arrayContaining(['card', 'content', 'reply.author', '$documents', 'Application']),
+    );
+
+    const refused = await admin.put(`${url}/${id}/field-mappings`, {
+      field_mappings: { Comments: { message: 'url' }, Tags: { $type: '$nothing' } },
+    });
+    expect(
+      refused.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+    ).toEqual(['field_mappings.Comments.message unknown_target', 'field_mappings.Tags.$type unknown_type']);
+    const saved = await admin.put(`${url}/${id}/field-mappings`, {
+      field_mappings: { Comments: { $type: '' }, applicationITComponentRelation: { activeFrom: '' } },
+    });
+    expect(saved.status, saved.text).toBe(200);
+    const again = await settled(t.services, admin, id);
+    expect(again.stats.records.comment).toBeUndefined();
+    await admin.put(`${url}/${id}/field-mappings`, { field_mappings: {} });
+    expect((await settled(t.services, admin, id)).stats.records.comment).toEqual({
+      create: 4,
+      conflict: 2,
+      skip: 1,
+    });
+  });
+
+  it('is applied with all of it, each with its event, in one batch that can be undone', async () => {
+    const done = await applied(t.services, admin, id);
+    expect(done.stats.records).toMatchObject({
+      relation: { applied: 4 },
+      document: { applied: 2 },
+      comment: { applied: 4 },
+    });
+    const [suite, payroll] = [await idOf('app-1'), await idOf('app-2')];
+    expect((await admin.get(`/api/v1/cards/${payroll}`)).body.parent_id).toBe(suite);
+    const relations = await t.services
+      .db('relations')
+      .where({ source_id: suite })
+      .orWhere({ target_id: suite });
+    const relation = (type: string) => relations.find((one) => one.type === type);
+    expect(relation('relAppToITC')).toMatchObject({
+      description: 'Stores all',
+      attributes: { costTotalAnnual: 900.5 },
+    });
+    expect(relation('relOrgToApp').attributes).toEqual({ usageType: 'owner' });
+    // the successor succeeds
+    expect(relation('relAppSuccessor')).toMatchObject({ source_id: await idOf('app-3'), target_id: suite });
+
+    const { items } = (await admin.get(`/api/v1/cards/${suite}/documents`)).body;
+    expect(items).toMatchObject([
+      { name: 'Runbook', url: 'https://wiki.example.com/suite', type: 'documentation' },
+    ]);
+    const comments = (await admin.get(`/api/v1/cards/${suite}/comments`)).body.items;
+    expect(comments).toMatchObject([
+      {
+        content: 'When does it end?',
+        user_display_name: 'Ann',
+        created_at: '2024-07-01T12:00:00.000Z',
+        replies: [
+          {
+            content: 'nobody@estate.example, 2024-07-01:\n\nIn March.',
+            created_at: '2024-07-01T12:05:00.000Z',
+          },
+          { content: 'Thank you.', user_display_name: 'Ann' },
+        ],
+      },
+      { content: 'From the future', replies: [] },
+    ]);
+    expect(await told(done.job_id, 'document.added')).toHaveLength(2);
+    expect(await told(done.job_id, 'comment.created')).toHaveLength(4);
+    expect((await records(admin, id, 'document'))[0]).toMatchObject({
+      status: 'applied',
+      target_id: items[0].id,
+    });
+
+    const tried = await admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: true });
+    expect(tried.status, tried.text).toBe(200);
+    expect(tried.body).toMatchObject({ conflicts: [] });
+  });
+
+  it('changes nothing when it comes again, and of relations what a newer one says otherwise', async () => {
+    const before = await attachments();
+    await admin.delete(`${url}/${id}`);
+    const rows = structuredClone(fullSnapshot.applicationITComponentRelation!);
+    rows[2]![7] = 1000;
+    const newer = await staged(
+      t.services,
+      admin,
+      await workbook({ ...fullSnapshot, applicationITComponentRelation: rows }),
+    );
+    expect(newer.stats.records).toMatchObject({
+      card: { skip: 7 },
+      document: { skip: 4, conflict: 3 },
+      comment: { skip: 5, conflict: 2 },
+      relation: { update: 1 },
+    });
+    const [update] = await records(admin, newer.id, 'relation', '&action=update');
+    expect(update.diff).toEqual({ 'attributes.costTotalAnnual': { old: 900.5, new: 1000 } });
+    const done = await applied(t.services, admin, newer.id);
+    expect(await attachments()).toEqual(before);
+    expect(await told(done.job_id, 'relation.updated')).toHaveLength(1);
+    const undone = await admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: false });
+    expect(undone.status, undone.text).toBe(200);
+  });
+});
+
+describe('any table', () => {
+  it('may have a row for each relation with its values, and sheets for relations, links and comments', async () => {
+    const made = await staged(
+      t.services,
+      admin,
+      await workbook({
+        Applications: [
+          ['id', 'name', 'relAppToITC', 'relAppToITC:Annual Cost', 'relAppToITC:description'],
+          ['X-1', 'Ledger', 'X-8', 12, 'first'],
+          ['X-1', 'Ledger', 'X-9', 13, 'second'],
+          ['X-2', 'Archive', 'X-8; X-9', 14],
+          ['X-2', 'Another archive', 'X-8'],
+        ],
+        'IT Components': [
+          ['id', 'name'],
+          ['X-8', 'Disk'],
+          ['X-9', 'Tape'],
+        ],
+        Dependencies: [
+          ['Type', 'Source', 'Target', 'Annual cost'],
+          ['relAppToITC', 'X-2', 'Disk', 5],
+          ['relAppToITC', 'Ledger', 'Disk', 99],
+          ['relNothing', 'X-2', 'Disk'],
+          ['relAppSuccessor', 'X-2', 'X-1', 3],
+        ],
+        'Wiki pages': [
+          ['Of', 'Page'],
+          ['Ledger', 'https://wiki.example.com/ledger'],
+          ['Tape', 'https://wiki.example.com/tape'],
+          ['Nothing', 'https://wiki.example.com/nothing'],
+        ],
+        Comments: [
+          ['card', 'text'],
+          ['X-1', 'Mind the year’s end'],
+        ],
+      }),
+      { source_key: 'sheet', fileName: 'all.xlsx' },
+    );
+    const saved = await admin.put(`${url}/${made.id}/field-mappings`, {
+      field_mappings: { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } },
+    });
+    expect(saved.status, saved.text).toBe(200);
+    await settled(t.services, admin, made.id);
+    const [, further] = await records(admin, made.id);
+    expect(further).toMatchObject({
+      action: 'skip',
+      error_message: 'tells further relations of a card that an earlier row has told',
+    });
+    expect((await records(admin, made.id))[3].error_message).toContain(
+      'row 4 of Applications has the same key',
+    );
+    expect((await records(admin, made.id))[2].left_out).toEqual([
+      {
+        field: 'relAppToITC:Annual Cost',
+        code: 'which_relation',
+        message: 'the row names several such relations',
+      },
+    ]);
+    const relations = await records(admin, made.id, 'relation');
+    expect(
+      relations.map(({ display_name, action, error_message }) => [display_name, error_message ?? action]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['X-2 → Disk', 'create'],
+        ['Ledger → Disk', 'create'],
+        ['X-2 → Disk', 'relation_type: “relNothing” is no relation type'],
+        ['X-2 → X-1', 'create'],
+        ['Ledger → X-8', 'another row tells other values of it'],
+        ['X-1 → X-9', 'create'],
+        ['Archive → X-8', 'told by another row already'],
+      ]),
+    );
+    expect(await actions(made.id, 'document')).toMatchObject({
+      'https://wiki.example.com/nothing': expect.stringMatching(/^conflict: card: “Nothing”/),
+    });
+    await applied(t.services, admin, made.id);
+    const values = await t.services
+      .db('relations as r')
+      .join('cards as s', 's.id', 'r.source_id')
+      .join('cards as t', 't.id', 'r.target_id')
+      .where('r.type', 'relAppToITC')
+      .whereIn('t.external_id', ['X-8', 'X-9'])
+      .orderBy(['s.name', 't.name'])
+      .select('s.name as source', 't.name as target', 'r.attributes', 'r.description');
+    expect(values).toEqual([
+      { source: 'Archive', target: 'Disk', attributes: { costTotalAnnual: 5 }, description: null },
+      { source: 'Archive', target: 'Tape', attributes: {}, description: null },
+      { source: 'Ledger', target: 'Disk', attributes: { costTotalAnnual: 99 }, description: null },
+      { source: 'Ledger', target: 'Tape', attributes: { costTotalAnnual: 13 }, description: 'second' },
+    ]);
+    expect(
+      await t.services.db('documents').whereLike('url', '%wiki.example.com/%').orderBy('url').pluck('name'),
+    ).toEqual(expect.arrayContaining(['https://wiki.example.com/ledger', 'https://wiki.example.com/tape']));
+  });
+});
