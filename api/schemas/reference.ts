@@ -14,6 +14,16 @@ export const CatalogueVersionSchema = Type.Object(
     schema_version: Type.String(),
     generated_at: Timestamp,
     node_count: Type.Integer({ minimum: 0 }),
+    process_count: Type.Optional(Type.Integer({ minimum: 0 })),
+    value_stream_count: Type.Optional(Type.Integer({ minimum: 0 })),
+    macro_count: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Of capabilities: those on the first level' }),
+    ),
+    macro_warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Of capabilities: those on the first level without any below',
+      }),
+    ),
     source: Type.String({ description: '`bundled`, or what was said when it was loaded' }),
     bundled_version: Type.String(),
   },
@@ -75,7 +85,7 @@ export const CatalogueBody = Type.Object(
       Type.String({
         maxLength: 16_000_000,
         description:
-          'Instead of `nodes`, a table: `id`, `parent_id`, `industry`, `name`, `description`, and by language `name.de`',
+          'Instead of `nodes`, a table: `id`, `parent_id`, `industry`, `name`, `description`, and by language `name.de`; or one of cards, with `type`, `external_id` and `parent_external_id`',
       }),
     ),
   },

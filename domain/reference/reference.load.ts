@@ -4,7 +4,7 @@ import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { nodesOfCsv } from './reference.csv.ts';
 import { type GivenNode, readNodes } from './reference.rules.ts';
-import { type CatalogueKind, type CatalogueNode, MAX_NODES } from './reference.types.ts';
+import { type CatalogueKind, type CatalogueNode, catalogueKinds, MAX_NODES } from './reference.types.ts';
 
 export interface CatalogueDocument {
   catalogue_version: string;
@@ -34,7 +34,7 @@ export async function loadCatalogue(
     throw invalidField('nodes', 'required', 'must be given, or csv instead of it');
   }
   const field = nodes ? 'nodes' : 'csv';
-  const given = nodes ?? nodesOfCsv(csv!);
+  const given = nodes ?? nodesOfCsv(csv!, catalogueKinds[kind].type);
   if (given.length === 0 || given.length > MAX_NODES) {
     throw invalidField(field, 'out_of_range', `must hold 1 to ${MAX_NODES} entries`);
   }

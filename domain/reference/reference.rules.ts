@@ -1,5 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
-import { checkLine, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/text.ts';
+import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/text.ts';
 import { ALL_INDUSTRIES, type CatalogueNode, FALLBACK_LANGUAGE, MAX_LEVELS } from './reference.types.ts';
 
 /** An entry as a loaded document gives it. */
@@ -12,6 +12,8 @@ export interface GivenNode {
 }
 
 const MAX_FAULTS = 20;
+const MAX_DESCRIPTION = 10_000;
+const MAX_INDUSTRY = 100;
 
 /**
  * The entries of a document, in order with parents first, or what is wrong with them (the first faults).
@@ -31,6 +33,13 @@ export function readNodes(given: readonly GivenNode[], field: string): Catalogue
     for (const [language, name] of Object.entries(names)) {
       const wrong = checkLine('name', name, MAX_NAME);
       if (wrong) fault(n, `names.${language}`, wrong.code, wrong.message);
+    }
+    for (const [language, text] of Object.entries(descriptions)) {
+      const wrong = checkText('description', text, MAX_DESCRIPTION);
+      if (wrong) fault(n, `descriptions.${language}`, wrong.code, wrong.message);
+    }
+    if ((industry?.length ?? 0) > MAX_INDUSTRY) {
+      fault(n, 'industry', 'too_long', `has more than ${MAX_INDUSTRY} characters`);
     }
     const parent = parent_id === null ? undefined : byId.get(parent_id);
     if (parent_id !== null && !parent) {

@@ -107,6 +107,22 @@ describe('the catalogue of capabilities', () => {
     expect(await put({})).toContain('nodes required');
     expect(await put({ nodes: [{ id: 'a', names: { de: 'A' } }] })).toContain('nodes.0.names required');
     expect(await put({ csv: 'id,colour\n' })).toContain('csv bad_csv');
+    // a table of cards is one as well
+    const head = 'type,external_id,parent_external_id,name,description';
+    const cards = `${head}\nBusinessCapability,Z-1,,'=Fun,\nBusinessCapability,Z-1.1,Z-1,More,Text\n`;
+    expect(await put({ csv: cards.replace('y,Z-1.1', 'yX,Z-1.1') })).toContain('csv bad_csv');
+    expect(await put({ csv: cards.replace('Text', 'x'.repeat(10_001)) })).toContain(
+      'csv.1.descriptions.en too_long',
+    );
+    expect((await admin.put(url, { catalogue_version: '8', csv: cards })).body.node_count).toBe(2);
+    const version = async (path: string) => (await viewer.get(`/api/v1/${path}`)).body.version;
+    expect(await version('capability-catalogue')).toMatchObject({ macro_count: 1, macro_warnings: [] });
+    expect(await version('process-catalogue')).toMatchObject({ process_count: 65, node_count: 65 });
+    expect(await version('value-stream-catalogue')).toMatchObject({ value_stream_count: 12 });
+    expect((await viewer.get(url)).body.capabilities).toMatchObject([
+      { id: 'Z-1', name: '=Fun' },
+      { id: 'Z-1.1', parent_id: 'Z-1', description: 'Text' },
+    ]);
     const nodes = [{ id: 'Y-1', names: { en: 'Insurance' } }];
     expect((await admin.put(url, { catalogue_version: '8', nodes })).body.node_count).toBe(1);
     expect((await admin.delete(url)).status).toBe(204);
@@ -118,6 +134,7 @@ describe('the catalogue of capabilities', () => {
       .orderBy('position')
       .pluck('event_type');
     expect(events).toEqual([
+      'reference_catalogue.loaded',
       'reference_catalogue.loaded',
       'reference_catalogue.loaded',
       'reference_catalogue.removed',
