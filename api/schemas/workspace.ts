@@ -24,8 +24,9 @@ const Left = Type.Array(
     {
       kind: Type.String(),
       key: Type.String(),
-      line: Type.Integer({ minimum: 1, description: 'Of `content/<kind>.ndjson`' }),
-      field: Nullable(Type.String({ description: 'The column at fault' })),
+      // transfers that were read by an earlier version tell neither
+      line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of `content/<kind>.ndjson`' })),
+      field: Type.Optional(Nullable(Type.String({ description: 'The column at fault' }))),
       code: Type.String(),
       message: Type.String(),
     },

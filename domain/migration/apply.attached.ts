@@ -13,6 +13,8 @@ interface Attachment {
   id: string;
   /** Null: it could not be written, or was deleted meanwhile. */
   card: { id: string; type: string; name: string } | null;
+  /** Of a comment: its author, where the account is still there. */
+  author: string | null;
   /** Of a reply: the line of the record of what it answers, and that comment. */
   target_line: number | null;
   answers: string | null;
@@ -37,7 +39,7 @@ export async function writeAttached(
   const documents: Record<string, unknown>[] = [];
   const comments: Record<string, unknown>[] = [];
   const cards = new Map<string, NonNullable<Attachment['card']>>();
-  for (const { line: own, entity_kind, payload, id, card, target_line, answers } of attachments) {
+  for (const { line: own, entity_kind, payload, id, card, author, target_line, answers } of attachments) {
     const thread = target_line === null ? id : (made.get(target_line) ?? answers);
     if (!card || hidden.has(card.type) || thread === null) {
       made.delete(own);
@@ -49,9 +51,9 @@ export async function writeAttached(
       documents.push({ ...payload, id, card_id: card.id, created_by: byDefault });
     else {
       const parent_id = target_line === null ? null : thread;
-      const { content, user_id, created_at } = payload;
+      const { content, created_at } = payload;
       comments.push({
-        ...{ id, card_id: card.id, content, user_id: user_id ?? byDefault, parent_id, thread_id: thread },
+        ...{ id, card_id: card.id, content, user_id: author ?? byDefault, parent_id, thread_id: thread },
         ...{ depth: parent_id === null ? 0 : 1, created_at },
       });
     }
@@ -69,8 +71,9 @@ export async function writeAttached(
 async function attachmentsBehind(work: Work, migrationId: string, line: number): Promise<Attachment[]> {
   const { rows } = await work.sql.raw(
     `select r.line, r.entity_kind, r.payload, uuidv7() as id, coalesce(r.source_card, o.target_id) as card_id,
-       r.target_line, p.target_id as answers
+       r.target_line, p.target_id as answers, u.id as author
      from migration_records r
+     left join users u on u.id = (r.payload ->> 'user_id')::uuid
      left join migration_records o on o.migration_id = r.migration_id and o.line = r.source_line
      left join migration_records p on p.migration_id = r.migration_id and p.line = r.target_line
      where r.migration_id = ? and r.entity_kind in ('document', 'comment') and r.action = 'create'

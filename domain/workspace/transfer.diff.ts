@@ -128,11 +128,13 @@ export async function countActions(
   };
 }
 
-/** The first rows that are left alone, as a report names them. */
+/** The first rows of each kind that are left alone, as a report names them: none hides what others have. */
 export async function leftRows(db: Db, transferId: string): Promise<LeftRow[]> {
   const { rows } = await db.raw(
-    `select kind, line, content, ref, reason from workspace_transfer_rows
-     where transfer_id = ?::uuid and action = 'conflict' order by kind, line limit ${MAX_NAMED}`,
+    `select kind, line, content, ref, reason from (
+       select *, row_number() over (partition by kind order by line) as place from workspace_transfer_rows
+       where transfer_id = ?::uuid and action = 'conflict' order by place, kind limit ${MAX_NAMED}) named
+     order by kind, line`,
     [transferId],
   );
   return (rows as (Stored & { reason: Reason })[]).map(({ kind, line, content, ref, reason }) => ({

@@ -20,6 +20,13 @@ beforeAll(async () => {
   t = await createTestServices();
   workers = await startWorkers(t.services);
   await loadDemo(await t.ctx(), '2026-01-15');
+  await t.services.db.raw(
+    `insert into todos (description, card_id, due_date) select 'Look at it', id, '2026-02-01' from cards order by id limit 6;
+     insert into comments (id, card_id, user_id, thread_id, content)
+       select c.id, c.id, u.id, c.id, 'Said' from cards c, users u order by c.id limit 1;
+     insert into documents (card_id, name, url, type)
+       select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards order by id limit 2;`,
+  );
   parts = await unpack(await exportArchive(t.services, await t.ctx()));
 }, 60_000);
 afterAll(async () => {
@@ -172,19 +179,6 @@ it('leaves alone what does not fit, and says why', async () => {
           : row,
       );
     });
-    const set = (table: string, at: number, values: object) => {
-      broken = rewrite(broken, `content/${table}.ndjson`, (rows) =>
-        rows.map((row, n) => (n === at ? JSON.stringify({ ...JSON.parse(row), ...values }) : row)),
-      );
-    };
-    set('todos', 0, { description: '   ' });
-    set('todos', 1, { status: 'forgotten' });
-    set('todos', 2, { due_date: '2026-02-30' });
-    set('todos', 3, { description: null });
-    set('todos', 4, { is_system: 'perhaps' });
-    set('comments', 0, { content: 'x'.repeat(10_001) });
-    set('stakeholders', 0, { role: 'nobody' });
-    set('risks', 0, { title: 7 });
     broken = rewrite(broken, 'content/roles.ndjson', (rows) => [
       ...rows,
       JSON.stringify({ ...JSON.parse(rows[0]!), key: 'evil', permissions: { 'no.such': true } }),
@@ -206,6 +200,32 @@ it('leaves alone what does not fit, and says why', async () => {
         'relations unknown_reference',
       ]),
     );
+  } finally {
+    await worker.close(5_000);
+    await other.close();
+  }
+}, 60_000);
+
+it('names line and column of each row whose values do not fit, by the rules of single writes', async () => {
+  const other = await createTestServices();
+  const worker = await startWorkers(other.services);
+  try {
+    let amiss = parts;
+    const set = (table: string, at: number, values: object) => {
+      amiss = rewrite(amiss, `content/${table}.ndjson`, (rows) =>
+        rows.map((row, n) => (n === at ? JSON.stringify({ ...JSON.parse(row), ...values }) : row)),
+      );
+    };
+    set('todos', 0, { description: '   ' });
+    set('todos', 1, { status: 'forgotten' });
+    set('todos', 2, { due_date: '2026-02-30' });
+    set('todos', 3, { description: null });
+    set('todos', 4, { is_system: 'perhaps' });
+    set('comments', 0, { content: 'x'.repeat(10_001) });
+    set('stakeholders', 0, { role: 'nobody' });
+    set('documents', 0, { name: 7 });
+    const { status, diff } = await uploadArchive(other.services, await other.ctx(), await pack(amiss));
+    expect(status).toBe('previewed');
     // the others of a kind are judged by themselves, and each fault has its row and its column
     const told = (table: string) =>
       diff!.conflicts
@@ -220,7 +240,7 @@ it('leaves alone what does not fit, and says why', async () => {
     ]);
     expect(told('comments')[0]).toBe('1 content too_long: content has more than 10000 characters');
     expect(told('stakeholders')[0]).toMatch(/^1 role unknown_role: role is no role on cards of the type /);
-    expect(told('risks')[0]).toBe('1 title wrong_type: title is no text');
+    expect(told('documents')).toEqual(['1 name wrong_type: name is no text']);
     expect(diff!.kinds.todos!.create).toBeGreaterThan(0);
   } finally {
     await worker.close(5_000);
