@@ -107,12 +107,13 @@ interface Wanted {
 const endOf = (relation: RelationType, isSource: boolean, reversed: boolean): string =>
   isSource === reversed ? relation.target_type_key : relation.source_type_key;
 
-/** The relation type that a row names by key or label. */
+/** The relation type that a row names by its key, or by its label where no other has that. */
 function relationNamed({ ctx: { metamodel } }: Staging, named: Named): RelationType | undefined {
   const text = fold(named.get('relation_type')?.cell ?? '');
-  return metamodel.visibleRelationTypes
-    .map((key) => metamodel.relationTypes.get(key)!)
-    .find(({ key, label }) => text !== '' && (fold(key) === text || fold(label) === text));
+  if (text === '') return undefined;
+  const types = metamodel.visibleRelationTypes.map((key) => metamodel.relationTypes.get(key)!);
+  const labelled = types.filter(({ label }) => fold(label) === text);
+  return types.find(({ key }) => fold(key) === text) ?? (labelled.length === 1 ? labelled[0] : undefined);
 }
 
 const endsOf = ({ stands }: OtherRow): ('source' | 'target' | 'card')[] =>
