@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { convertRow } from '../../../domain/migration/convert.ts';
 import { guessType } from '../../../domain/migration/mapping.guess.ts';
+import { keyOf } from '../../../domain/migration/mapping.stands.ts';
 import { mapBlocks, unmapped } from '../../../domain/migration/mapping.ts';
+import { kindOfSheet } from '../../../domain/migration/source.kinds.ts';
 import type { SourceBlock } from '../../../domain/migration/source.types.ts';
 import { seededMetamodel } from '../cards/seeded-metamodel.ts';
 
@@ -105,7 +107,80 @@ describe('columns', () => {
   });
 });
 
+describe('rows that are no cards', () => {
+  it.each([
+    ['Tags', ['id', 'name'], 'leanix', 'about'],
+    ['Tags', ['id', 'name'], 'sheet', 'card'],
+    ['x', ['fromRelatedFactSheetDisplayName', 'toRelatedFactSheetDisplayName'], 'leanix', 'relation'],
+    ['Dependencies', ['Source', 'Target', 'Type'], 'sheet', 'relation'],
+    // an interface has ends as well, and a name
+    ['Interfaces', ['Name', 'Source', 'Target'], 'sheet', 'card'],
+    ['Documents', ['factSheet', 'name', 'url'], 'leanix', 'document'],
+    ['Links', ['name', 'url'], 'sheet', 'card'],
+    ['Comments', ['Card', 'Text'], 'sheet', 'comment'],
+    ['constructor', ['constructor', 'url'], 'sheet', 'card'],
+  ] as const)('%s with %j of a %s stands for: %s', (sheet, heads, source, kind) => {
+    expect(kindOfSheet(sheet, heads, source)).toBe(kind);
+  });
+
+  it('are relations of the one type that joins their ends, the older before its successor', () => {
+    const between = (native: string, source: string, target: string) => {
+      const one = {
+        ...block(native, 'source', 'target'),
+        kind: 'relation' as const,
+        ends: { source, target },
+      };
+      return keyOf(mapped([one])[0]!.stands);
+    };
+    expect(between('r', 'Application', 'ITComponent')).toBe('relations.relAppToITC');
+    expect(between('r', 'ITComponent', 'Application')).toBe('relations.relAppToITC.reverse');
+    expect(between('applicationSuccessorRelation', 'Application', 'Application')).toBe(
+      'relations.relAppSuccessor.reverse',
+    );
+    expect(between('childParentRelation', 'Application', 'Application')).toBe('$parents');
+    expect(between('r', 'Application', 'Microservice')).toBeNull();
+  });
+});
+
 describe('a row', () => {
+  it('tells values of the one relation that it names, of a role by its kind or its name, and costs to nobody else', () => {
+    const cells = {
+      name: 'A',
+      'subscriptions:RESPONSIBLE': 'ann@x.example',
+      'subscriptions:RESPONSIBLE:Application Owner': 'ANN@x.example',
+      'relApplicationToITComponent:displayName': 'Disk',
+      'relApplicationToITComponent:Annual Cost': '5',
+      'relApplicationToITComponent:description': 'Fast',
+      'relApplicationToUserGroup:usageType': 'owner',
+    };
+    const [one] = mapped([
+      block('Application', ...Object.keys(cells)),
+      block('UserGroup'),
+      block('ITComponent'),
+    ]);
+    const row = { line: 1, sheet: 'S', row: 2, native_type: 'Application', cells };
+    const convert = (seesCosts: boolean) =>
+      convertRow({ ...one!, type: one!.type! }, row, seesCosts, metamodel.relationTypes);
+    const { refs, left_out } = convert(true);
+    expect(refs.holders).toEqual([{ role: 'responsible', email: 'ANN@x.example' }]);
+    expect(refs.relations).toMatchObject([
+      {
+        type: 'relAppToITC',
+        items: ['Disk'],
+        values: { description: 'Fast', attributes: { costTotalAnnual: 5 } },
+      },
+    ]);
+    expect(left_out).toEqual([
+      {
+        field: 'relApplicationToUserGroup:usageType',
+        code: 'which_relation',
+        message: 'the row names no such relation',
+      },
+    ]);
+    expect(convert(false).refs.relations![0]!.values).toEqual({ description: 'Fast' });
+    expect(convert(false).left_out[0]).toMatchObject({ code: 'forbidden' });
+  });
+
   const convert = (cells: Record<string, string>, seesCosts = true) => {
     const [one] = mapped([block('Application', ...Object.keys(cells))]);
     const row = { line: 1, sheet: 'S', row: 2, native_type: 'Application', cells };
