@@ -101,12 +101,12 @@ describe('a catalogue that is loaded', () => {
 
   it('may be a table', () => {
     const table = '\uFEFFid;parent_id;name;name.de;industry\r\nA;;Top;Oben;\r\nA.1;A;"Be;low";;Banking\r\n';
-    expect(nodesOfCsv(table)).toEqual([
+    expect(nodesOfCsv(table, 'BusinessProcess')).toEqual([
       { id: 'A', parent_id: null, names: { en: 'Top', de: 'Oben' }, descriptions: {} },
       { id: 'A.1', parent_id: 'A', names: { en: 'Be;low' }, descriptions: {}, industry: 'Banking' },
     ]);
     for (const wrong of ['id,colour\n1,2\n', 'id,id\n1,2\n', 'id,name\n1\n', 'id,name\n1,"2\n']) {
-      expect(() => nodesOfCsv(wrong)).toThrow();
+      expect(() => nodesOfCsv(wrong, 'BusinessProcess')).toThrow();
     }
   });
 
