@@ -91,7 +91,7 @@ describe('POST /cards', () => {
     ['wrong types', { description: 1, alias: [] }, 'validation_failed', ['description', 'alias']],
     ['unknown subtype', { subtype: 'x' }, 'validation_failed', ['subtype']],
     ['unknown parent', { parent_id: NOBODY }, 'validation_failed', ['parent_id']],
-    ['malformed parent', { parent_id: 'x' }, 'validation_failed', ['parent_id', 'parent_id']],
+    ['malformed parent', { parent_id: 'x' }, 'validation_failed', ['parent_id']],
     ['urn as parent', { parent_id: `urn:uuid:${NOBODY}` }, 'validation_failed', ['parent_id']],
     ['unknown phase', { lifecycle: { begin: '2020-01-01' } }, 'validation_failed', ['lifecycle.begin']],
     ['bad day', { lifecycle: { active: '2023-02-30' } }, 'validation_failed', ['lifecycle.active']],

@@ -110,7 +110,7 @@ describe('POST /relations', () => {
   it.each([
     ['unknown type', () => ({ type: 'relNope' }), ['type']],
     ['unknown source', () => ({ source_id: NOBODY }), ['source_id']],
-    ['malformed target', () => ({ target_id: 'x' }), ['target_id', 'target_id']],
+    ['malformed target', () => ({ target_id: 'x' }), ['target_id']],
     [
       'ends the wrong way',
       () => ({ source_id: component.id, target_id: app.id }),

@@ -91,7 +91,7 @@ async function picture({ services: { db } }: TestServices, tag: string): Promise
   const { rows } = await db.raw(
     `select c.name, p.name as parent, c.alias, c.description, c.lifecycle, c.attributes, c.status, c.approval_status,
        c.data_quality, c.archived_at is null as live
-     from cards c left join cards p on p.id = c.parent_id where c.name like ? order by c.name`,
+     from cards c left join cards p on p.id = c.parent_id where c.name like ? order by c.name, p.name`,
     [`${tag} %`],
   );
   return rows;
