@@ -1,5 +1,5 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
-import { sweep } from './heap.ts';
+import { sweepOut } from './heap.ts';
 import type { Scratch } from './scratch.ts';
 
 /** Whole lines of CSV or JSON, or whole rows, and how many they are. */
@@ -65,7 +65,7 @@ function copied({ chunk, used, rows }: Waiting): CopiedLines {
   chunk.copy(bytes, 0, 0, used);
   keepChunk(chunk);
   // and as many that the connection has read
-  sweep(2 * used);
+  sweepOut(2 * used);
   return { bytes, rows };
 }
 
@@ -204,7 +204,7 @@ class CopyOut implements Submittable, Copying {
       } finally {
         keepChunk(chunk);
         // as many that the connection has read
-        sweep(used);
+        sweepOut(used);
       }
     }
   }

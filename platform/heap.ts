@@ -37,6 +37,18 @@ function collector(): Collect {
   return known;
 }
 
+/**
+ * Collects the buffers that streams leave behind; is to be told how many bytes have gone by. They lie outside the heap,
+ * where V8 lets 64 MB of dead ones pile up before it looks: a long upload would cost as much memory, a short one only its
+ * own length. And where the heap may grow by little, it looks through the whole of it each time that they are as much.
+ */
+export function sweep(bytes: number): void {
+  left -= bytes;
+  if (left > 0) return;
+  left = WORTHWHILE;
+  collector()({ type: 'minor' });
+}
+
 /** So little among new objects, in bytes, tells that they have just been collected. */
 const JUST_COLLECTED = 2 * 1024 * 1024;
 
@@ -44,19 +56,17 @@ const newBytes = (): number =>
   v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_used_size ?? 0;
 
 let seen = 0;
+let leftOut = WORTHWHILE;
 
 /**
- * Collects the buffers that streams leave behind; is to be told how many bytes have gone by. They lie outside the heap,
- * where V8 lets 64 MB of dead ones pile up before it looks: a long upload would cost as much memory, a short one only its
- * own length. And where the heap may grow by little, it looks through the whole of it each time that they are as much.
- *
- * Where V8 has just collected new objects by itself there is nothing to do, and harm to be done: what is in use at two
- * collections is taken for old. Of buffers on their way at two that are close together a long download left 12 MB.
+ * The same for what goes out, where several buffers are on their way at any time: what is in use at two collections is
+ * taken for old, and of those at two that were close together a long download left 12 MB. So nothing is done where V8
+ * has just collected new objects by itself.
  */
-export function sweep(bytes: number): void {
-  left -= bytes;
-  if (left > 0) return;
-  left = WORTHWHILE;
+export function sweepOut(bytes: number): void {
+  leftOut -= bytes;
+  if (leftOut > 0) return;
+  leftOut = WORTHWHILE;
   const used = newBytes();
   if (used < seen || used < JUST_COLLECTED) {
     seen = used;
