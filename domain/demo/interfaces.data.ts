@@ -316,7 +316,7 @@ export const dataObjects: DemoCardSource[] = [
   ),
   data(
     'DATA-DOCUMENT',
-    'Document',
+    'Business document',
     'A letter, form or mail in its final form, kept for as long as its class says.',
     facts('confidential', 'Risk and Compliance', true),
   ),

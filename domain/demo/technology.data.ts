@@ -137,7 +137,7 @@ const model = component('aiModel', 'Pay per use');
 export const itComponents: DemoCardSource[] = [
   open(
     'ITC-POSTGRES',
-    'PostgreSQL',
+    'PostgreSQL service',
     'Standard relational database for everything we write ourselves.',
     { fit: 4 },
     undefined,
