@@ -26,7 +26,6 @@ const WORTHWHILE = 8 * 1024 * 1024;
 type Collect = (how: { type: 'minor' | 'major'; execution?: 'async' }) => void;
 
 let known: Collect | undefined;
-let left = WORTHWHILE;
 
 function collector(): Collect {
   if (!known) {
@@ -37,16 +36,27 @@ function collector(): Collect {
   return known;
 }
 
+/** Counts bytes that go by, and tells each time that they have come to what is worth collecting. */
+function counter(): (bytes: number) => boolean {
+  let left = WORTHWHILE;
+  return (bytes) => {
+    left -= bytes;
+    if (left > 0) return false;
+    left = WORTHWHILE;
+    return true;
+  };
+}
+
+const isDue = counter();
+const isOutDue = counter();
+
 /**
  * Collects the buffers that streams leave behind; is to be told how many bytes have gone by. They lie outside the heap,
  * where V8 lets 64 MB of dead ones pile up before it looks: a long upload would cost as much memory, a short one only its
  * own length. And where the heap may grow by little, it looks through the whole of it each time that they are as much.
  */
 export function sweep(bytes: number): void {
-  left -= bytes;
-  if (left > 0) return;
-  left = WORTHWHILE;
-  collector()({ type: 'minor' });
+  if (isDue(bytes)) collector()({ type: 'minor' });
 }
 
 /** So little among new objects, in bytes, tells that they have just been collected. */
@@ -56,7 +66,6 @@ const newBytes = (): number =>
   v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_used_size ?? 0;
 
 let seen = 0;
-let leftOut = WORTHWHILE;
 
 /**
  * The same for what goes out, where several buffers are on their way at any time: what is in use at two collections is
@@ -64,9 +73,7 @@ let leftOut = WORTHWHILE;
  * has just collected new objects by itself.
  */
 export function sweepOut(bytes: number): void {
-  leftOut -= bytes;
-  if (leftOut > 0) return;
-  leftOut = WORTHWHILE;
+  if (!isOutDue(bytes)) return;
   const used = newBytes();
   if (used < seen || used < JUST_COLLECTED) {
     seen = used;

@@ -1,27 +1,19 @@
-import { EstateError, type FieldError, invalidField, invalidFields } from '../../platform/errors.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
+import { checkedShares, sharedWithCaller, sharesSeen } from '../access/shares.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { Fragment } from '../lists/lists.types.ts';
-import type { DiagramInput, DiagramRow, DiagramShare } from './diagrams.types.ts';
+import type { DiagramInput, DiagramRow } from './diagrams.types.ts';
 
 /** Who sees a diagram, over the alias `d`. */
 export const VISIBILITY = `case when d.private_to is null then 'public' when d.shared_with = '[]' then 'private' else 'shared' end`;
 
 /** Whether a diagram is shared with the caller, over the alias `d`. */
-export const sharedWithMe = (ctx: Ctx): Fragment => ({
-  sql: `d.shared_with @> jsonb_build_array(jsonb_build_object('user_id', ?::text))`,
-  bindings: [ctx.caller.userId],
-});
+export const sharedWithMe = (ctx: Ctx): Fragment => sharedWithCaller(ctx, 'd.shared_with');
 
 /** With whom a diagram is shared, over the alias `d`, by name; only its maker sees the others. */
-export const sharesOf = (ctx: Ctx): Fragment => ({
-  sql: `(select coalesce(json_agg(json_build_object('user_id', p.id, 'display_name', p.display_name,
-      'can_edit', (s.value ->> 'can_edit')::boolean) order by lower(p.display_name), p.id), '[]')
-    from jsonb_array_elements(d.shared_with) s join users p on p.id = (s.value ->> 'user_id')::uuid
-    where d.private_to is not null and (d.private_to = ?::uuid or p.id = ?::uuid))`,
-  bindings: [ctx.caller.userId, ctx.caller.userId],
-});
+export const sharesOf = (ctx: Ctx): Fragment => sharesSeen(ctx, 'd.shared_with', 'd.private_to');
 
 /** Whether the caller may change a diagram that he sees. */
 export const mayEdit = (
@@ -54,7 +46,7 @@ export async function checkedAudience(
   const now = before ?? { private_to: null, shared_with: [] };
   if (visibility === undefined && shared_with === undefined) return now;
   const owner = before?.created_by ?? ctx.caller.userId;
-  const given = await checkedShares(work, shared_with ?? [], owner);
+  const given = await checkedShares(work, shared_with ?? [], { id: owner, called: 'its maker' });
   const named = shared_with === undefined ? now.shared_with : given;
   // whoever shares, or ends that, need not say so twice
   const isShared = now.private_to !== null && visibility === undefined;
@@ -74,22 +66,4 @@ export async function checkedAudience(
     requireMaker(ctx, before, 'decides who sees a diagram');
   }
   return after;
-}
-
-async function checkedShares(
-  work: Work,
-  shares: readonly DiagramShare[],
-  owner: string | null,
-): Promise<DiagramShare[]> {
-  const ids = shares.map((share) => share.user_id.toLowerCase());
-  const active = new Set(await work.sql('users').whereIn('id', ids).where({ is_active: true }).pluck('id'));
-  const faults: FieldError[] = [];
-  for (const [n, id] of ids.entries()) {
-    const field = `shared_with.${n}.user_id`;
-    if (!active.has(id)) faults.push({ field, code: 'unknown_user', message: 'is no active user' });
-    else if (id === owner) faults.push({ field, code: 'owner', message: 'is its maker' });
-    else if (ids.indexOf(id) < n) faults.push({ field, code: 'duplicate', message: 'is given twice' });
-  }
-  if (faults.length > 0) throw invalidFields(faults);
-  return shares.map((share, n) => ({ user_id: ids[n]!, can_edit: share.can_edit ?? false }));
 }

@@ -1,3 +1,4 @@
+import type { UserShare } from '../access/shares.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 
 /** A row of `diagrams` as JSON. */
@@ -14,14 +15,7 @@ export interface DiagramRow extends StoredRow {
   /** Its maker, unless everybody sees it. */
   private_to: string | null;
   /** Who sees it besides the maker; nobody where everybody does. */
-  shared_with: DiagramShare[];
-}
-
-/** Somebody with whom a private diagram is shared. */
-export interface DiagramShare {
-  user_id: string;
-  /** Absent in a request: only to be looked at. */
-  can_edit?: boolean;
+  shared_with: UserShare[];
 }
 
 /** A row of `diagram_cards` as JSON. */
@@ -43,5 +37,5 @@ export interface DiagramInput {
   /** Replaces the links. */
   card_ids?: string[] | null;
   visibility?: DiagramVisibility;
-  shared_with?: DiagramShare[] | null;
+  shared_with?: UserShare[] | null;
 }

@@ -1,11 +1,6 @@
-import {
-  EstateError,
-  type FieldError,
-  invalidField,
-  invalidFields,
-  notFound,
-} from '../../platform/errors.ts';
+import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
+import { checkedPeople } from '../access/shares.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
@@ -103,21 +98,9 @@ async function checked(work: Work, input: SavedReportInput, owner: string): Prom
     throw invalidField('config', 'too_long', `must not be longer than ${CONFIG_LENGTH} characters of JSON`);
   }
   if (input.shared_with !== undefined) {
-    values.shared_with = await checkedShares(work, input.shared_with ?? [], owner);
+    const sharedBy = { id: owner, called: 'the owner' } as const;
+    const people = input.shared_with ?? [];
+    values.shared_with = await checkedPeople(work, people, sharedBy, (n) => `shared_with.${n}`);
   }
   return values;
-}
-
-async function checkedShares(work: Work, shares: string[], owner: string): Promise<string[]> {
-  const ids = shares.map((id) => id.toLowerCase());
-  const active = new Set(await work.sql('users').whereIn('id', ids).where({ is_active: true }).pluck('id'));
-  const errors: FieldError[] = [];
-  for (const [n, id] of ids.entries()) {
-    const field = `shared_with.${n}`;
-    if (!active.has(id)) errors.push({ field, code: 'unknown_user', message: 'is no active user' });
-    else if (id === owner) errors.push({ field, code: 'owner', message: 'is the owner' });
-    else if (ids.indexOf(id) < n) errors.push({ field, code: 'duplicate', message: 'is given twice' });
-  }
-  if (errors.length > 0) throw invalidFields(errors);
-  return ids;
 }

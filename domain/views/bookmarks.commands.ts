@@ -1,11 +1,6 @@
-import {
-  EstateError,
-  type FieldError,
-  invalidField,
-  invalidFields,
-  notFound,
-} from '../../platform/errors.ts';
+import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
+import { checkedShares, type UserShare } from '../access/shares.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
@@ -15,11 +10,6 @@ import type { JsonText } from '../lists/lists.types.ts';
 import { bookmarkEvent } from './bookmarks.events.ts';
 import { type BookmarkFilters, checkBookmarkFilters } from './bookmarks.filter.ts';
 import { bookmarkText } from './bookmarks.list.ts';
-
-export interface BookmarkShare {
-  user_id: string;
-  can_edit?: boolean;
-}
 
 export interface BookmarkInput {
   name?: string;
@@ -31,7 +21,7 @@ export interface BookmarkInput {
   is_default?: boolean;
   visibility?: 'private' | 'shared' | 'public';
   odata_enabled?: boolean;
-  shared_with?: BookmarkShare[] | null;
+  shared_with?: UserShare[] | null;
 }
 
 /** Saves a view of the inventory. @throws EstateError `forbidden`, `validation_failed`. */
@@ -140,20 +130,7 @@ async function checked(work: Work, ctx: Ctx, input: BookmarkInput, owner: string
   const values: StoredRow = { ...input };
   if (input.name !== undefined) values.name = input.name.trim();
   if (input.sort) values.sort = { direction: 'asc', ...input.sort };
-  if (shares !== undefined) values.shared_with = await checkedShares(work, shares ?? [], owner);
+  if (shares !== undefined)
+    values.shared_with = await checkedShares(work, shares ?? [], { id: owner, called: 'the owner' });
   return values;
-}
-
-async function checkedShares(work: Work, shares: BookmarkShare[], owner: string): Promise<BookmarkShare[]> {
-  const ids = shares.map((share) => share.user_id.toLowerCase());
-  const active = new Set(await work.sql('users').whereIn('id', ids).where({ is_active: true }).pluck('id'));
-  const errors: FieldError[] = [];
-  for (const [n, id] of ids.entries()) {
-    const field = `shared_with.${n}.user_id`;
-    if (!active.has(id)) errors.push({ field, code: 'unknown_user', message: 'is no active user' });
-    else if (id === owner) errors.push({ field, code: 'owner', message: 'is the owner' });
-    else if (ids.indexOf(id) < n) errors.push({ field, code: 'duplicate', message: 'is given twice' });
-  }
-  if (errors.length > 0) throw invalidFields(errors);
-  return shares.map((share, n) => ({ user_id: ids[n]!, can_edit: share.can_edit ?? false }));
 }

@@ -1,14 +1,12 @@
 import type { Sql } from '../../platform/database.ts';
+import { sharedWithCaller, sharesSeen } from '../access/shares.ts';
 import type { Ctx } from '../context.ts';
 import { itemsOf, runList } from '../lists/lists.run.ts';
 import { ofSharedKind, type SharedKind, visibleShared } from '../lists/lists.shared.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 
-const shareOf = (ctx: Ctx): Fragment => ({
-  sql: `exists (select from jsonb_array_elements(b.shared_with) s where s->>'user_id' = ?)`,
-  bindings: [ctx.caller.userId],
-});
+const shareOf = (ctx: Ctx): Fragment => sharedWithCaller(ctx, 'b.shared_with');
 
 /** The bookmarks that the caller sees, over the alias `b`: the own ones, public ones and those shared with the caller. */
 export function visibleBookmarks(ctx: Ctx): Condition {
@@ -49,13 +47,7 @@ function bookmarkList(ctx: Ctx): ListSpec {
                where s->>'user_id' = ? and (s->>'can_edit')::boolean))`,
         bindings: [me, me],
       },
-      shared_with: {
-        sql: `(select coalesce(json_agg(json_build_object('user_id', u.id, 'can_edit', (s->>'can_edit')::boolean,
-                 'display_name', u.display_name) order by lower(u.display_name), u.id), '[]')
-               from jsonb_array_elements(b.shared_with) s join users u on u.id::text = s->>'user_id'
-               where b.owner_id = ?::uuid or u.id = ?::uuid)`,
-        bindings: [me, me],
-      },
+      shared_with: sharesSeen(ctx, 'b.shared_with', 'b.owner_id'),
       created_at: 'utc(b.created_at)',
       updated_at: 'utc(b.updated_at)',
       odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,

@@ -1,0 +1,71 @@
+import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import type { Work } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { Fragment } from '../lists/lists.types.ts';
+
+/** Somebody with whom a thing of one's own is shared. */
+export interface UserShare {
+  user_id: string;
+  /** Absent in a request: only to be looked at. */
+  can_edit?: boolean;
+}
+
+/** Whose the thing is that is shared, and how he is called where somebody names him. */
+export interface SharedBy {
+  id: string | null;
+  called: 'the owner' | 'its maker';
+}
+
+/**
+ * Checks with whom something is to be shared: active users, each once, and not with whom it belongs to.
+ * @param fieldOf the field of the nth of them.
+ * @returns the ids in small letters.
+ * @throws EstateError `validation_failed` that names each field.
+ */
+export async function checkedPeople(
+  work: Work,
+  userIds: readonly string[],
+  owner: SharedBy,
+  fieldOf: (n: number) => string,
+): Promise<string[]> {
+  const ids = userIds.map((id) => id.toLowerCase());
+  const active = new Set(await work.sql('users').whereIn('id', ids).where({ is_active: true }).pluck('id'));
+  const errors: FieldError[] = [];
+  for (const [n, id] of ids.entries()) {
+    const field = fieldOf(n);
+    if (!active.has(id)) errors.push({ field, code: 'unknown_user', message: 'is no active user' });
+    else if (id === owner.id) errors.push({ field, code: 'owner', message: `is ${owner.called}` });
+    else if (ids.indexOf(id) < n) errors.push({ field, code: 'duplicate', message: 'is given twice' });
+  }
+  if (errors.length > 0) throw invalidFields(errors);
+  return ids;
+}
+
+/** The same for `shared_with` of users and what each may do, as it is stored. */
+export async function checkedShares(
+  work: Work,
+  shares: readonly UserShare[],
+  owner: SharedBy,
+): Promise<Required<UserShare>[]> {
+  const userIds = shares.map((share) => share.user_id);
+  const ids = await checkedPeople(work, userIds, owner, (n) => `shared_with.${n}.user_id`);
+  return shares.map((share, n) => ({ user_id: ids[n]!, can_edit: share.can_edit ?? false }));
+}
+
+/** Whether something is shared with the caller. @param shares SQL of the stored shares. */
+export const sharedWithCaller = (ctx: Ctx, shares: string): Fragment => ({
+  sql: `${shares} @> jsonb_build_array(jsonb_build_object('user_id', ?::text))`,
+  bindings: [ctx.caller.userId],
+});
+
+/**
+ * With whom something is shared, as JSON by name; only its owner sees the others.
+ * @param shares SQL of the stored shares. @param owner SQL of the owner's id.
+ */
+export const sharesSeen = (ctx: Ctx, shares: string, owner: string): Fragment => ({
+  sql: `(select coalesce(json_agg(json_build_object('user_id', u.id, 'display_name', u.display_name,
+      'can_edit', (s ->> 'can_edit')::boolean) order by lower(u.display_name), u.id), '[]')
+    from jsonb_array_elements(${shares}) s join users u on u.id = (s ->> 'user_id')::uuid
+    where ${owner} = ?::uuid or u.id = ?::uuid)`,
+  bindings: [ctx.caller.userId, ctx.caller.userId],
+});
