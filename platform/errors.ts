@@ -19,6 +19,7 @@ export const errorCodes = {
   conflict: { status: 409, title: 'The request conflicts with the present state' },
   cursor_expired: { status: 422, title: 'The cursor is no longer kept' },
   cursor_mismatch: { status: 422, title: 'The cursor belongs to another list' },
+  document_signed: { status: 403, title: 'The document is signed' },
   duplicate_link: { status: 409, title: 'The decision is linked to the card already' },
   duplicate_relation: { status: 409, title: 'The relation exists already' },
   duplicate_stakeholder: { status: 409, title: 'The user holds this role already' },

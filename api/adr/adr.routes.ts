@@ -99,14 +99,15 @@ export function registerAdrRoutes(app: App): void {
     id: 'patchAdr',
     tag,
     summary: 'Change a draft of a decision',
-    description: 'What is in review has to be recalled first; what is signed is revised.',
+    description:
+      'What is in review has to be recalled first (409). What is signed nobody changes (403 `document_signed`): it is revised.',
     permission: 'adr.manage',
     params: Params,
     body: schemas.AdrPatchBody,
     bodyExample: { decision: 'Chosen option: one order desk, since stocks are counted once.' },
     headers: ['If-Match'],
     answers: { 200: { description: 'The decision', schema: adr, headers: ['ETag'] } },
-    errors: ['wrong_state', 'use_operation'],
+    errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: async ({ ctx, params, body, reply }) =>
       sendResource(reply, await patchAdr(ctx, params.adr_id, body as Parameters<typeof patchAdr>[2])),
   });

@@ -7,6 +7,7 @@ const hints: Partial<Record<ErrorCode | 'answer_too_large', string>> = {
   answer_too_large: 'Ask again for fewer items or fields, or narrow by a filter.',
   cursor_expired: 'Begin again without `cursor`.',
   cursor_mismatch: 'Send the arguments of the call that gave the cursor, or begin again without `cursor`.',
+  document_signed: 'It stays as it was signed: revise it, and change the draft that comes of it.',
   duplicate_relation: 'It is there already: list_relations tells its id.',
   external_id_taken: 'search_cards finds the card that has it: it may be the one that is meant.',
   forbidden:

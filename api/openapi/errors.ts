@@ -7,6 +7,7 @@ import { type AnswerHeader, answerHeaderRefs } from './headers.ts';
 /** A sentence such as the service gives with the code, where the code's title alone would say too little. */
 const details: Partial<Record<ErrorCode, string>> = {
   bad_body: 'The request cannot be parsed.',
+  document_signed: 'It cannot be changed: it is signed, and stays as it is; revise it instead.',
   forbidden: 'You need the permission inventory.edit.',
   internal: 'Something went wrong on our side; the log holds the request id.',
   method_not_allowed: 'PUT is not offered here.',
@@ -18,6 +19,7 @@ const details: Partial<Record<ErrorCode, string>> = {
 
 /** Further members of the problem document. */
 const extras: Partial<Record<ErrorCode, Record<string, unknown>>> = {
+  document_signed: { state: 'signed', allowed: ['revise'] },
   forbidden: { permission: 'inventory.edit' },
   merged: { survivor_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' },
   merged_card: { survivor_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' },

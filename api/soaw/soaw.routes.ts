@@ -70,13 +70,13 @@ export function registerSoawRoutes(app: App): void {
     id: 'patchSoaw',
     summary: 'Change a statement of architecture work',
     description:
-      '`document_info`, `version_history` and `sections` are replaced as wholes. What is in review has to be recalled first; what is signed is revised.',
+      '`document_info`, `version_history` and `sections` are replaced as wholes. What is in review has to be recalled first (409). What is signed nobody changes (403 `document_signed`): it is revised.',
     params: Params,
     body: schemas.SoawPatchBody,
     bodyExample: { name: 'One order desk for all' },
     headers: ['If-Match'],
     answers: { 200: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
-    errors: ['wrong_state', 'use_operation'],
+    errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: async ({ ctx, params, body, reply }) =>
       sendResource(reply, await patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2])),
   });

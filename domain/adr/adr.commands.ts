@@ -37,7 +37,7 @@ export async function readAdr(ctx: Ctx, id: string): Promise<JsonText> {
 
 /**
  * Changes what a draft says.
- * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` for one that is not a draft,
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `document_signed`, `wrong_state` for one in review,
  * `use_operation` for another status, `validation_failed`.
  */
 export async function patchAdr(

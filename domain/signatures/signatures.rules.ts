@@ -27,7 +27,7 @@ const stands: Record<SignedStatus, string> = {
   draft: 'is a draft',
   in_review: 'is in review; recall it first',
   approved: 'is approved, and not in review',
-  signed: 'is signed, and stays as it is; revise it instead',
+  signed: 'is signed, and stays as it is; revise it (POST …/revise) and change the new draft instead',
 };
 
 /** The actions that a document in this state takes. */
@@ -37,11 +37,15 @@ export function actionsOf(status: SignedStatus): SigningAction[] {
   );
 }
 
-/** @throws EstateError `wrong_state`, with the `state` and what is `allowed`. */
+/**
+ * @throws EstateError with the `state` and what is `allowed`: `document_signed` for editing what is signed, which nobody may
+ * whatever he holds, else `wrong_state`.
+ */
 export function requireAction(action: SigningAction, status: SignedStatus): void {
   const allowed = actionsOf(status);
   if (allowed.includes(action)) return;
-  throw new EstateError('wrong_state', `It cannot be ${said[action]}: it ${stands[status]}.`, {
+  const code = action === 'edit' && status === 'signed' ? 'document_signed' : 'wrong_state';
+  throw new EstateError(code, `It cannot be ${said[action]}: it ${stands[status]}.`, {
     extra: { state: status, allowed },
   });
 }

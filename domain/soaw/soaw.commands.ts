@@ -37,7 +37,7 @@ export async function readSoaw(ctx: Ctx, id: string): Promise<JsonText> {
 
 /**
  * Changes what a statement says, and between draft and approved where it stands.
- * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` for one in review or signed,
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `document_signed`, `wrong_state` for one in review,
  * `use_operation` for other states, `validation_failed`.
  */
 export async function patchSoaw(

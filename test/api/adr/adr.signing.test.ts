@@ -65,8 +65,15 @@ describe('signing', () => {
       done.content_hash,
       done.content_hash,
     ]);
+    for (const body of [{ decision: 'x' }, { related_decisions: [] }, { status: 'draft' }, {}]) {
+      const refused = await admin.patch(`${url}/${id}`, body);
+      expect([refused.status, refused.body]).toMatchObject([
+        403,
+        { code: 'document_signed', state: 'signed', allowed: ['revise'] },
+      ]);
+      expect(refused.body.detail).toContain('revise');
+    }
     for (const act of [
-      admin.patch(`${url}/${id}`, { decision: 'x' }),
       admin.delete(`${url}/${id}`),
       admin.post(`${url}/${id}/sign`),
       admin.post(`${url}/${id}/recall-signatures`),

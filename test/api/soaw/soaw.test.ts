@@ -158,7 +158,16 @@ it('it goes its way to its signatures, is told of, revised, compared and deleted
   await ok(member.post(`${url}/${id}/sign`));
   const signed = await ok(admin.post(`${url}/${id}/sign`));
   expect(signed).toMatchObject({ status: 'signed', integrity: 'intact' });
-  expect(await refusal(admin.patch(`${url}/${id}`, { name: 'x' }))).toEqual([409, 'wrong_state']);
+  for (const body of [
+    { name: 'x' },
+    { sections: {} },
+    { version_history: [] },
+    { initiative_id: null },
+    { status: 'draft' },
+  ]) {
+    expect(await refusal(admin.patch(`${url}/${id}`, body))).toEqual([403, 'document_signed']);
+  }
+  expect(await ok(admin.get(`${url}/${id}`))).toEqual(signed);
   await tellAll(t.services);
   const types = (await ok(member.get('/api/v1/notifications?page_size=200'))).items
     .filter(({ link }: { link: string }) => link === `/soaw/${id}`)
