@@ -151,8 +151,8 @@ async function readTable(checking: Checking, table: ContentTable): Promise<void>
     const columns = columnsOf(checking, table, checking.shapes.get(table.table)!);
     await stageRows(checking, table.table);
     await requireOnce(checking, table.table);
-    await findMistyped(checking, table, columns);
     await tellPlanner(checking.db, part.rows);
+    await findMistyped(checking, table, columns);
     await matchRows(checking, table);
     await measureDepths(checking, table);
     await compareRows(checking, table, columns);
