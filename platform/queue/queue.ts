@@ -1,5 +1,6 @@
-import { createPostgresBackend, type JobsOptions, Queue, Worker } from 'bullmq';
+import { type JobsOptions, Queue, Worker } from 'bullmq';
 import type { Logger } from '../logging.ts';
+import { createPollingBackend, openQueuePostgres } from './queue.postgres.ts';
 import type { QueueBackend, QueuedRun, QueuedState, QueueWorker } from './queue.types.ts';
 
 export interface QueueBackendOptions {
@@ -9,12 +10,6 @@ export interface QueueBackendOptions {
   /** Keeps installations apart that share one Redis. */
   namespace: string;
   log: Logger;
-}
-
-interface OpenQueue {
-  queue: Queue;
-  /** The queue, once it has connected. */
-  ready: Promise<Queue>;
 }
 
 const ANSWER_MS = 5_000;
@@ -35,8 +30,12 @@ const workerOptions = {
 /** BullMQ on Redis, or on PostgreSQL in a schema of its own; chosen by `redisUrl` alone. */
 export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
   const { redisUrl, log } = options;
+  const postgres = redisUrl
+    ? undefined
+    : openQueuePostgres({ url: options.databaseUrl, answerMs: ANSWER_MS });
   const prefix = `estate:${options.namespace}`;
-  const queues = new Map<string, OpenQueue>();
+  const opened = new Set<Queue>();
+  const queues = new Map<string, Promise<Queue>>();
   let closed = false;
 
   /** Errors come by the dozen while a server is away: one line for each message until it is back. */
@@ -49,35 +48,37 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
     };
   };
 
-  const openQueue = (name: string): OpenQueue => {
+  const openQueue = async (name: string): Promise<Queue> => {
+    await postgres?.prepared();
     const common = { prefix, streams: { events: { maxLen: 100 } } };
     const queue = (
-      redisUrl
-        ? new Queue(name, {
+      postgres
+        ? new Queue(name, { ...common, connection: postgres.pool }, createPollingBackend)
+        : new Queue(name, {
             ...common,
             // an `add` must reject while Redis is away, not wait
-            connection: { url: redisUrl, maxRetriesPerRequest: 1, enableOfflineQueue: false },
+            connection: { url: redisUrl!, maxRetriesPerRequest: 1, enableOfflineQueue: false },
           })
-        : new Queue(name, { ...common, connection: postgres(options, 1) }, createPostgresBackend)
     ) as Queue;
+    opened.add(queue);
     queue.on('error', reporter(name));
-    const ready = queue.waitUntilReady().then(
-      () => queue,
-      async (error) => {
-        // a queue remembers a failed beginning for ever: the next call makes a new one
-        queues.delete(name);
-        await queue.close().catch(() => undefined);
-        throw error;
-      },
-    );
-    // told to whoever waits for it
-    ready.catch(() => undefined);
-    return { queue, ready };
+    try {
+      await queue.waitUntilReady();
+      return queue;
+    } catch (error) {
+      opened.delete(queue);
+      await queue.close().catch(() => undefined);
+      throw error;
+    }
   };
   const queueOf = (name: string): Promise<Queue> => {
     const open = queues.get(name) ?? openQueue(name);
     queues.set(name, open);
-    return open.ready;
+    // a queue remembers a failed beginning for ever: the next call makes a new one
+    open.catch(() => {
+      if (queues.get(name) === open) queues.delete(name);
+    });
+    return open;
   };
 
   return {
@@ -95,21 +96,23 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
       return states[state] ?? 'missing';
     },
     worker: (name, concurrency, handler) =>
-      keepWorker(() => {
+      keepWorker(async () => {
+        await postgres?.prepared();
         const process = async (job: { data: QueuedRun }) => await handler(job.data);
         const common = { ...workerOptions, prefix, concurrency };
-        const worker = redisUrl
-          ? new Worker(name, process, {
+        const worker = postgres
+          ? new Worker(name, process, { ...common, connection: postgres.pool }, createPollingBackend)
+          : new Worker(name, process, {
               ...common,
-              connection: { url: redisUrl, maxRetriesPerRequest: null },
-            })
-          : new Worker(name, process, { ...common, connection: postgres(options, 2) }, createPostgresBackend);
+              connection: { url: redisUrl!, maxRetriesPerRequest: null },
+            });
         worker.on('error', reporter(name));
         return worker as Worker;
       }),
     async close() {
       closed = true;
-      await Promise.all([...queues.values()].map(({ queue }) => within(queue.close(), ANSWER_MS)));
+      await Promise.all([...opened].map((queue) => within(queue.close(), ANSWER_MS)));
+      if (postgres) await within(postgres.close(), ANSWER_MS);
     },
   };
 }
@@ -121,32 +124,21 @@ const states: Record<string, QueuedState> = {
   active: 'active',
 };
 
-function postgres({ databaseUrl }: QueueBackendOptions, max: number) {
-  return {
-    connectionString: databaseUrl,
-    schema: 'bullmq',
-    // under a lock of its own; any number of processes may begin at once
-    migrate: true,
-    max,
-    keepAlive: true,
-    connectionTimeoutMillis: ANSWER_MS,
-    application_name: 'estate queue',
-  };
-}
-
 /** A worker that is made anew until it has connected once; from then on it connects again by itself. */
-function keepWorker(create: () => Worker): QueueWorker {
+function keepWorker(create: () => Promise<Worker>): QueueWorker {
   let closing = false;
-  let worker = create();
+  let worker: Worker | undefined;
   const ready = (async () => {
     while (!closing) {
       try {
-        return await worker.waitUntilReady();
+        worker = await create();
+        if (!closing) return await worker.waitUntilReady();
       } catch {
-        await worker.close(true).catch(() => undefined);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-        if (!closing) worker = create();
+        // reported by the worker; made anew
       }
+      await worker?.close(true).catch(() => undefined);
+      worker = undefined;
+      if (!closing) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   })();
   return {
@@ -154,10 +146,10 @@ function keepWorker(create: () => Worker): QueueWorker {
       closing = true;
       if (force) {
         // closing once begun cannot be hurried: the connection goes from under it
-        await within(Promise.all([worker.close(true), worker.disconnect()]), ANSWER_MS);
+        await within(Promise.all([worker?.close(true), worker?.disconnect()]), ANSWER_MS);
         return;
       }
-      await worker.close();
+      await worker?.close();
       await ready;
     },
   };

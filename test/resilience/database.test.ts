@@ -68,6 +68,7 @@ it('answers 503 while PostgreSQL is away, never hangs, and goes on by itself wit
     }
     for (const id of jobs) {
       const ended = async () => {
+        if (worker.process.exitCode !== null) throw new Error(`the worker has ended:\n${worker.output()}`);
         const { body } = await admin.get(`/api/v1/jobs/${id}`);
         if (body.status === 'failed') throw new Error(JSON.stringify(body));
         return body.status === 'succeeded';
