@@ -1,7 +1,7 @@
 import { StartupError } from '../../platform/startup.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import { followSignatories } from '../signatures/signatures.gone.ts';
+import { followRights } from './rights.followed.ts';
 import { storePassword } from './passwords.store.ts';
 import { lockUsers, updateUser } from './users.store.ts';
 
@@ -37,7 +37,7 @@ export async function resetAdministrator(
     await sql('recovery_codes').where({ user_id: user.id }).delete();
     if (!user.is_active) {
       await updateUser(work, user, { is_active: true });
-      await followSignatories(work, ctx, [user.id]);
+      await followRights(work, ctx, [user.id]);
     }
     await storePassword(work, user, passwordHash, 'admin:reset');
     // the way in when the provider of single sign-on is away, or was set up wrongly

@@ -11,7 +11,7 @@ import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
-import { followSignatoriesOf } from '../signatures/signatures.gone.ts';
+import { followRightsOf } from './rights.followed.ts';
 import { type PermissionMap, requireGrantable } from './grants.ts';
 import { appPermissions } from './permissions.data.ts';
 import { requirePermission } from './policy.ts';
@@ -109,7 +109,7 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
       await clearDefault(work);
     }
     await write(work, 'role.updated', role, values);
-    if (patch.permissions) await followSignatoriesOf(work, ctx, key);
+    if (patch.permissions) await followRightsOf(work, ctx, [key]);
   });
 }
 
@@ -132,7 +132,7 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
       archived_at: work.sql.fn.now(),
       archived_by: ctx.caller.userId,
     });
-    await followSignatoriesOf(work, ctx, key);
+    await followRightsOf(work, ctx, [key]);
     const { rows } = await work.sql.raw('select count(*)::int as n from users where role = ? and is_active', [
       key,
     ]);
@@ -151,15 +151,20 @@ export async function restoreRole(ctx: Ctx, key: string): Promise<void> {
     if (!role.is_archived) throw new EstateError('wrong_state', 'The role is not archived.');
     requireGrantable(ctx.caller, role.permissions);
     await write(work, 'role.restored', role, { is_archived: false, archived_at: null, archived_by: null });
-    await followSignatoriesOf(work, ctx, key);
+    await followRightsOf(work, ctx, [key]);
   });
 }
 
 async function changeRoles<T>(ctx: Ctx, act: (work: Work) => Promise<T>): Promise<T> {
   return await command(ctx, async (work) => {
-    await work.sql.raw('select pg_advisory_xact_lock(?)', [ROLES_LOCK]);
+    await lockRoles(work);
     return await act(work);
   });
+}
+
+/** Lets changes of roles follow one another. */
+export async function lockRoles({ sql }: Work): Promise<void> {
+  await sql.raw('select pg_advisory_xact_lock(?)', [ROLES_LOCK]);
 }
 
 async function lockRole(work: Work, key: string): Promise<RoleRow> {

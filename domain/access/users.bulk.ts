@@ -1,6 +1,6 @@
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import { followSignatories } from '../signatures/signatures.gone.ts';
+import { followRights } from './rights.followed.ts';
 import { administratorLeft, lockAdministrators } from './administrators.ts';
 import { permissionsOfRole, requireGrantable } from './grants.ts';
 import { requirePermission } from './policy.ts';
@@ -59,7 +59,7 @@ export async function updateUsersInBulk(
     );
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
     for (const before of changing) tellUpdate(work, before, after.get(before.id) as UserRow);
-    await followSignatories(work, ctx, [...after.keys()] as string[]);
+    await followRights(work, ctx, [...after.keys()] as string[]);
     work.raise('users');
     return { updated: changing.length, skipped };
   });

@@ -5,7 +5,7 @@ import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakehol
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { disownRisks } from '../risks/risks.leave.ts';
-import { followSignatories } from '../signatures/signatures.gone.ts';
+import { followRights } from './rights.followed.ts';
 import { withdrawQuestions } from '../surveys/surveys.leave.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
 import { requirePermission } from './policy.ts';
@@ -68,7 +68,7 @@ export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Pr
   await withdrawQuestions(work, ids);
   await disownRisks(work, ids);
   await work.sql('users').whereIn('id', ids).delete();
-  await followSignatories(work, ctx, ids);
+  await followRights(work, ctx, ids);
   for (const user of users) {
     work.emit({
       event_type: 'user.deleted',

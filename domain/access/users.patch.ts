@@ -2,7 +2,7 @@ import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
-import { followSignatories } from '../signatures/signatures.gone.ts';
+import { followRights } from './rights.followed.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
@@ -73,7 +73,7 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
       await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
         revokes: 'role' in values || 'is_active' in values || 'auth_provider' in values,
       });
-      if ('is_active' in values || 'role' in values) await followSignatories(work, ctx, [id]);
+      if ('is_active' in values || 'role' in values) await followRights(work, ctx, [id]);
     }
     if (passwordHash !== undefined) await storePassword(work, user, passwordHash);
   });

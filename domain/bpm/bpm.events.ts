@@ -2,6 +2,7 @@ import type { UndoSpec } from '../batches/undo.types.ts';
 import type { EventDraft, EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { BPM_TOPIC, type DiagramRow, type FlowRow, type LinkRow, PROCESS } from './bpm.types.ts';
+import { followApprovers } from './flow.approvers.ts';
 
 const ofProcess = (id: string) => ({ card_id: id, card_type: PROCESS });
 
@@ -78,11 +79,18 @@ export const bpmUndo: UndoSpec[] = [
     topics,
   },
   { ...plain('process element link', 'process_element_links', 'process_element_link'), topics },
-  plain('process flow', 'process_flow_versions', 'process_flow', [
-    'submitted',
-    'approved',
-    'rejected',
-    'archived',
-  ]),
+  {
+    ...plain('process flow', 'process_flow_versions', 'process_flow', [
+      'submitted',
+      'approved',
+      'rejected',
+      'archived',
+    ]),
+    // what waits for its approval again may have other approvers by now
+    async settle(work, _ctx, { card_id }) {
+      await followApprovers(work, card_id === null ? [] : [card_id]);
+      return null;
+    },
+  },
   plain('process assessment', 'process_assessments', 'process_assessment'),
 ];

@@ -32,3 +32,32 @@ export function requireStatus(action: FlowAction, status: FlowStatus): void {
     },
   );
 }
+
+/** Who may approve a submitted version. */
+export interface Approvers {
+  /** Those whose role on the process allows it. */
+  named: readonly string[];
+  /** Who has submitted it. */
+  submitter: string | null;
+}
+
+/** The named ones but for who has submitted it. */
+export const othersNamed = ({ named, submitter }: Approvers): string[] =>
+  named.filter((id) => id !== submitter);
+
+/**
+ * Who is to be asked to approve: those who are named on the process, or else those who are asked already and still may, or
+ * else everybody who may. Nobody is asked to approve what he has submitted himself where there are others.
+ * @param known `holders` may approve any flow; `asked` are asked at present.
+ */
+export function approversToAsk(
+  known: Approvers & { holders: readonly string[]; asked: readonly string[] },
+): string[] {
+  const others = othersNamed(known);
+  if (others.length > 0) return others;
+  const able = [...new Set([...known.named, ...known.holders])];
+  const still = known.asked.filter((id) => able.includes(id));
+  if (still.length > 0) return still;
+  const withoutSubmitter = able.filter((id) => id !== known.submitter);
+  return withoutSubmitter.length > 0 ? withoutSubmitter : able;
+}

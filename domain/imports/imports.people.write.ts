@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { PROCESS } from '../bpm/bpm.types.ts';
+import { followApprovers } from '../bpm/flow.approvers.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakeholders/stakeholders.events.ts';
 import type { Work } from '../command.ts';
@@ -185,6 +187,16 @@ export async function savePeopleAndTags(
   for (const entry of changed) {
     work.raise(cardsTopic(entry.type.key));
     for (const event of eventsOf(entry, around, inserted)) work.emit(event);
+  }
+  const held = changed.filter(
+    ({ type, attached }) =>
+      type.key === PROCESS && attached.addedHolders.length + attached.removedHolders.length > 0,
+  );
+  if (held.length > 0) {
+    await followApprovers(
+      work,
+      held.map(({ card }) => card.id),
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { APPROVAL_TOPIC } from '../bpm/bpm.types.ts';
 import type { FeedRow } from '../events/feed.read.ts';
 import { TASK_TOPIC } from '../ppm/ppm.types.ts';
 import { RISK_TOPIC } from '../risks/risks.topics.ts';
@@ -84,7 +85,7 @@ const todoAssigned: NotificationRule = {
     // the assignee of a task is told of the task
     if (topic?.new === TASK_TOPIC) return false;
     // told by what it is about
-    if (topic?.new === RISK_TOPIC || String(topic?.new).endsWith('_signature')) return false;
+    if (topic?.new === APPROVAL_TOPIC || topic?.new === RISK_TOPIC || String(topic?.new).endsWith('_signature')) return false;
     // what recurs is told when it opens
     if (isNew(event) && status?.new === 'scheduled' && byOthersRule(event)) return false;
     return Boolean(assigned?.new) || (status?.old === 'scheduled' && status.new === 'open');
@@ -98,6 +99,17 @@ const todoAssigned: NotificationRule = {
   },
   many: (count) => `${count} to-dos were assigned to you`,
   link: () => '/todos',
+};
+
+/** Told with the to-do and not with the submission: who is asked later, in the place of others, is told the same. */
+const approvalRequested: NotificationRule = {
+  ...todoAssigned,
+  type: 'process_flow_approval_requested',
+  when: (event) => newValue(event, 'topic') === APPROVAL_TOPIC && newValue(event, 'status') === 'open',
+  title: (facts) => `You are asked to approve the flow of ${name(facts)}`,
+  message: ({ actor, event }) => `${actor}: ${excerpt(event.data.description)}`,
+  many: (count) => `You are asked to approve ${count} flows of processes`,
+  link: undefined,
 };
 
 const taskAssigned: NotificationRule = {
@@ -234,7 +246,7 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'card.approval_status.reset': [ofCard('reset to draft', 'approval_status_changed')],
   'comment.created': [mentioned, commentAdded],
   'comment.updated': [mentioned],
-  'todo.created': [todoAssigned],
+  'todo.created': [approvalRequested, todoAssigned],
   'todo.updated': [todoAssigned],
   'ppm_task.created': [taskAssigned],
   'ppm_task.updated': [taskAssigned],
@@ -255,14 +267,6 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'itsm_mapping.alerted': [itsmAlerted],
   'itsm_mapping.drifted': [itsmDrifted],
   'itsm_mapping.recovered': [itsmRecovered],
-  'process_flow.submitted': [
-    {
-      ...ofFlow('process_flow_approval_requested', 'You are asked to approve', 'submitted'),
-      // the same event undone takes the question back
-      when: (event) => newValue(event, 'status') === 'pending',
-      many: (count) => `You are asked to approve ${count} flows of processes`,
-    },
-  ],
   'process_flow.approved': [
     {
       ...ofFlow('process_flow_approved', 'Approved:', 'approved'),

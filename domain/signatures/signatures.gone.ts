@@ -35,11 +35,6 @@ export async function followSignatories(work: Work, ctx: Ctx, userIds: readonly 
   }
 }
 
-/** The same for everybody who has the role, where what it lets them do has changed. */
-export async function followSignatoriesOf(work: Work, ctx: Ctx, role: string): Promise<void> {
-  await followSignatories(work, ctx, await work.sql('users').where({ role }).pluck('id'));
-}
-
 /**
  * Asks somebody to see to those who are to sign one document and cannot, or takes that back where everybody can. To-dos to
  * sign are left alone: they come and go with the writes that the caller makes or undoes.

@@ -1,6 +1,7 @@
 import { inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { tidy } from '../../platform/heap.ts';
+import { followApprovers } from '../bpm/flow.approvers.ts';
 import { command, type Work } from '../command.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { WorkspaceTransferPayload } from '../jobs/kinds/workspace.ts';
@@ -44,10 +45,21 @@ const writers: Record<string, (page: Page) => Promise<void>> = {
   cards: writeCards,
   relations: writeRelations,
   card_tags: writeCardTags,
+  stakeholders: writeStakeholders,
 };
 
 const plainly = async (page: Page): Promise<void> =>
   tellRows(page, await writeRows(page, await readPage(page)));
+
+/** Writes roles on cards: who holds one on a process may approve its flows. */
+async function writeStakeholders(page: Page): Promise<void> {
+  const written = await writeRows(page, await readPage(page));
+  await tellRows(page, written);
+  await followApprovers(
+    page.work,
+    written.map(({ after }) => after.card_id as string),
+  );
+}
 
 /**
  * Writes what a checked archive holds: kind after kind, each behind what it refers to, page by page, each page with its events, the

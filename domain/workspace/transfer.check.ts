@@ -84,10 +84,22 @@ async function check(
   }
 }
 
-/** What a role may not become: nobody gives by an archive what he does not hold himself. */
-export function roleFaults(caller: Caller, content: StoredRow, isSystem: boolean): FieldError[] {
-  if (isSystem) {
+/** What is here of a role. */
+export interface RoleHere {
+  key: string;
+  is_system: boolean;
+  is_default: boolean;
+  is_archived: boolean;
+}
+
+/** What a role may not become: nobody gives by an archive what he does not hold himself, or shuts himself out. */
+export function roleFaults(caller: Caller, content: StoredRow, here: RoleHere | null): FieldError[] {
+  if (here?.is_system) {
     return [{ field: '', code: 'system_role', message: 'The role belongs to the system.' }];
+  }
+  if (content.is_archived === true && here !== null && !here.is_archived) {
+    const message = here.is_default ? 'is the default' : here.key === caller.role ? 'is your own' : undefined;
+    if (message) return [{ field: 'is_archived', code: 'conflict', message: `of a role that ${message}` }];
   }
   const permissions = (content.permissions ?? {}) as PermissionMap;
   const unknown = Object.keys(permissions).find((key) => key !== '*' && !Object.hasOwn(appPermissions, key));
@@ -108,9 +120,12 @@ const typeOf = (column: string): string =>
 
 const checks: Record<string, (checking: Checking) => Promise<void>> = {
   async roles(checking) {
-    const isSystem = new Set(await checking.db('roles').where({ is_system: true }).pluck('key'));
+    const here: RoleHere[] = await checking
+      .db('roles')
+      .select('key', 'is_system', 'is_default', 'is_archived');
+    const byKey = new Map(here.map((role) => [role.key, role]));
     await check(checking, 'roles', (row) =>
-      roleFaults(checking.caller, row, isSystem.has(row.key as string)),
+      roleFaults(checking.caller, row, byKey.get(row.key as string) ?? null),
     );
   },
   async card_types(checking) {

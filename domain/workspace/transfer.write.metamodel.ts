@@ -1,3 +1,7 @@
+import { followRightsOf } from '../access/rights.followed.ts';
+import { lockRoles } from '../access/roles.commands.ts';
+import { PROCESS } from '../bpm/bpm.types.ts';
+import { followApprovers } from '../bpm/flow.approvers.ts';
 import type { CalculationRow } from '../calculations/calculations.plan.ts';
 import { CALCULATIONS, takeUp } from '../calculations/calculations.told.ts';
 import { recomputeOrEnqueue } from '../calculations/recalculate.type.ts';
@@ -11,7 +15,7 @@ import { DEFAULT_LANGUAGE } from '../metamodel/languages.ts';
 import { requireFreePair } from '../metamodel/relation-types/relation-types.checks.ts';
 import { tellRelationType } from '../metamodel/relation-types/relation-types.rows.ts';
 import { writeRelationType } from '../metamodel/relation-types/relation-types.write.ts';
-import { roleFaults } from './transfer.check.ts';
+import { type RoleHere, roleFaults } from './transfer.check.ts';
 import { type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
 import { narrows } from './workspace.metamodel.rules.ts';
 
@@ -82,7 +86,10 @@ async function refuseLoss(
 /** Writes what belongs to the metamodel and is a plain row: roles on cards, tag groups and tags. */
 export async function writeMetamodelRows(page: Page): Promise<void> {
   await restating(page, async () => {
-    await tellRows(page, await writeRows(page, await readPage(page)));
+    const written = await writeRows(page, await readPage(page));
+    await tellRows(page, written);
+    // roles on processes decide who approves their flows
+    if (written.some(({ after }) => after.card_type_key === PROCESS)) await followApprovers(page.work);
   });
 }
 
@@ -100,12 +107,23 @@ export async function writeCalculations(page: Page): Promise<void> {
   await tellRows({ ...page, table: { ...page.table, table: CALCULATIONS } }, written);
 }
 
-/** Writes roles: nobody gives by an archive what he does not hold himself. */
+/**
+ * Writes roles by the rules of their own operations: nobody gives by an archive what he does not hold himself, and what
+ * waits for somebody whom another role lets do less is seen to.
+ */
 export async function writeRoles(page: Page): Promise<void> {
+  const { work, ctx } = page;
+  await lockRoles(work);
   const rows = await readPage(page);
   for (const { content, before } of rows) {
-    const faults = roleFaults(page.ctx.caller, content, before?.is_system === true);
+    const faults = roleFaults(ctx.caller, content, before as RoleHere | null);
     if (faults.length > 0) throw new RowRefused(faults);
   }
-  await tellRows(page, await writeRows(page, rows));
+  const written = await writeRows(page, rows);
+  await tellRows(page, written);
+  await followRightsOf(
+    work,
+    ctx,
+    written.flatMap(({ before, after }) => (before === null ? [] : [after.key as string])),
+  );
 }

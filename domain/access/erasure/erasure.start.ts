@@ -3,7 +3,7 @@ import { command } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { enqueueJob, type StartedJob } from '../../jobs/jobs.enqueue.ts';
 import { eraseUserJob } from '../../jobs/kinds/erase-user.ts';
-import { followSignatories } from '../../signatures/signatures.gone.ts';
+import { followRights } from '../rights.followed.ts';
 import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
 import { requirePermission } from '../policy.ts';
 import { isAdministrator } from '../users.delete.ts';
@@ -29,7 +29,7 @@ export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
       if (isAdministrator(user)) await keepAnAdministrator(sql, [id]);
       if (user.is_active) {
         await updateUser(work, user, { is_active: false }, { revokes: true });
-        await followSignatories(work, ctx, [id]);
+        await followRights(work, ctx, [id]);
       }
     }
     return await enqueueJob(ctx, work, eraseUserJob, { user_id: id });

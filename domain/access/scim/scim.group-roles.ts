@@ -1,6 +1,6 @@
 import type { Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
-import { followSignatories } from '../../signatures/signatures.gone.ts';
+import { followRights } from '../rights.followed.ts';
 import { administratorLeft } from '../administrators.ts';
 import { permissionsOfRole, requireGrantable } from '../grants.ts';
 import { rolesByGroups } from '../sso/sso.roles.ts';
@@ -57,7 +57,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
     for (const user of members) tellUpdate(work, user, now.get(user.id) as UserRow);
     work.raise('users');
   }
-  await followSignatories(
+  await followRights(
     work,
     ctx,
     changing.map(({ id }) => id),

@@ -3,7 +3,7 @@ import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { differing } from '../../events/stored-rows.ts';
-import { followSignatories } from '../../signatures/signatures.gone.ts';
+import { followRights } from '../rights.followed.ts';
 import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
 import { permissionsOfRole, requireControlOf, requireGrantable } from '../grants.ts';
 import { requirePermission } from '../policy.ts';
@@ -114,7 +114,7 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
     }
     if (Object.keys(changes).length > 0) {
       await updateUser(work, user, changes, { revokes: 'is_active' in changes });
-      if ('is_active' in changes) await followSignatories(work, ctx, [user.id]);
+      if ('is_active' in changes) await followRights(work, ctx, [user.id]);
     }
     await keepIdentity(work, { ...user, ...changes }, before ?? null, names);
   });

@@ -2,7 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
-import { followSignatories } from '../../signatures/signatures.gone.ts';
+import { followRights } from '../rights.followed.ts';
 import type { TokenSubject } from '../access.login.ts';
 import { administratorLeft, lockAdministrators } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
@@ -154,6 +154,6 @@ async function followGroups(
   if (role === undefined || role === user.role) return user.role;
   if (isAdministrator(user) && !(await administratorLeft(work.sql, [user.id]))) return user.role;
   await updateUser(work, user, { role }, { revokes: true });
-  await followSignatories(work, ctx, [user.id]);
+  await followRights(work, ctx, [user.id]);
   return role;
 }

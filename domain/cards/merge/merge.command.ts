@@ -99,6 +99,8 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
   const [mergeId] = await newIds(work, 1);
   await deleteRows(work, ctx, merged, { merged_into: survivorId, merge_id: mergeId });
   const saved = await saveSurviving(work, ctx, { survivorId, values, tree, gone });
+  // its flows have approvers from all sides now
+  if (type.key === PROCESS) await followApprovers(work, [survivorId]);
 
   const counts: Record<string, number> = {
     child: [...tree.moved].filter(([, parent]) => parent === survivorId).length,
@@ -200,3 +202,5 @@ async function saveSurviving(
   });
   return await saveCards(work, ctx, writes);
 }
+import { PROCESS } from '../../bpm/bpm.types.ts';
+import { followApprovers } from '../../bpm/flow.approvers.ts';

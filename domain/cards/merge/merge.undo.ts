@@ -96,6 +96,7 @@ async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest)
   const parents = journal.cards.flatMap((card) => (card.parent_id ? [String(card.parent_id)] : []));
   const seeds = seedsOfType(work, survivor.type, [...back, ...parents]);
   await rescoreCards(work, ctx, back, seeds);
+  if (survivor.type === PROCESS) await followApprovers(work, [survivorId, ...restored]);
   await closeMerge(work, ctx, merge.id);
   const type = typeOf(work.metamodel, survivor);
   const event = cardEvent('card.unmerged', type, survivor, {});
@@ -140,3 +141,5 @@ export async function closeMerge({ sql }: Work, ctx: Ctx, id: string): Promise<v
   await sql('card_redirects').where({ merge_id: id }).delete();
   await sql('card_merges').where({ id }).update({ undone_by: ctx.caller.userId, undone_at: sql.fn.now() });
 }
+import { PROCESS } from '../../bpm/bpm.types.ts';
+import { followApprovers } from '../../bpm/flow.approvers.ts';

@@ -1,6 +1,8 @@
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { requireOnCard } from '../../access/policy.ts';
+import { PROCESS } from '../../bpm/bpm.types.ts';
+import { followApprovers } from '../../bpm/flow.approvers.ts';
 import { cardsTopic } from '../../cards/cards.events.ts';
 import { loadCards, lockCards, requireCard, type StoredCard, typeOf } from '../../cards/cards.load.ts';
 import { rescoreCards } from '../../cards/cards.save.ts';
@@ -141,6 +143,7 @@ async function settle(
   work.emit(stakeholderEvent(card, type, name, before, after));
   work.raise(cardsTopic(type.key));
   await rescoreCards(work, ctx, [card.id]);
+  if (type.key === PROCESS) await followApprovers(work, [card.id]);
 }
 
 function requireRole(work: Work, card: StoredCard, role: string): void {

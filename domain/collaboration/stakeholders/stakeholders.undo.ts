@@ -1,4 +1,6 @@
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.types.ts';
+import { PROCESS } from '../../bpm/bpm.types.ts';
+import { followApprovers } from '../../bpm/flow.approvers.ts';
 import { cardsTopic } from '../../cards/cards.events.ts';
 import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
 import { rescoreCards } from '../../cards/cards.save.ts';
@@ -36,6 +38,7 @@ async function undo(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefus
   work.emit(stakeholderEvent(card, type, user.display_name, present, after));
   work.raise(cardsTopic(type.key));
   await rescoreCards(work, ctx, [cardId]);
+  if (type.key === PROCESS) await followApprovers(work, [cardId]);
   return null;
 }
 

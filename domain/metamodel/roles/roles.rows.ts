@@ -1,3 +1,5 @@
+import { PROCESS } from '../../bpm/bpm.types.ts';
+import { followApprovers } from '../../bpm/flow.approvers.ts';
 import type { Work } from '../../command.ts';
 import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
 import { differing, insertRow, updateRow } from '../../events/stored-rows.ts';
@@ -6,13 +8,15 @@ import { METAMODEL_TOPIC } from '../metamodel.store.ts';
 export const ROLES_TABLE = 'stakeholder_role_definitions';
 
 /** Tells of one written stakeholder role: without `before` it was created, without `after` deleted. */
-function tell(work: Work, before: StoredRow | null, after: StoredRow | null): void {
+async function tell(work: Work, before: StoredRow | null, after: StoredRow | null): Promise<void> {
   const { id, card_type_key, key, label } = (after ?? before)!;
   work.emit({
     event_type: `stakeholder_role.${before === null ? 'created' : after === null ? 'deleted' : 'updated'}`,
     data: { id, card_type_key, key, label, changes: rowChanges(before, after) },
   });
   work.raise(METAMODEL_TOPIC);
+  // who holds it may approve what he could not, or no longer
+  if (card_type_key === PROCESS) await followApprovers(work);
 }
 
 /** The roles of a type, archived ones too, locked, in order. */
@@ -27,7 +31,7 @@ export async function lockRoles({ sql }: Work, typeKey: string): Promise<StoredR
 
 export async function insertRole(work: Work, values: StoredRow): Promise<StoredRow> {
   const row = await insertRow(work.sql, ROLES_TABLE, values);
-  tell(work, null, row);
+  await tell(work, null, row);
   return row;
 }
 
@@ -36,13 +40,13 @@ export async function updateRole(work: Work, before: StoredRow, values: StoredRo
   const changed = differing(before, values);
   if (Object.keys(changed).length === 0) return false;
   const after = await updateRow(work.sql, ROLES_TABLE, { column: 'id', value: before.id as string }, changed);
-  tell(work, before, after);
+  await tell(work, before, after);
   return true;
 }
 
 export async function deleteRole(work: Work, before: StoredRow): Promise<void> {
   await work.sql(ROLES_TABLE).where({ id: before.id }).delete();
-  tell(work, before, null);
+  await tell(work, before, null);
 }
 
 /** How many times a role of the type is held. */

@@ -1,8 +1,15 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { clamp } from '../../../domain/bpm/assessments.ts';
 import { flowStatuses, type ModelElement } from '../../../domain/bpm/bpm.types.ts';
 import { readModelText } from '../../../domain/bpm/bpmn.read.ts';
-import { type FlowAction, flowActions, nextStatus, requireStatus } from '../../../domain/bpm/flow.rules.ts';
+import {
+  approversToAsk,
+  type FlowAction,
+  flowActions,
+  nextStatus,
+  requireStatus,
+} from '../../../domain/bpm/flow.rules.ts';
 import { templates } from '../../../domain/bpm/templates.data.ts';
 import { readTemplate } from '../../../domain/bpm/templates.ts';
 
@@ -22,6 +29,32 @@ it('a flow version moves as the table says, and in no other way', () => {
       else expect(() => requireStatus(action, status)).toThrow(status);
     }
   }
+});
+
+it('those are asked to approve who may, first of all the owners, and nobody for himself where there are others', () => {
+  const of = (named: string, holders: string, asked: string, submitter: string | null = 's') =>
+    approversToAsk({ named: [...named], holders: [...holders], asked: [...asked], submitter }).join('');
+  expect(of('ab', 'xy', '')).toBe('ab');
+  expect(of('as', 'xy', 'xy')).toBe('a');
+  expect(of('s', 'xy', '')).toBe('xy');
+  expect(of('', 'xyz', 'xq')).toBe('x');
+  expect(of('', 'xy', 'q')).toBe('xy');
+  expect(of('', 's', '')).toBe('s');
+  expect(of('', 'sx', 's')).toBe('s');
+  const people = fc.uniqueArray(fc.constantFrom(...'abcds'));
+  fc.assert(
+    fc.property(people, people, people, fc.constantFrom('s', null), (named, holders, asked, submitter) => {
+      const known = { named, holders, asked, submitter };
+      const wanted = approversToAsk(known);
+      const able = new Set([...named, ...holders]);
+      // somebody is asked wherever somebody may, each once, and nobody who may not
+      expect(wanted.length > 0).toBe(able.size > 0);
+      expect(new Set(wanted).size).toBe(wanted.length);
+      expect(wanted.every((id) => able.has(id))).toBe(true);
+      // what is in step stays
+      expect(approversToAsk({ ...known, asked: wanted })).toEqual(wanted);
+    }),
+  );
 });
 
 it('scores stay within their scale', () => {

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { chain } from '../../api/bpm/models.ts';
+import {
+  applyArchive,
+  exportArchive,
+  type Parts,
+  pack,
+  rewrite,
+  unpack,
+  uploadArchive,
+} from '../../support/archives.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+/* A service takes its own archive with other roles in it. */
+let t: TestApp;
+let workers: Workers;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  workers = await startWorkers(t.services);
+  admin = await t.as('admin');
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+it('follows roles and owners that an archive changes: nothing waits for who can no longer see to it', async () => {
+  const { db } = t.services;
+  const ctx = await t.ctx();
+  const rights = { 'adr.view': true, 'adr.sign': true, 'bpm.approve_flows': true };
+  const signers = { key: 'signers', label: 'Signers', color: '#000000', permissions: rights };
+  expect((await admin.post('/api/v1/roles', signers)).status).toBe(201);
+  const signer = await t.as('signers');
+  const { body: adr } = await admin.post('/api/v1/adr', { title: 'Waits' });
+  await admin.post(`/api/v1/adr/${adr.id}/request-signatures`, { user_ids: [signer.userId] });
+  const { body: process } = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: 'Waits' });
+  const flow = `/api/v1/bpm/processes/${process.id}/flow`;
+  const { body: draft } = await admin.post(`${flow}/drafts`, { bpmn_xml: chain({ a: 'A' }) });
+  expect((await admin.post(`${flow}/versions/${draft.id}/submit`)).status).toBe(200);
+  const asked = async (subject_id: string) =>
+    await db('todos').where({ subject_id, status: 'open' }).select('topic', 'assigned_to');
+  expect(await asked(adr.id)).toEqual([{ topic: 'adr_signature', assigned_to: signer.userId }]);
+  expect((await asked(draft.id)).map(({ assigned_to }) => assigned_to)).toContain(signer.userId);
+  const { body: before } = await signer.get('/api/v1/auth/me');
+  expect(before.permissions).toMatchObject({ 'adr.sign': true });
+
+  const own = await unpack(await exportArchive(t.services, ctx));
+  const change = (values: object) =>
+    rewrite(own, 'content/roles.ndjson', (rows) =>
+      rows.map((row) => {
+        const role = JSON.parse(row);
+        return role.key === 'signers' ? JSON.stringify({ ...role, ...values }) : row;
+      }),
+    );
+  const bring = async (changed: Parts) =>
+    await applyArchive(ctx, (await uploadArchive(t.services, ctx, await pack(changed))).id);
+  await bring(change({ permissions: { 'adr.view': true } }));
+  expect(await asked(adr.id)).toEqual([{ topic: 'adr_signatory_gone', assigned_to: admin.userId }]);
+  expect((await asked(draft.id)).map(({ assigned_to }) => assigned_to)).not.toContain(signer.userId);
+  expect((await asked(draft.id)).length).toBeGreaterThan(0);
+  expect((await signer.post(`/api/v1/adr/${adr.id}/sign`)).body.permission).toBe('adr.sign');
+  await bring(change({ permissions: rights }));
+  expect(await asked(adr.id)).toEqual([{ topic: 'adr_signature', assigned_to: signer.userId }]);
+  await bring(change({ is_archived: true, archived_at: '2026-01-15T00:00:00.000Z' }));
+  expect(await asked(adr.id)).toEqual([{ topic: 'adr_signatory_gone', assigned_to: admin.userId }]);
+  expect((await signer.get('/api/v1/auth/me')).status).toBe(401);
+
+  // the default stays one that newcomers can be given
+  const lost = rewrite(own, 'content/roles.ndjson', (rows) =>
+    rows.map((row) =>
+      row.includes('"key":"member"') ? JSON.stringify({ ...JSON.parse(row), is_archived: true }) : row,
+    ),
+  );
+  const { diff } = await uploadArchive(t.services, ctx, await pack(lost));
+  expect(diff!.conflicts).toContainEqual(
+    expect.objectContaining({ kind: 'roles', key: 'member', field: 'is_archived', code: 'conflict' }),
+  );
+}, 60_000);
