@@ -1,13 +1,13 @@
 import Type from 'typebox';
-import { adrStatuses, MAX_ENTRIES, MAX_ENTRY, MAX_TEXT, MAX_TITLE } from '../../domain/adr/adr.types.ts';
+import { AdrEntries } from '../../domain/adr/adr.input.ts';
+import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/adr/adr.types.ts';
 import { closed, Nullable, Uuid } from './common.ts';
 import { Day, IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));
 const Title = Type.String({ minLength: 1, maxLength: MAX_TITLE });
 const Text = (description: string) => Nullable(Type.String({ maxLength: MAX_TEXT, description }));
-const Texts = (description: string) =>
-  Type.Array(Type.String({ maxLength: MAX_ENTRY }), { maxItems: MAX_ENTRIES, description });
+const Texts = (description: string) => Type.Array(AdrEntries.items, { maxItems: MAX_ENTRIES, description });
 
 const texts = {
   context: Text('Context and problem statement, in Markdown like all texts'),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { SessionData } from './architect.ts';
+import { SessionData } from '../../domain/architect/architect.input.ts';
 import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
 const Title = Type.String({ minLength: 1, maxLength: 200 });

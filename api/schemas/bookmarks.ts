@@ -1,63 +1,23 @@
 import Type from 'typebox';
+import { ViewColumns, ViewFilters, ViewShares, ViewSort } from '../../domain/views/bookmarks.input.ts';
 import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
 const Key = Type.String({ minLength: 1, maxLength: 100 });
-const Keys = Type.Optional(Type.Array(Key, { maxItems: 200 }));
 const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
-const Scalar = Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()]);
-
-const Filters = Type.Object(
-  {
-    types: Keys,
-    search: Type.Optional(Type.String({ maxLength: 200 })),
-    subtypes: Keys,
-    approvalStatuses: Type.Optional(
-      Type.Array(oneOf('DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'), { maxItems: 4 }),
-    ),
-    lifecyclePhases: Type.Optional(
-      Type.Array(oneOf('plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'), {
-        maxItems: 5,
-        description: 'The phase of today',
-      }),
-    ),
-    dataQualityMin: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 100 }))),
-    showArchived: Type.Optional(Type.Boolean({ description: 'Feeds hold active cards whatever it says' })),
-    tagIds: Type.Optional(Type.Array(Uuid, { maxItems: 200, description: 'Cards with one of them' })),
-    attributes: Type.Optional(
-      Type.Record(Key, Type.Union([Scalar, Type.Array(Scalar, { maxItems: 100 }), Type.Null()]), {
-        maxProperties: 50,
-        description: 'By key: a value, several of which one must fit, or null for an empty one',
-      }),
-    ),
-    relations: Type.Optional(
-      Type.Record(Key, Type.Union([Type.Array(Uuid, { maxItems: 100 }), Type.Literal(true)]), {
-        maxProperties: 20,
-        description: 'By relation type: ids of related cards of which one must fit, or true for any',
-      }),
-    ),
-  },
-  closed,
-);
-
-const Sort = Type.Object(
-  { field: Type.String({ minLength: 1, maxLength: 120 }), direction: Type.Optional(oneOf('asc', 'desc')) },
-  closed,
-);
-const Share = Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean()) }, closed);
 const Visibility = oneOf('private', 'shared', 'public');
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 
 const members = {
   card_type: Type.Optional(Nullable(Key)),
-  filters: Type.Optional(Nullable(Filters)),
-  columns: Type.Optional(Nullable(Type.Array(Type.String({ maxLength: 120 }), { maxItems: 200 }))),
-  sort: Type.Optional(Nullable(Sort)),
+  filters: Type.Optional(Nullable(ViewFilters)),
+  columns: Type.Optional(Nullable(ViewColumns)),
+  sort: Type.Optional(Nullable(ViewSort)),
   is_default: Type.Optional(
     Type.Boolean({ description: 'Your default view of the card type; ends what was it before' }),
   ),
   visibility: Type.Optional(Visibility),
   odata_enabled: Type.Optional(Type.Boolean()),
-  shared_with: Type.Optional(Nullable(Type.Array(Share, { maxItems: 200 }))),
+  shared_with: Type.Optional(Nullable(ViewShares)),
 };
 export const BookmarkCreateBody = Type.Object({ name: Name, ...members }, closed);
 export const BookmarkPatchBody = Type.Object({ name: Type.Optional(Name), ...members }, closed);

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { ActionItems } from '../../domain/bpm/bpm.input.ts';
 import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
 export const AssessmentParams = Type.Object({ process_id: Uuid, assessment_id: Uuid }, closed);
@@ -13,17 +14,6 @@ const Score = Type.Integer({
   description: 'From 1 to 5: what lies beyond becomes 1 or 5',
 });
 const Notes = Type.Optional(Nullable(Type.String({ maxLength: 10_000 })));
-const ActionItems = Type.Optional(
-  Nullable(
-    Type.Array(
-      Type.Record(
-        Type.String({ maxLength: 100 }),
-        Type.Union([Type.String({ maxLength: 2000 }), Type.Number(), Type.Boolean(), Type.Null()]),
-      ),
-      { maxItems: 100, description: 'What is to be done, with members of one’s own' },
-    ),
-  ),
-);
 export const AssessmentCreateBody = Type.Object(
   {
     assessment_date: DateOnly,
@@ -33,7 +23,7 @@ export const AssessmentCreateBody = Type.Object(
     compliance: Score,
     automation: Score,
     notes: Notes,
-    action_items: ActionItems,
+    action_items: Type.Optional(Nullable(ActionItems)),
   },
   closed,
 );
@@ -56,7 +46,7 @@ export const AssessmentUpdateBody = Type.Object(
     compliance: Changed,
     automation: Changed,
     notes: Notes,
-    action_items: ActionItems,
+    action_items: Type.Optional(Nullable(ActionItems)),
   },
   closed,
 );

@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { CustomFields } from '../../domain/bpm/bpm.input.ts';
 import { flowStatuses } from '../../domain/bpm/bpm.types.ts';
 import {
   BpmnXml,
   bpmnExample,
-  CustomFields,
   DifferenceCounts,
   differenceMembers,
   LinkBody,
@@ -99,7 +99,7 @@ export const flowSorts = ['revision', 'created_at', 'archived_at'];
 const draftElement = {
   ...modelElement,
   ...linkedCards,
-  custom_fields: CustomFields,
+  custom_fields: Nullable(CustomFields),
   is_planned: Type.Boolean({
     description: 'Whether the version says what it is linked to; else what is in force is told',
   }),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { CustomFields } from '../../domain/bpm/bpm.input.ts';
 import { elementTypes } from '../../domain/bpm/bpm.types.ts';
 import { modelLimits } from '../../domain/bpm/bpmn.guard.ts';
 import { MAX_THUMBNAIL } from '../../domain/bpm/bpmn.read.ts';
@@ -150,18 +151,13 @@ export const DeletedDiagramSchema = Type.Object(
 
 const Linked = (what: string) =>
   Nullable(Type.String({ ...Uuid, description: `A card of the type ${what}` }));
-export const CustomFields = Nullable(
-  Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
-    description: 'Fields of one’s own; at most 16 KiB as JSON',
-  }),
-);
 /** What an element is linked to; absent: nothing. */
 export const LinkBody = Type.Object(
   {
     application_id: Type.Optional(Linked('Application')),
     data_object_id: Type.Optional(Linked('DataObject')),
     it_component_id: Type.Optional(Linked('ITComponent')),
-    custom_fields: Type.Optional(CustomFields),
+    custom_fields: Type.Optional(Nullable(CustomFields)),
   },
   closed,
 );

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { PortalConfig, PortalFields, PortalFilters } from '../../domain/portals/portals.input.ts';
 import { SLUG_PATTERN } from '../../domain/portals/portals.rules.ts';
 import { closed, listQuery, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
@@ -13,41 +14,11 @@ const Slug = Type.String({
   description: 'Lower-case words and digits, joined by single hyphens; unique',
 });
 
-const Filters = Type.Object(
-  {
-    subtypes: Type.Optional(Type.Array(Key, { maxItems: 100 })),
-    tag_ids: Type.Optional(Type.Array(Uuid, { maxItems: 100, description: 'Cards with one of the tags' })),
-    filter: Type.Optional(
-      Type.String({ maxLength: 4000, description: 'In the filter language; not about costs or people' }),
-    ),
-  },
-  { ...closed, description: 'Which active cards of the type are shown; absent or empty: all' },
-);
-
-const DisplayFields = Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
-  maxItems: 100,
-  description:
-    'All that is shown of a card besides its name: `subtype`, `description`, `lifecycle`, `approval_status`, `data_quality`, `tags`, `updated_at`, attributes as `attributes.<key>` or by their key alone, and the names of related cards as `relations.<relation type>`; never costs',
-});
-
-const Config = Type.Object(
-  {
-    sort_by: Type.Optional(
-      Type.String({ maxLength: 120, description: 'The usual order: `name`, or by what is shown' }),
-    ),
-    sort_dir: Type.Optional(oneOf('asc', 'desc')),
-    indexed: Type.Optional(
-      Type.Boolean({ description: 'Whether search engines may list the page; not unless this is true' }),
-    ),
-  },
-  { ...closed, description: 'How cards are shown' },
-);
-
 const members = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 10_000 }))),
-  filters: Type.Optional(Nullable(Filters)),
-  display_fields: Type.Optional(Nullable(DisplayFields)),
-  card_config: Type.Optional(Nullable(Config)),
+  filters: Type.Optional(Nullable(PortalFilters)),
+  display_fields: Type.Optional(Nullable(PortalFields)),
+  card_config: Type.Optional(Nullable(PortalConfig)),
 };
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 export const PortalCreateBody = Type.Object(

@@ -1,60 +1,19 @@
 import Type from 'typebox';
 import { signedStatuses } from '../../domain/signatures/signatures.types.ts';
-import { MAX_NAME, togafPhases } from '../../domain/soaw/soaw.types.ts';
-import { closed, DateOnly, Nullable, Uuid } from './common.ts';
+import {
+  DocumentHead,
+  entry,
+  info,
+  Section,
+  Sections,
+  sections,
+  VersionHistory,
+} from '../../domain/soaw/soaw.input.ts';
+import { MAX_NAME } from '../../domain/soaw/soaw.types.ts';
+import { closed, Nullable, Uuid } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));
-const Line = Nullable(Type.String({ maxLength: 500 }));
-const info = { prepared_by: Line, review_date: Nullable(DateOnly), reviewed_by: Line };
-const entry = {
-  version: Line,
-  date: Nullable(DateOnly),
-  revised_by: Line,
-  description: Nullable(Type.String({ maxLength: 5000 })),
-};
-const Cell = Type.String({ maxLength: 10_000 });
-const section = {
-  title: Nullable(Type.String({ maxLength: 300, description: 'Stands behind the number in files' })),
-  content: Type.String({
-    maxLength: 200_000,
-    description:
-      'HTML. Whatever is not on a closed list of elements and attributes is taken out when it is written.',
-  }),
-  hidden: Type.Boolean({ description: 'Left out of exports' }),
-  table_data: Nullable(
-    Type.Object(
-      {
-        columns: Type.Array(Cell, { maxItems: 30 }),
-        rows: Type.Array(Type.Array(Cell, { maxItems: 30 }), { maxItems: 1000 }),
-      },
-      { ...closed, description: 'Plain texts' },
-    ),
-  ),
-  togaf_data: Nullable(
-    Type.Partial(Type.Object(Object.fromEntries(togafPhases.map((phase) => [phase, Cell]))), {
-      ...closed,
-      description: 'Plain texts by phase of the development method: `RM` and `A` to `H`',
-    }),
-  ),
-};
-const Section = Type.Object(
-  {
-    title: Type.Optional(section.title),
-    content: section.content,
-    hidden: section.hidden,
-    table_data: Type.Optional(section.table_data),
-    togaf_data: Type.Optional(section.togaf_data),
-  },
-  closed,
-);
-const NUMBER = '^[1-7]\\.[1-9]$';
-const sections = (schema: typeof Section | ReturnType<typeof Type.Partial<typeof Section>>) =>
-  Type.Record(Type.String({ pattern: NUMBER }), schema, {
-    additionalProperties: false,
-    description: 'By number, such as `1.1`',
-  });
-
 const content = {
   name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
   initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
@@ -76,11 +35,9 @@ export const SoawItemSchema = Type.Partial(Type.Object(soaw), { $id: 'SoawItem',
 
 const optional = {
   initiative_id: Type.Optional(content.initiative_id),
-  document_info: Type.Optional(Nullable(Type.Partial(Type.Object(info), closed))),
-  version_history: Type.Optional(
-    Nullable(Type.Array(Type.Partial(Type.Object(entry), closed), { maxItems: 200 })),
-  ),
-  sections: Type.Optional(Nullable(sections(Type.Partial(Section, closed)))),
+  document_info: Type.Optional(Nullable(DocumentHead)),
+  version_history: Type.Optional(Nullable(VersionHistory)),
+  sections: Type.Optional(Nullable(Sections)),
 };
 export const SoawCreateBody = Type.Object(
   {

@@ -1,11 +1,15 @@
 import Type from 'typebox';
+import {
+  SurveyActionName,
+  SurveyFields,
+  SurveyFilters,
+  SurveyRoles,
+} from '../../domain/surveys/surveys.input.ts';
 import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
 
 const Key = Type.String({ minLength: 1, maxLength: 100 });
 const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
-const Ids = (description: string) => Type.Optional(Type.Array(Uuid, { maxItems: 1000, description }));
 const Name = Type.String({ minLength: 1, maxLength: 200 });
-const Action = oneOf('maintain', 'confirm');
 const Count = Type.Integer({ minimum: 0 });
 
 const SurveyState = oneOf('draft', 'active', 'closed');
@@ -17,53 +21,12 @@ export const ResponseFilter = Type.Optional(
   Type.Union(ResponseState.anyOf, { description: 'Only those that wait, or that were answered' }),
 );
 
-const AttributeFilter = Type.Object(
-  {
-    key: Key,
-    op: oneOf('eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'contains', 'is_empty', 'is_not_empty'),
-    value: Type.Optional(
-      Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()], {
-        description: 'Left out for is_empty and is_not_empty',
-      }),
-    ),
-  },
-  closed,
-);
-
-const Filters = Type.Object(
-  {
-    card_ids: Ids('Only these'),
-    tag_ids: Ids('Cards with one of the tags'),
-    related_ids: Ids('Cards with a relation to one of these'),
-    attribute_filters: Type.Optional(
-      Type.Array(AttributeFilter, { maxItems: 20, description: 'All of them must hold' }),
-    ),
-    filter: Type.Optional(Type.String({ maxLength: 4000, description: 'In the filter language' })),
-  },
-  { ...closed, description: 'Which active cards of the type are asked about; absent or empty: all' },
-);
-
-const FieldInput = Type.Object(
-  {
-    key: Key,
-    action: Type.Optional(Action),
-    label: Type.Optional(Type.String({ maxLength: 500 })),
-    type: Type.Optional(Key),
-    section: Type.Optional(Type.String({ maxLength: 500 })),
-    options: Type.Optional(Type.Array(OpenObject, { maxItems: 1000 })),
-    translations: Type.Optional(OpenObject),
-  },
-  { ...closed, description: 'What it says besides key and action is taken from the card type' },
-);
-
 const members = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 10_000 }))),
   message: Type.Optional(Type.String({ maxLength: 10_000, description: 'Shown to those who are asked' })),
-  target_filters: Type.Optional(Nullable(Filters)),
-  target_roles: Type.Optional(
-    Nullable(Type.Array(Key, { maxItems: 100, description: 'Keys of stakeholder roles of the type' })),
-  ),
-  fields: Type.Optional(Nullable(Type.Array(FieldInput, { maxItems: 200 }))),
+  target_filters: Type.Optional(Nullable(SurveyFilters)),
+  target_roles: Type.Optional(Nullable(SurveyRoles)),
+  fields: Type.Optional(Nullable(SurveyFields)),
 };
 export const SurveyCreateBody = Type.Object({ name: Name, target_type_key: Key, ...members }, closed);
 export const SurveyPatchBody = Type.Object(
@@ -76,7 +39,7 @@ const field = {
   label: Type.String(),
   type: Type.String(),
   section: Type.String(),
-  action: Action,
+  action: SurveyActionName,
   options: Type.Optional(Type.Array(Type.Object({ key: Type.String(), label: Type.String() }, closed))),
   translations: Type.Optional(OpenObject),
 };

@@ -1,8 +1,8 @@
 import { StartupError } from '../../platform/startup.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import { followRights } from './rights.followed.ts';
 import { storePassword } from './passwords.store.ts';
+import { followRights } from './rights.followed.ts';
 import { lockUsers, updateUser } from './users.store.ts';
 
 /**

@@ -11,10 +11,10 @@ import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
-import { followRightsOf } from './rights.followed.ts';
 import { type PermissionMap, requireGrantable } from './grants.ts';
 import { appPermissions } from './permissions.data.ts';
 import { requirePermission } from './policy.ts';
+import { followRightsOf } from './rights.followed.ts';
 import { readRole } from './roles.queries.ts';
 
 // One role is the default: changes of roles follow one another, as long as it takes to write one.

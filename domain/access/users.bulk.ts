@@ -1,9 +1,9 @@
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import { followRights } from './rights.followed.ts';
 import { administratorLeft, lockAdministrators } from './administrators.ts';
 import { permissionsOfRole, requireGrantable } from './grants.ts';
 import { requirePermission } from './policy.ts';
+import { followRights } from './rights.followed.ts';
 import { isAdministrator, type Skipped } from './users.delete.ts';
 import { lockUsers, tellUpdate, type UserRow } from './users.store.ts';
 

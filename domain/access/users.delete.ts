@@ -5,10 +5,10 @@ import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakehol
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { disownRisks } from '../risks/risks.leave.ts';
-import { followRights } from './rights.followed.ts';
 import { withdrawQuestions } from '../surveys/surveys.leave.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
 import { requirePermission } from './policy.ts';
+import { followRights } from './rights.followed.ts';
 import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
 
 /**

@@ -85,7 +85,12 @@ const todoAssigned: NotificationRule = {
     // the assignee of a task is told of the task
     if (topic?.new === TASK_TOPIC) return false;
     // told by what it is about
-    if (topic?.new === APPROVAL_TOPIC || topic?.new === RISK_TOPIC || String(topic?.new).endsWith('_signature')) return false;
+    if (
+      topic?.new === APPROVAL_TOPIC ||
+      topic?.new === RISK_TOPIC ||
+      String(topic?.new).endsWith('_signature')
+    )
+      return false;
     // what recurs is told when it opens
     if (isNew(event) && status?.new === 'scheduled' && byOthersRule(event)) return false;
     return Boolean(assigned?.new) || (status?.old === 'scheduled' && status.new === 'open');

@@ -202,5 +202,6 @@ async function saveSurviving(
   });
   return await saveCards(work, ctx, writes);
 }
+
 import { PROCESS } from '../../bpm/bpm.types.ts';
 import { followApprovers } from '../../bpm/flow.approvers.ts';

@@ -141,5 +141,6 @@ export async function closeMerge({ sql }: Work, ctx: Ctx, id: string): Promise<v
   await sql('card_redirects').where({ merge_id: id }).delete();
   await sql('card_merges').where({ id }).update({ undone_by: ctx.caller.userId, undone_at: sql.fn.now() });
 }
+
 import { PROCESS } from '../../bpm/bpm.types.ts';
 import { followApprovers } from '../../bpm/flow.approvers.ts';
