@@ -1,7 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import type { Static, TObject, TSchema } from 'typebox';
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
-import { unfit } from '../plugins/storable.ts';
+import { unfit } from '../../platform/storable.ts';
 import { createBodyCheck } from '../plugins/validation.ts';
 import type { Ask } from './mcp.ask.ts';
 

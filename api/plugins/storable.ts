@@ -1,22 +1,8 @@
-import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import { invalidFields } from '../../platform/errors.ts';
+import { BAD_TEXT, unfit } from '../../platform/storable.ts';
 import type { App } from '../types.ts';
 
-const BAD_TEXT = 'bad_text';
-/** Deeper bodies than any operation takes; code that walks values by recursion relies on it. */
-const MAX_DEPTH = 50;
-
-interface Place {
-  value: unknown;
-  /** The member's name, and the place it is in. */
-  name: string;
-  inside: Place | undefined;
-  depth: number;
-}
-
-/**
- * Refuses, in path, query and body alike, texts that PostgreSQL cannot hold (NUL, half of a surrogate pair), and
- * bodies that are nested too deep: each would fail somewhere behind, and not always as a refusal.
- */
+/** Refuses, in path, query and body alike, what cannot be stored. */
 export function registerStorable(app: App): void {
   app.addHook('preValidation', (request, _reply, done) => {
     const faults = [request.params, request.query, request.body]
@@ -25,45 +11,4 @@ export function registerStorable(app: App): void {
       .filter(({ code }) => code !== BAD_TEXT || request.url !== '/mcp');
     done(faults.length > 0 ? invalidFields(faults) : undefined);
   });
-}
-
-/** What of a value cannot be stored, by the path to it. */
-export function unfit(part: unknown): FieldError[] {
-  if (part === undefined || part === null) return [];
-  const faults: FieldError[] = [];
-  const open: Place[] = [{ value: part, name: '', inside: undefined, depth: 0 }];
-  for (let place = open.pop(); place; place = open.pop()) {
-    const { value, depth } = place;
-    if (typeof value === 'string') {
-      if (value.includes('\0') || !value.isWellFormed()) {
-        faults.push({
-          field: pathOf(place),
-          code: BAD_TEXT,
-          message: 'holds a NUL or an incomplete character',
-        });
-      }
-    } else if (depth > MAX_DEPTH) {
-      faults.push({ field: pathOf(place), code: 'too_deep', message: 'is nested too deep' });
-      break;
-    } else if (isPlain(value)) {
-      for (const [name, member] of Object.entries(value)) {
-        open.push({ value: member, name, inside: place, depth: depth + 1 });
-      }
-    }
-  }
-  return faults.reverse();
-}
-
-/** Uploads are streams or buffers, and are checked by those who read them. */
-function isPlain(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  // the parser of queries makes objects of a prototype of its own, which inherits from nothing
-  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function pathOf(place: Place): string {
-  const names: string[] = [];
-  for (let at: Place | undefined = place; at?.inside; at = at.inside) names.unshift(at.name);
-  return names.join('.') || 'body';
 }

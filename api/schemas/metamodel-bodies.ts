@@ -1,75 +1,20 @@
-import Type, { type TSchema } from 'typebox';
-import { fieldTypes } from '../../domain/metamodel/metamodel.types.ts';
+import Type from 'typebox';
+import {
+  Attribute,
+  FieldTypeName,
+  Key,
+  Label,
+  line,
+  Permissions,
+  RoleKey,
+  Section,
+  Subtype,
+  Translations,
+} from '../../domain/metamodel/metamodel.input.ts';
 import { Color, closed, Nullable, OpenObject } from './common.ts';
 
-const line = (maxLength: number, description?: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: '\\S', ...(description ? { description } : {}) });
-
-const Label = line(200);
 const Description = Nullable(Type.String({ maxLength: 10_000 }));
 const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });
-const Translations = Type.Record(
-  Type.String(),
-  Type.Union([Type.String(), Type.Record(Type.String(), Type.String())]),
-  {
-    description:
-      'Texts by member and language, or by language for the label alone. Tags as in RFC 5646, such as `de` or `pt-BR`.',
-    examples: [{ label: { de: 'Anwendung' } }],
-  },
-);
-
-/** Keys are names in addresses, columns and formulas. */
-const Key = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$', examples: ['dataCentre'] });
-const OptionKey = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,99}$', examples: ['critical'] });
-export const RoleKey = Type.String({
-  pattern: '^[a-z][a-z0-9_]{1,48}[a-z0-9]$',
-  examples: ['data_steward'],
-});
-
-const FieldTypeName = Type.Union(fieldTypes.map((type) => Type.Literal(type)));
-const option = {
-  key: OptionKey,
-  label: Label,
-  color: Type.Optional(Type.String({ maxLength: 50, pattern: '^#[0-9a-fA-F]{3,8}$|^[a-z]+$' })),
-  translations: Type.Optional(Translations),
-};
-const Options = (item: TSchema) => Type.Array(item, { maxItems: 1_000 });
-
-const Field = Type.Object(
-  {
-    key: Key,
-    label: Label,
-    type: FieldTypeName,
-    weight: Type.Number({ minimum: 0, maximum: 1_000, default: 1, description: 'Share in the data quality' }),
-    required: Type.Optional(Type.Boolean()),
-    readonly: Type.Optional(Type.Boolean()),
-    options: Type.Optional(Options(Type.Object(option, closed))),
-    translations: Type.Optional(Translations),
-  },
-  closed,
-);
-
-const Section = Type.Object(
-  {
-    section: line(100),
-    fields: Type.Array(Field, { maxItems: 500 }),
-    translations: Type.Optional(Translations),
-    columns: Type.Optional(Type.Integer({ minimum: 1, maximum: 4 })),
-    groups: Type.Optional(Type.Array(line(100), { maxItems: 50 })),
-  },
-  closed,
-);
-
-const Subtype = Type.Object(
-  {
-    key: OptionKey,
-    label: Label,
-    translations: Type.Optional(Translations),
-    hidden_fields: Type.Optional(Type.Array(Key, { maxItems: 500 })),
-  },
-  closed,
-);
-
 const cardTypeMembers = {
   label: Type.Optional(Label),
   description: Type.Optional(Description),
@@ -103,29 +48,6 @@ const cardTypeMembers = {
 export const CardTypeCreateBody = Type.Object({ ...cardTypeMembers, key: Key, label: Label }, closed);
 export const CardTypePatchBody = Type.Object(cardTypeMembers, { ...closed, minProperties: 1 });
 
-const Attribute = Type.Object(
-  {
-    key: Key,
-    label: Label,
-    type: FieldTypeName,
-    options: Type.Optional(
-      Options(
-        Type.Object(
-          {
-            ...option,
-            built_in: Type.Optional(Type.Boolean({ description: 'Told, never set' })),
-            is_hidden: Type.Optional(Type.Boolean()),
-          },
-          closed,
-        ),
-      ),
-    ),
-    built_in: Type.Optional(Type.Boolean({ description: 'Told, never set' })),
-    translations: Type.Optional(Translations),
-  },
-  closed,
-);
-
 const relationTypeMembers = {
   label: Type.Optional(Label),
   reverse_label: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
@@ -148,10 +70,6 @@ export const RelationTypeCreateBody = Type.Object(
   closed,
 );
 export const RelationTypePatchBody = Type.Object(relationTypeMembers, { ...closed, minProperties: 1 });
-
-const Permissions = Type.Record(Type.String(), Type.Boolean(), {
-  description: 'Card permissions by key; what is not named is not given',
-});
 
 export const RoleCreateBody = Type.Object(
   {

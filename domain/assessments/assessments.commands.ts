@@ -10,7 +10,7 @@ import { assessmentEvent } from './assessments.events.ts';
 import { assessmentText } from './assessments.list.ts';
 
 /** Characters of JSON that a session may have. */
-const SESSION_LENGTH = 200_000;
+export const SESSION_LENGTH = 200_000;
 
 export interface AssessmentInput {
   title?: string;

@@ -9,7 +9,7 @@ import { type LinkTargets, linkKinds } from './bpm.types.ts';
 export type LinkInput = Partial<LinkTargets>;
 
 /** Bytes of an element's own fields as JSON. */
-const MAX_FIELDS = 16_384;
+export const MAX_FIELDS = 16_384;
 
 const NONE: LinkTargets = {
   application_id: null,

@@ -19,7 +19,7 @@ import { checkThumbnail } from './thumbnail.check.ts';
 
 const MAX_NAME = 200;
 /** Characters of JSON that a client's settings of a diagram may have. */
-const MAX_SETTINGS = 100_000;
+export const MAX_SETTINGS = 100_000;
 
 /** Makes a diagram. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createDiagram(ctx: Ctx, input: DiagramInput): Promise<JsonText> {

@@ -11,7 +11,7 @@ import { savedReportEvent } from './saved-reports.events.ts';
 import { savedReportText } from './saved-reports.list.ts';
 
 /** Characters of JSON that a configuration may have. */
-const CONFIG_LENGTH = 100_000;
+export const CONFIG_LENGTH = 100_000;
 
 export interface SavedReportInput {
   name?: string;

@@ -16,6 +16,8 @@ import {
   relationTypeFaults,
   stakeholderRoleFaults,
 } from './workspace.metamodel.rules.ts';
+import { nestedRules } from './workspace.nested.data.ts';
+import { nestedFaults } from './workspace.nested.ts';
 import { cardFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
 
 interface StagedRow {
@@ -242,6 +244,8 @@ export async function checkRows(checking: Checking, kind: string): Promise<void>
   if (!partOf(checking.archive, kind)) return;
   const fields = fieldRules[kind];
   if (fields) await check(checking, kind, (row) => fieldFaults(fields, row));
+  const nested = nestedRules[kind];
+  if (nested) await check(checking, kind, (row) => nestedFaults(nested, row));
   await checks[kind]?.(checking);
 }
 

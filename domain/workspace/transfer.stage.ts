@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { type Db, inTransaction, type Sql, sqlState } from '../../platform/database.ts';
+import { unfit } from '../../platform/storable.ts';
 import type { JobTransaction } from '../jobs/jobs.running.ts';
 import { type Archive, linesOf } from './workspace.archive.ts';
 import { ArchiveFault, type ArchivePart, rowsName } from './workspace.manifest.ts';
@@ -83,13 +84,21 @@ export async function stageRows(staging: Staging, kind: string): Promise<void> {
 }
 
 function requireObject(text: string, kind: string, line: number): void {
+  let value: unknown;
   try {
-    const value = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+    value = JSON.parse(text);
   } catch {
     // told below
   }
-  throw new ArchiveFault(`Line ${line} of ${kind} is no JSON object.`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ArchiveFault(`Line ${line} of ${kind} is no JSON object.`);
+  }
+  const [fault] = unfit(value);
+  if (fault) {
+    throw new ArchiveFault(
+      `Line ${line} of ${kind} cannot be stored: ${fault.field.slice(0, 200)} ${fault.message}.`,
+    );
+  }
 }
 
 /** Faults of a value, of its text, and of something too deep: the row's, and nobody else's. */

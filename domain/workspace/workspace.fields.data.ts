@@ -11,6 +11,12 @@ const money = number(-100_000_000_000, 100_000_000_000);
 
 /** What single writes ask of the columns of kinds, beside what the database asks of them; a test holds them together. */
 export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
+  roles: {
+    key: { pattern: /^[a-z][a-z0-9_]{2,49}$/ },
+    label: name(200),
+    description: text(2_000),
+    color,
+  },
   tag_groups: { name: name(200), description: text(2_000) },
   tags: { name: name(200), description: text(2_000), color },
   resource_types: { key, label: name(300), description: text(20_000), sort_order: order, icon: text(100) },

@@ -1,85 +1,41 @@
-import Type, { type TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import Type from 'typebox';
 import type { FieldError } from '../../platform/errors.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { type CardTypeInput, cleanCardType } from '../metamodel/card-types/card-types.rules.ts';
 import {
-  type FieldOption,
-  fieldTypes,
-  type RelationAttribute,
-  type Section,
-  type Subtype,
-} from '../metamodel/metamodel.types.ts';
-import { cleanRelationType } from '../metamodel/relation-types/relation-types.rules.ts';
+  Attribute,
+  Key,
+  Label,
+  RoleKey,
+  Section as SectionShape,
+  Subtype as SubtypeShape,
+  Translations,
+} from '../metamodel/metamodel.input.ts';
+import type { FieldOption, RelationAttribute, Section, Subtype } from '../metamodel/metamodel.types.ts';
+import {
+  cleanRelationType,
+  type RelationTypeInput,
+} from '../metamodel/relation-types/relation-types.rules.ts';
+import { OpenObject } from '../shapes.ts';
+import { shapeFaults } from './workspace.shapes.ts';
 
-const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
-const Key = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$' });
-const OptionKey = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,99}$' });
-const labelled = {
-  label: line(200),
-  translations: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-};
-const Option = Type.Object({
-  key: OptionKey,
-  color: Type.Optional(Type.String({ maxLength: 50 })),
-  ...labelled,
-});
-const field = {
-  key: Key,
-  type: Type.Union(fieldTypes.map((type) => Type.Literal(type))),
-  options: Type.Optional(Type.Array(Option, { maxItems: 1_000 })),
-  ...labelled,
-};
-const Field = Type.Object({
-  ...field,
-  weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000 })),
-  required: Type.Optional(Type.Boolean()),
-  readonly: Type.Optional(Type.Boolean()),
-});
 const CardTypeRow = Type.Object({
   key: Key,
-  label: line(200),
-  subtypes: Type.Array(
-    Type.Object({
-      key: OptionKey,
-      hidden_fields: Type.Optional(Type.Array(Key, { maxItems: 500 })),
-      ...labelled,
-    }),
-    { maxItems: 500 },
-  ),
-  fields_schema: Type.Array(
-    Type.Object({
-      section: line(100),
-      fields: Type.Array(Field, { maxItems: 500 }),
-      translations: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    }),
-    { maxItems: 100 },
-  ),
-  section_config: Type.Record(Type.String(), Type.Unknown()),
-  translations: Type.Record(Type.String(), Type.Unknown()),
+  label: Label,
+  subtypes: Type.Array(SubtypeShape, { maxItems: 200 }),
+  fields_schema: Type.Array(SectionShape, { maxItems: 100 }),
+  section_config: OpenObject,
+  translations: Translations,
 });
 const RelationTypeRow = Type.Object({
   key: Key,
-  label: line(200),
+  label: Label,
   source_type_key: Key,
   target_type_key: Key,
-  attributes_schema: Type.Array(Type.Object(field), { maxItems: 500 }),
-  translations: Type.Record(Type.String(), Type.Unknown()),
+  attributes_schema: Type.Array(Attribute, { maxItems: 200 }),
+  translations: Translations,
 });
-const RoleRow = Type.Object({
-  card_type_key: Key,
-  key: Type.String({ pattern: '^[a-z][a-z0-9_]{1,48}[a-z0-9]$' }),
-  label: line(200),
-  permissions: Type.Record(Type.String(), Type.Boolean()),
-  translations: Type.Record(Type.String(), Type.Unknown()),
-});
-
-function shapeFaults(schema: TSchema, row: StoredRow): FieldError[] {
-  const fault = Value.Errors(schema, row)[0];
-  if (!fault) return [];
-  const path = fault.instancePath.slice(1).replaceAll('/', '.');
-  return [{ field: path, code: 'wrong_type', message: fault.message }];
-}
+const RoleRow = Type.Object({ card_type_key: Key, key: RoleKey, label: Label });
 
 /** What is wrong with the definition of a card type, as its own operation would say. */
 export function cardTypeFaults(row: StoredRow): FieldError[] {
@@ -101,7 +57,8 @@ export function relationTypeFaults(row: StoredRow, types: ReadonlySet<string>): 
     }
   }
   const attributes = row.attributes_schema as RelationAttribute[];
-  faults.push(...cleanRelationType({ key: row.key as string, attributes_schema: attributes }, []).faults);
+  const { key, translations } = row as { key: string; translations: RelationTypeInput['translations'] };
+  faults.push(...cleanRelationType({ key, translations, attributes_schema: attributes }, []).faults);
   return faults;
 }
 

@@ -39,7 +39,8 @@ export async function fillWorkspace(t: TestApp, writes = 2 * acts.length, seed =
   for (let n = 0; n < writes; n += 1) await acts[n % acts.length]!(hand);
   await t.services.db.raw(
     `insert into reference_catalogues (kind, catalogue_version, source, nodes)
-     values ('capability', '1', 'here', '[{"id": "C-1", "parent_id": null, "level": 1}]');
+     values ('capability', '1', 'here', '[{"id": "C-1", "parent_id": null, "level": 1,
+       "names": {"en": "One"}, "descriptions": {}, "industry": "cross-industry"}]');
      insert into bookmarks (owner_id, name, filters) select id, 'View', '{"type": "Application"}' from users limit 1;
      insert into saved_reports (owner_id, name, report_type, config, shared_with)
        select id, 'Report', 'cost', '{}', jsonb_build_array(jsonb_build_object('user_id', id)) from users limit 1;

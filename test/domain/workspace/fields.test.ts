@@ -6,6 +6,7 @@ import { contentTable } from '../../../domain/workspace/workspace.tables.ts';
 
 /** The operations that write one row of a kind. */
 const creates: Record<string, string> = {
+  roles: '/roles',
   tag_groups: '/tag-groups',
   tags: '/tag-groups/{group_id}/tags',
   resource_types: '/metamodel/resource-types',
