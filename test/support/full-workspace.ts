@@ -41,7 +41,7 @@ export async function fillWorkspace(t: TestApp, writes = 2 * acts.length, seed =
     `insert into reference_catalogues (kind, catalogue_version, source, nodes)
      values ('capability', '1', 'here', '[{"id": "C-1", "parent_id": null, "level": 1,
        "names": {"en": "One"}, "descriptions": {}, "industry": "cross-industry"}]');
-     insert into bookmarks (owner_id, name, filters) select id, 'View', '{"type": "Application"}' from users limit 1;
+     insert into bookmarks (owner_id, name, filters) select id, 'View', '{"types": ["Application"]}' from users limit 1;
      insert into saved_reports (owner_id, name, report_type, config, shared_with)
        select id, 'Report', 'cost', '{}', jsonb_build_array(jsonb_build_object('user_id', id)) from users limit 1;
      insert into duplicate_decisions (id, card_type, left_id, right_id, decision, left_facts, right_facts, score)

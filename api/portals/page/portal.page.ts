@@ -31,10 +31,22 @@ ${searchForm(form)}
 <main id="cards" tabindex="-1" aria-labelledby="cards-title">
 <h2 id="cards-title">${dot(portal.type_info.color)}${given(portal.type_info.label)}</h2>
 ${counted(form)}
-${form.cards.items.length > 0 ? html`<ol class="cards">\n${form.cards.items.map((card) => cardItem(form, card))}</ol>` : null}
+${cardList(form)}
 ${pager(form)}
 </main>`,
   });
+}
+
+/** Lists without bullets say that they are lists, or not every browser would. */
+function cardList(form: PortalForm): Html {
+  const { items } = form.cards;
+  if (items.length > 0) {
+    return html`<ol class="cards" role="list">\n${items.map((card) => cardItem(form, card))}</ol>`;
+  }
+  const all = addressOf(form, { search: '', filter: [], page: 1 });
+  return all === addressOf(form)
+    ? html`<p>There are no cards here yet.</p>`
+    : html`<p>Nothing is found here. <a href="${all}">Show all cards</a></p>`;
 }
 
 const lastPage = (total: number): number =>
@@ -52,7 +64,7 @@ function pager(form: PortalForm): Part {
     html`<li><a href="${addressOf(form, { page: to })}" rel="${rel}">${label}</a></li>`;
   if (last === 1 && page === 1) return null;
   return html`<nav aria-label="Pages">
-<ul>
+<ul role="list">
 ${page > 1 ? link(1, 'first', 'First page') : null}
 ${page > 1 ? link(Math.min(page - 1, last), 'prev', 'Previous page') : null}
 ${page < last ? link(page + 1, 'next', 'Next page') : null}

@@ -217,6 +217,50 @@ describe('the page of a portal', () => {
     expect(answer.text).not.toMatch(/outline:\s*(none|0)/);
   });
 
+  it('can be gone through by ear and by keyboard, found or not (WCAG 2.2, 1.3.1, 2.4 and 4.1.2)', async () => {
+    const { slug } = await makePortal(admin, { display_fields: all, description: 'All of them.' });
+    const html = { accept: 'text/html' };
+    const pages = {
+      whole: await open(slug),
+      empty: await open(slug, '?search=nothing-like-it'),
+      beyond: await open(slug, '?page=7'),
+      refused: await open(slug, '?filter=x', html),
+      unknown: await open('none', '', html),
+    };
+    for (const [name, answer] of Object.entries(pages)) {
+      const page = read(answer);
+      const none = (path: string) => expect([name, path, page.nodes(path).length]).toEqual([name, path, 0]);
+      expect([
+        name,
+        page.values('/html/@lang'),
+        page.texts('//h1 | //title[normalize-space()]').length,
+      ]).toEqual([name, ['en'], 2]);
+      // headings go down step by step
+      const levels = [...answer.text.matchAll(/<h([1-6])[ >]/g)].map(([, level]) => Number(level));
+      expect(levels[0]).toBe(1);
+      for (const [n, level] of levels.entries()) expect(level - (levels[n - 1] ?? 0)).toBeLessThanOrEqual(1);
+      // whatever takes the focus says what it is, in the order in which it stands
+      none('//a[not(normalize-space())] | //button[not(normalize-space())]');
+      none('//input[not(@id = //label/@for)] | //select[not(@id = //label[normalize-space()]/@for)]');
+      none('//select/option[not(normalize-space())]');
+      none('//@tabindex[. > 0] | //@accesskey | //@autofocus | //a[@target] | //meta[@http-equiv]');
+      none(
+        '//nav[not(@aria-label)] | //ul[parent::nav][not(@role="list")] | //ol[@class="cards"][not(@role="list")]',
+      );
+      // what is referred to is there
+      const ids = new Set(page.values('//@id'));
+      const targets = page.values('//a[starts-with(@href, "#")]/@href').map((href) => href.slice(1));
+      for (const target of [...targets, ...page.values('//@for | //@aria-labelledby')]) {
+        expect([name, target, ids.has(target)]).toEqual([name, target, true]);
+      }
+    }
+    expect(read(pages.empty).texts('//main/p')).toEqual([
+      '0 cards, page 1 of 1',
+      'Nothing is found here. Show all cards',
+    ]);
+    expect(read(pages.empty).values('//main//a/@href')).toEqual([`/portal/${slug}`]);
+  });
+
   it('has text that can be read on what it stands on', () => {
     const light = (color: string) => {
       const [r, g, b] = [1, 3, 5].map((at) => {
