@@ -1,5 +1,5 @@
 import type { Fragment } from '../../domain/lists/lists.types.ts';
-import { cardUpdate, type EventKinds, MOVED, ofPeople, ofTags, RENAMED } from './changes.kinds.ts';
+import { cardUpdate, type EventKinds, MOVED, OWN, ofPeople, ofTags, RENAMED } from './changes.kinds.ts';
 import type { Moved } from './changes.moved.ts';
 
 /** What decides which cards may look different. */
@@ -17,9 +17,6 @@ export interface CardChanges {
   /** Whether there is a filter. */
   filtered: boolean;
 }
-
-/** Events that tell of the card `card_id` itself. */
-const OWN = "(e.event_type like 'card.%' or e.event_type like 'tag.%' or e.event_type like 'stakeholder.%')";
 
 const union = (parts: Fragment[]): Fragment => ({
   sql: parts.map(({ sql }) => sql).join('\nunion all\n'),
@@ -149,6 +146,11 @@ export function changedCards(changes: CardChanges, kinds: EventKinds): Fragment 
  */
 export function allRemain({ moved, filtered }: CardChanges, { removals }: EventKinds): boolean {
   return !removals && !filtered && moved.cardTypes.size === 0 && moved.everything === undefined;
+}
+
+/** Whether all cards that may look different are those that the events are about, and are there still. */
+export function onlyOwn(changes: CardChanges, kinds: EventKinds): boolean {
+  return allRemain(changes, kinds) && !kinds.parents && !kinds.tags && !kinds.people;
 }
 
 /** The cards that look different to their relations: by name, external id, or whether and how much of them is seen. */

@@ -20,7 +20,7 @@ interface FoundRow {
 }
 
 /** More than so many are not kept in memory, but looked for and written by one statement. */
-const MOST = 10_000;
+export const MOST_FOUND = 10_000;
 /** So many are worth a connection of their own. */
 const PART = 250;
 
@@ -39,12 +39,12 @@ export async function findChanged(
       `with changed as materialized (${changed.sql})
        select count(*)::int as count, string_agg(x.id::text, ',' order by x.id) as ids,
          string_agg(x.position::text, ',' order by x.id) as positions, ${gone ? `exists (${gone.sql})` : 'false'} as gone
-       from (select id, position from changed limit ${MOST + 1}) x`,
+       from (select id, position from changed limit ${MOST_FOUND + 1}) x`,
     ),
     [...changed.bindings, ...(gone?.bindings ?? [])],
   );
   const { count, ids, positions } = found!;
-  if (count > MOST) return undefined;
+  if (count > MOST_FOUND) return undefined;
   return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone: found!.gone };
 }
 

@@ -17,6 +17,9 @@ export const RENAMED = "'name', 'external_id'";
 export const MOVED = `${RENAMED}, 'parent_id'`;
 
 // conditions over the alias `e` of events
+/** Events that tell of the card `card_id` itself. */
+export const OWN =
+  "(e.event_type like 'card.%' or e.event_type like 'tag.%' or e.event_type like 'stakeholder.%')";
 export const ofPeople = "(e.event_type like 'user.%' or e.event_type like 'auth.%')";
 export const ofTags = "e.event_type in ('tag.updated', 'tag_group.updated')";
 export const cardUpdate = (columns: string): string =>

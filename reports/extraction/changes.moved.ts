@@ -1,7 +1,8 @@
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type EventKinds, eventKinds } from './changes.kinds.ts';
+import { type Found, MOST_FOUND } from './changes.found.ts';
+import { type EventKinds, eventKinds, OWN } from './changes.kinds.ts';
 import { numbered } from './extraction.sql.ts';
 
 /** What may have come into sight, left it or changed its look altogether since a position, with the last position. */
@@ -17,6 +18,20 @@ interface MovedRow {
   kind: 'card_type' | 'relation_type' | 'everything';
   key: string | null;
   position: number;
+}
+
+/** What a look back through the events shows. */
+export interface LookBack {
+  kinds: EventKinds;
+  moved: Moved;
+  /** The cards that the events are about; undefined where these are too many to be kept. */
+  own: Found | undefined;
+}
+
+interface OwnRow {
+  events: number;
+  ids: string | null;
+  positions: string | null;
 }
 
 /** From this long before the event behind a position on, what concerns many objects is looked for. */
@@ -37,18 +52,22 @@ const KIND = `case
          and jsonb_exists(e.data -> 'changes', 'role')
     then 'everything' end`;
 
+/** The cards that the events after a position are about, with the last position of each. */
+const OWN_CARDS = `(select json_build_object('events', coalesce(sum(o.events), 0),
+      'ids', string_agg(o.id::text, ',' order by o.id), 'positions', string_agg(o.position::text, ',' order by o.id))
+    from (select e.card_id as id, max(e.position) as position, count(*) as events
+      from (select e.card_id, e.position from events e
+            where e.position > ?::bigint and e.card_id is not null and ${OWN} limit ${MOST_FOUND + 1}) e
+      group by e.card_id) o)`;
+
 /**
- * Looks once through the events after a position: which kinds there have been, and which tell of many objects at once, for
+ * Looks once through the events after a position: which kinds there have been, which cards they are about, and which tell of many objects at once, for
  * which also the minute before is looked through, since an extraction shows its rows by the metamodel and the rights that its
  * request began with, a little before its moment. Events are written in turn, so that times grow with positions. The minute
  * may hold a whole import: in it events are found by the ids of what they tell of. A type that is deleted has no objects,
  * and needs no look.
  */
-export async function lookBack(
-  snapshot: Snapshot,
-  ctx: Ctx,
-  after: number,
-): Promise<{ kinds: EventKinds; moved: Moved }> {
+export async function lookBack(snapshot: Snapshot, ctx: Ctx, after: number): Promise<LookBack> {
   // who sees all costs sees the same when a field becomes a cost, or none any more
   const columns = may(ctx.caller, 'costs.view')
     ? ['is_hidden']
@@ -59,12 +78,13 @@ export async function lookBack(
     ...ctx.metamodel.relationTypes.keys(),
     ...(userId ? [userId] : []),
   ];
-  const [found] = await snapshot.query<EventKinds & { moved: MovedRow[] | null }>(
+  const [found] = await snapshot.query<EventKinds & { moved: MovedRow[] | null; own: OwnRow }>(
     numbered(
       `with behind as materialized (
          select l.at from events l where l.position <= ?::bigint order by l.position desc limit 1)
        select ${eventKinds}, json_agg(json_build_object(
-           'kind', e.kind, 'key', e.data ->> 'key', 'position', e.position)) filter (where e.kind is not null) as moved
+           'kind', e.kind, 'key', e.data ->> 'key', 'position', e.position)) filter (where e.kind is not null) as moved,
+         ${OWN_CARDS} as own
        from (select e.*, ${KIND} as kind
          from (select n.position, n.event_type, n.data, true as later from events n where n.position > ?::bigint
                union all
@@ -78,16 +98,21 @@ export async function lookBack(
                             where j.kind = 'erase_user' and j.finished_at
                               between behind.at - ${BEFORE} - ${AROUND} and behind.at + ${AROUND}))) e) e`,
     ),
-    [after, columns, role, userId ?? '', after, after, ids, role],
+    [after, after, columns, role, userId ?? '', after, after, ids, role],
   );
-  const { moved: rows, ...kinds } = found!;
+  const { moved: rows, own, ...kinds } = found!;
   const moved: Moved = { cardTypes: new Map(), relationTypes: new Map(), everything: undefined };
   for (const { kind, key, position } of rows ?? []) {
     if (kind === 'card_type') latest(moved.cardTypes, key!, position);
     else if (kind === 'relation_type') latest(moved.relationTypes, key!, position);
     else moved.everything = Math.max(moved.everything ?? position, position);
   }
-  return { kinds, moved };
+  return { kinds, moved, own: kept(own) };
+}
+
+function kept({ events, ids, positions }: OwnRow): Found | undefined {
+  if (events > MOST_FOUND) return undefined;
+  return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone: false };
 }
 
 function latest(positions: Map<string, number>, key: string, position: number): void {

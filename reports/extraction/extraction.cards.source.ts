@@ -2,6 +2,7 @@ import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
 import { visibleCards } from '../../domain/cards/cards.visible.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
+import type { Found } from './changes.found.ts';
 import type { RowSource } from './extraction.rows.ts';
 
 /** Which cards an extraction takes. */
@@ -12,6 +13,8 @@ export interface CardSelection {
   changes?: Fragment;
   /** Whether all of these are known to be there still, and to be seen. */
   remain?: boolean;
+  /** These, where they are known already. */
+  found?: Found | undefined;
 }
 
 /** The conditions of a selection, visibility included, over the alias `c`. */
@@ -46,6 +49,7 @@ export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
     ...source,
     changed: changes,
     remain: selection.remain === true,
+    ...(selection.found && { found: selection.found }),
     from: { sql: 'changed x join cards c on c.id = x.id', bindings: [] },
     gone: {
       sql: `select x.id, x.type, c.id is null as deleted, x.position

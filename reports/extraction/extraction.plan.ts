@@ -5,7 +5,7 @@ import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { allRemain, changedCards } from './changes.cards.ts';
+import { allRemain, changedCards, onlyOwn } from './changes.cards.ts';
 import { lookBack } from './changes.moved.ts';
 import { changedRelations } from './changes.relations.ts';
 import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
@@ -22,7 +22,7 @@ export interface ExtractionPlan {
   relations: RelationSelection;
   columns: Column[];
   /** Where only what has changed is wanted: looks on the snapshot for the statement that finds it. */
-  changes?: (snapshot: Snapshot) => Promise<Pick<CardSelection, 'changes' | 'remain'>>;
+  changes?: (snapshot: Snapshot) => Promise<Pick<CardSelection, 'changes' | 'remain' | 'found'>>;
 }
 
 /** Whether the caller may see any cost value at all: by permission, or by a role on some card. */
@@ -86,9 +86,12 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     cards,
     relations,
     changes: async (snapshot) => {
-      const { kinds, moved } = await lookBack(snapshot, ctx, after);
+      const { kinds, moved, own } = await lookBack(snapshot, ctx, after);
       const changes = cardChanges(request, { after, types: cards.types, moved });
-      if (ofCards) return { changes: changedCards(changes, kinds), remain: allRemain(changes, kinds) };
+      if (ofCards) {
+        const found = onlyOwn(changes, kinds) ? own : undefined;
+        return { changes: changedCards(changes, kinds), remain: allRemain(changes, kinds), found };
+      }
       const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, moved);
       return { changes: changedRelations(ctx, changes, told, kinds) };
     },

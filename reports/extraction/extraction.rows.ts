@@ -2,7 +2,7 @@ import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
 import type { CopiedLines, CopyForm } from '../../platform/copy-out.ts';
 import { type IdRange, type Snapshot, wholeTable } from '../../platform/snapshot.ts';
-import { findChanged, overFound, worthwhile } from './changes.found.ts';
+import { type Found, findChanged, overFound, worthwhile } from './changes.found.ts';
 import type { Column } from './extraction.types.ts';
 
 /** Where the rows of a table stand, over the alias `row` of its objects. */
@@ -24,6 +24,8 @@ export interface RowSource {
   where: Condition;
   /** Whether none of `gone` is known beforehand. */
   remain?: boolean;
+  /** What may have changed, where that is known beforehand. */
+  found?: Found;
   /** Objects that are no longer there: `id`, `type`, whether `deleted` for good, and `position`. */
   gone?: Fragment;
 }
@@ -113,7 +115,7 @@ export async function lineTable(
     return { name, columns, expected, lines };
   }
   const first = goneRows(gone, query.goneCells);
-  const found = await findChanged(snapshot, changed!, source.remain ? undefined : gone);
+  const found = source.found ?? (await findChanged(snapshot, changed!, source.remain ? undefined : gone));
   if (found) {
     const lines = snapshot.parts(form, worthwhile(found), (connections) => [
       ...(found.gone ? [withChanged(source, first)] : []),
