@@ -59,6 +59,7 @@ import * as itsmOneWay from './steps/0068-itsm-one-way.ts';
 import * as stakeholdersRole from './steps/0070-stakeholders-role.ts';
 import * as diagramShares from './steps/0074-diagram-shares.ts';
 import * as modernizationDecisions from './steps/0075-modernization-decisions.ts';
+import * as pendingFlows from './steps/0076-pending-flows.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -122,4 +123,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0070-stakeholders-role', up: stakeholdersRole.up },
   { name: '0074-diagram-shares', up: diagramShares.up },
   { name: '0075-modernization-decisions', up: modernizationDecisions.up },
+  { name: '0076-pending-flows', up: pendingFlows.up },
 ];

@@ -152,7 +152,7 @@ export class EstateError extends Error {
 
 /** A 422 that names one field. */
 export function invalidField(field: string, code: string, message: string): EstateError {
-  return new EstateError('validation_failed', message, { errors: [{ field, code, message }] });
+  return invalidFields([{ field, code, message }]);
 }
 
 /** A 422 that names several fields; `errors` must not be empty. */

@@ -31,7 +31,24 @@ export function fieldErrors(faults: readonly AjvFault[]): FieldError[] {
     if (known) known.push(fault);
     else byPath.set(fault.instancePath, [fault]);
   }
-  return [...byPath.values()].flatMap(ofOneValue);
+  const paths = [...byPath.keys()];
+  return [...byPath].flatMap(([path, own]) =>
+    ofOneValue(besidesNull(own, () => paths.some((other) => other.startsWith(`${path}/`)))),
+  );
+}
+
+/**
+ * The faults of a value that may be null as well, without what only says that it is not: what is wrong with the one form
+ * that it can have otherwise is told, at its place or below it.
+ * @param below whether there are faults below it.
+ */
+function besidesNull(faults: AjvFault[], below: () => boolean): AjvFault[] {
+  const isOfNull = ({ keyword, params }: AjvFault) =>
+    keyword === 'anyOf' || (keyword === 'type' && params.type === 'null');
+  const others = faults.filter((fault) => !isOfNull(fault));
+  const isNullable = faults.length - others.length === 2;
+  const forms = others.filter(({ keyword }) => keyword === 'type').length;
+  return isNullable && forms <= 1 && (others.length > 0 || below()) ? others : faults;
 }
 
 /** What is told of the faults of one value. */
@@ -93,5 +110,5 @@ function fieldError(fault: AjvFault): FieldError {
 function messageOf({ keyword, params, message }: AjvFault): string {
   if (keyword === 'anyOf' || keyword === 'oneOf') return 'has none of the allowed forms';
   if (keyword === 'format') return formats[String(params.format)] ?? message ?? 'is not valid';
-  return message ?? 'is not valid';
+  return message?.replace('must NOT', 'must not') ?? 'is not valid';
 }

@@ -12,6 +12,9 @@ const check = createBodyCheck(
       day: Type.Optional(Type.String({ format: 'date' })),
       at: Type.Optional(Type.String({ format: 'date-time' })),
       id: Type.Optional(Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' })),
+      due: Type.Optional(Type.Union([Type.String({ format: 'date' }), Type.Null()])),
+      part: Type.Optional(Type.Union([Type.Object({ n: Type.Integer() }), Type.Null()])),
+      either: Type.Optional(Type.Union([Type.String(), Type.Integer(), Type.Null()])),
       many: Type.Optional(words(...Array.from({ length: 40 }, (_, index) => `v${index}`))),
       form: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Object({})])),
       list: Type.Optional(Type.Array(Type.Object({ op: words('<', '>') }), { minItems: 1 })),
@@ -45,6 +48,20 @@ test('a text that is not of its format is told once, in words', () => {
     { field: 'at', code: 'format', message: expect.stringMatching(/^is no moment as in RFC 3339/) },
     { field: 'id', code: 'format', message: 'is no UUID' },
   ]);
+});
+
+test('of a value that may be null as well, what is wrong with it is told once', () => {
+  expect(check({ due: null, part: null, either: null })).toEqual([]);
+  expect(check({ due: '2026-02-30' })).toEqual([
+    { field: 'due', code: 'format', message: 'is no date, such as 2026-01-31' },
+  ]);
+  expect(check({ due: 7 })).toEqual([{ field: 'due', code: 'type', message: 'must be string' }]);
+  expect(check({ part: { n: 'x' } })).toEqual([
+    { field: 'part.n', code: 'type', message: 'must be integer' },
+  ]);
+  expect(check({ part: {} })).toEqual([{ field: 'part.n', code: 'required', message: 'is required' }]);
+  // which of several forms was meant is not known
+  expect(check({ either: {} }).map(({ code }) => code)).toContain('anyOf');
 });
 
 test('all faults are told, each by its field', () => {
