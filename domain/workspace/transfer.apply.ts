@@ -6,7 +6,7 @@ import { command, type Work } from '../command.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { WorkspaceTransferPayload } from '../jobs/kinds/workspace.ts';
 import type { Services } from '../services.ts';
-import { reasonOf } from './transfer.check.ts';
+import { reasonOf, signedHere } from './transfer.check.ts';
 import { countActions, leaveRows, leftRows } from './transfer.diff.ts';
 import { rescoreImported } from './transfer.rescore.ts';
 import { requireTransferRights } from './transfer.rights.ts';
@@ -46,10 +46,21 @@ const writers: Record<string, (page: Page) => Promise<void>> = {
   relations: writeRelations,
   card_tags: writeCardTags,
   stakeholders: writeStakeholders,
+  adrs: writeSigned,
+  soaws: writeSigned,
 };
 
 const plainly = async (page: Page): Promise<void> =>
   tellRows(page, await writeRows(page, await readPage(page)));
+
+/** Writes documents that people sign: what somebody has signed here meanwhile stays as it is. */
+async function writeSigned(page: Page): Promise<void> {
+  const rows = await readPage(page);
+  if (rows.some(({ before }) => before?.status === 'signed')) {
+    throw new RowRefused([signedHere]);
+  }
+  await tellRows(page, await writeRows(page, rows));
+}
 
 /** Writes roles on cards: who holds one on a process may approve its flows. */
 async function writeStakeholders(page: Page): Promise<void> {

@@ -226,7 +226,26 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   documents: (checking) => check(checking, 'documents', linkFaults),
+  adrs: (checking) => leaveSigned(checking, 'adrs'),
+  soaws: (checking) => leaveSigned(checking, 'soaws'),
 };
+
+/** What a document is left alone with. */
+export const signedHere: FieldError = {
+  code: 'document_signed',
+  field: 'status',
+  message: 'is signed here: the document stays as it is',
+};
+
+/** What is signed here is not changed, by an archive no more than by anybody. */
+async function leaveSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws'): Promise<void> {
+  await db.raw(
+    `update workspace_transfer_rows s set action = 'conflict', reason = ?::jsonb
+     where s.transfer_id = ?::uuid and s.kind = ? and s.action = 'update'
+       and exists (select from ${table} t where t.id = (s.content ->> 'id')::uuid and t.status = 'signed')`,
+    [JSON.stringify(reasonOf([signedHere])), transferId, table],
+  );
+}
 
 /** Roles on cards that are here or come, archived ones too, as `<card type>/<role>`. */
 async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {

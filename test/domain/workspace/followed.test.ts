@@ -78,3 +78,29 @@ it('follows roles and owners that an archive changes: nothing waits for who can 
     expect.objectContaining({ kind: 'roles', key: 'member', field: 'is_archived', code: 'conflict' }),
   );
 }, 60_000);
+
+it('changes nothing that is signed here, whether it was when the archive was read or is only now', async () => {
+  const { db } = t.services;
+  const ctx = await t.ctx();
+  const sign = async (id: string) => {
+    await admin.post(`/api/v1/adr/${id}/request-signatures`, { user_ids: [admin.userId] });
+    expect((await admin.post(`/api/v1/adr/${id}/sign`)).body.status).toBe('signed');
+  };
+  const make = async (title: string): Promise<string> => (await admin.post('/api/v1/adr', { title })).body.id;
+  const [signed, draft] = [await make('Signed'), await make('Draft')];
+  await sign(signed);
+  const own = await unpack(await exportArchive(t.services, ctx));
+  const changed = rewrite(own, 'content/adrs.ndjson', (rows) =>
+    rows.map((row) => row.replace(/"title":"(Signed|Draft)"/, '"title":"Another"')),
+  );
+  const { id, diff } = await uploadArchive(t.services, ctx, await pack(changed));
+  expect(diff!.kinds.adrs).toMatchObject({ update: 1, conflict: 1 });
+  expect(diff!.conflicts).toMatchObject([{ kind: 'adrs', field: 'status', code: 'document_signed' }]);
+  await sign(draft);
+  const { result } = await applyArchive(ctx, id);
+  expect(result!.left.map(({ code }) => code)).toEqual(['document_signed', 'document_signed']);
+  expect(await db('adrs').whereIn('id', [signed, draft]).orderBy('number').pluck('title')).toEqual([
+    'Signed',
+    'Draft',
+  ]);
+});
