@@ -150,9 +150,12 @@ export class EstateError extends Error {
   }
 }
 
-/** A 422 that names one field. */
+/** A 422 that names one field; its sentence does as well, unless the message is one already. */
 export function invalidField(field: string, code: string, message: string): EstateError {
-  return invalidFields([{ field, code, message }]);
+  const errors = [{ field, code, message }];
+  return /^[A-Z].*\.$/s.test(message)
+    ? new EstateError('validation_failed', message, { errors })
+    : invalidFields(errors);
 }
 
 /** A 422 that names several fields; `errors` must not be empty. */

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { expect, test } from 'vitest';
 import { createBodyCheck } from '../../../api/plugins/validation.ts';
+import { invalidField } from '../../../platform/errors.ts';
 
 const words = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const check = createBodyCheck(
@@ -76,4 +77,11 @@ test('all faults are told, each by its field', () => {
   );
   expect(check({ form: 5 }).map(({ code }) => code)).toContain('anyOf');
   expect(check([])).toEqual([{ field: 'body', code: 'type', message: 'must be object' }]);
+});
+
+test('a refusal of one field names it in its sentence, unless that is one of its own', () => {
+  expect(invalidField('parent_id', 'parent_cycle', 'lies below the item itself').message).toBe(
+    'parent_id: lies below the item itself',
+  );
+  expect(invalidField('file', 'empty_file', 'The file is empty.').message).toBe('The file is empty.');
 });
