@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { prepared } from '../../platform/prepared.ts';
 
 /** One stored event as the readers of the feed work with it. */
 export interface FeedRow {
@@ -22,7 +23,9 @@ export interface FeedRow {
 
 /** The next events after a position, of all scopes, in commit order. */
 export async function readFeed(sql: Sql, after: number, limit: number): Promise<FeedRow[]> {
-  const { rows } = await sql.raw(
+  // each API process asks after every write: planning took longer than carrying out
+  const { rows } = await prepared(
+    sql,
     `select e.position, e.event_type, e.scope, utc(e.at) as at, e.user_id, u.display_name as user_display_name,
             e.recipient_id, e.card_id, e.card_type, e.peer_card_id, e.peer_card_type, e.relation_id, e.batch_id,
             e.cost_keys, e.data
