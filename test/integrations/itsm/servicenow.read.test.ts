@@ -166,6 +166,29 @@ describe('what is not there any more', () => {
     expect((await failure(remote.deletionsSince('cmdb_ci_server', since))).code).toBe('forbidden');
   });
 
+  test('is told to the last, where the audit keeps some of it back', async () => {
+    const since = new Date(clock.now()).toISOString();
+    clock.advance(600_000);
+    const gone = Array.from({ length: 1_200 }, (_, n) => {
+      const { sys_id } = instance.elsewhere.insert('cmdb_ci_server', { name: `old ${n}` }).values;
+      instance.elsewhere.remove(sys_id!);
+      return sys_id!;
+    });
+    const audited = instance.store.of('sys_audit_delete').map(({ values }) => values);
+    // the first page comes empty, the second one short
+    const kept = new Set(
+      audited
+        .map(({ sys_id }) => sys_id!)
+        .sort()
+        .slice(0, 1_001),
+    );
+    instance.accounts.get('estate')!.hidesRow = ({ values }) => kept.has(values.sys_id!);
+    const told = await value(remote.deletionsSince('cmdb_ci_server', since));
+    const shown = audited.filter(({ sys_id }) => !kept.has(sys_id!)).map(({ documentkey }) => documentkey!);
+    expect(told.map(({ id }) => id).sort()).toEqual(shown.filter((id) => gone.includes(id)).sort());
+    expect(told.length).toBeGreaterThan(100);
+  });
+
   test('is gone at a direct look, unless it may be hidden', async () => {
     const [there, hidden, gone] = ids('cmdb_ci_server');
     instance.elsewhere.remove(gone!);

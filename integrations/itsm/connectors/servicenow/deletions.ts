@@ -1,52 +1,50 @@
 import { done, type Result } from '../../remote.failures.ts';
 import type { RemoteTombstone } from '../../remote.types.ts';
-import type { Transport } from '../transport.ts';
 import { fromRemoteTime, toRemoteTime, where } from './query.ts';
+import type { Reading } from './reading.ts';
 
+const AUDIT = 'sys_audit_delete';
 const PAGE = 1_000;
 const OVERLAP_MS = 60_000;
 /** More classes than these make an address too long; then all deletions are read. */
 const MOST_CLASSES = 100;
 
-/** Records of these classes that the audit says were deleted since a moment, oldest first. */
+/**
+ * Records of these classes that the audit says were deleted since a moment, oldest first. Rows of the audit that the
+ * account may not see make pages short, or empty, without being the end.
+ */
 export async function readDeletions(
-  transport: Transport,
+  reading: Pick<Reading, 'readPage'>,
   table: string,
   classes: string[],
   since: string,
 ): Promise<Result<RemoteTombstone[]>> {
   const wanted = new Set(classes);
   const tombstones = new Map<string, RemoteTombstone>();
-  const from = toRemoteTime(Date.parse(since) - OVERLAP_MS);
-  for (let after = ''; ; ) {
-    const conditions = [
-      ...(classes.length <= MOST_CLASSES ? [where('tablename', 'IN', classes.join(','))] : []),
-      where('sys_created_on', '>=', from),
-      ...(after === '' ? [] : [where('sys_id', '>', after)]),
-    ];
-    const answer = await transport.send({
-      method: 'GET',
-      path: '/api/now/v2/table/sys_audit_delete',
-      doing: `Reading what was deleted from ${table}`,
-      pageSize: PAGE,
-      query: (pageSize) => ({
-        sysparm_query: [...conditions, 'ORDERBYsys_id'].join('^'),
-        sysparm_fields: 'sys_id,tablename,documentkey,sys_created_on',
-        sysparm_limit: String(pageSize),
-        sysparm_no_count: 'true',
-      }),
-    });
-    if (!answer.ok) return answer;
-    const rows = Array.isArray(answer.value.result) ? (answer.value.result as Record<string, string>[]) : [];
-    for (const row of rows) {
-      const at = fromRemoteTime(row.sys_created_on ?? '');
-      if (row.documentkey && at && wanted.has(row.tablename ?? ''))
-        tombstones.set(row.documentkey, { table, id: row.documentkey, at });
+  const conditions = [
+    ...(classes.length <= MOST_CLASSES ? [where('tablename', 'IN', classes.join(','))] : []),
+    where('sys_created_on', '>=', toRemoteTime(Date.parse(since) - OVERLAP_MS)),
+  ];
+  let cursor: string | null = null;
+  do {
+    const request = {
+      table: AUDIT,
+      fields: ['tablename', 'documentkey', 'sys_created_on'],
+      filter: conditions.join('^'),
+      limit: PAGE,
+      cursor,
+      display: false,
+    };
+    const page = await reading.readPage(request, true);
+    if (!page.ok) return page;
+    for (const { fields } of page.value.records) {
+      const text = (name: string) => String(fields[name]?.value ?? '');
+      const id = text('documentkey');
+      const at = fromRemoteTime(text('sys_created_on'));
+      if (id && at && wanted.has(text('tablename'))) tombstones.set(id, { table, id, at });
     }
-    const last = rows.at(-1)?.sys_id;
-    if (rows.length < answer.value.pageSize || !last || last <= after) break;
-    after = last;
-  }
+    cursor = page.value.next;
+  } while (cursor !== null);
   return done(
     [...tombstones.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1)),
   );

@@ -40,7 +40,8 @@ interface Stretch {
 }
 
 export interface Reading {
-  readPage(request: ReadRequest): Promise<Result<Page>>;
+  /** @param counted pages are counted from the first on: short ones are expected, and a count of its own is spared. */
+  readPage(request: ReadRequest, counted?: boolean): Promise<Result<Page>>;
   readSince(request: DeltaRequest): Promise<Result<Page>>;
   readByIds(table: string, ids: string[], fields: string[]): Promise<Result<Map<string, RemoteLook>>>;
   newestChange(table: string, filter?: string): Promise<Result<string | null>>;
@@ -125,7 +126,7 @@ export function createReading(transport: Transport): Reading {
 
   return {
     count,
-    readPage(request) {
+    readPage(request, counted = false) {
       const cursor = readCursor(request.cursor);
       const stretch: Stretch = {
         table: request.table,
@@ -133,7 +134,7 @@ export function createReading(transport: Transport): Reading {
         conditions: cursor.id === '' ? [] : [where('sys_id', '>', cursor.id)],
         order: ['sys_id'],
       };
-      return page(request, stretch, cursor, cursor.counted === true, ({ id }) => ({ id }));
+      return page(request, stretch, cursor, counted || cursor.counted === true, ({ id }) => ({ id }));
     },
 
     readSince(request) {

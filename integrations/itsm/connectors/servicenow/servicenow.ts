@@ -86,9 +86,9 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
     },
     async deletionsSince(table, since) {
       const family = await description.familyOf(table);
-      return family.ok ? readDeletions(transport, table, family.value, since) : family;
+      return family.ok ? readDeletions(reading, table, family.value, since) : family;
     },
-    relationDeletionsSince: (since) => readDeletions(transport, RELATIONS, [RELATIONS], since),
+    relationDeletionsSince: (since) => readDeletions(reading, RELATIONS, [RELATIONS], since),
     testRights: (needs) => testRights(transport, reading, config, needs),
     clockAheadMs: transport.clockAheadMs,
     calls: transport.calls,
