@@ -122,16 +122,7 @@ function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchFi
     alone: {},
     series: [],
   };
-  const texts = new Set<string>();
-  yield* mapped(records, (record) => {
-    for (const { name } of names) for (const item of itemsOf(record, name)) texts.add(item);
-  });
-  const raw = yield* mapped([...texts], rawNameWords);
-  dictionary.joints = jointsIn(raw);
-  dictionary.umlauts = umlautsIn(raw);
-  const acronyms = acronymsIn(texts);
-  if (acronyms.length > 0)
-    dictionary.acronyms = writtenOut(acronyms, yield* mapped(raw, wordReader(dictionary)));
+  Object.assign(dictionary, yield* spellingsOf(records, names, dictionary));
   for (const { name, without } of names) {
     if (!without) continue;
     const counts = new Map<string, number>();
@@ -158,6 +149,24 @@ function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchFi
     dictionary.series = seriesIn(yield* mapped(records, words));
   }
   return dictionary;
+}
+
+/** How the records write names; what was read for it is let go at once, since it is as much as the records themselves. */
+function* spellingsOf(
+  records: readonly MatchRecord[],
+  names: readonly MatchField[],
+  none: Dictionary,
+): Paused<Pick<Dictionary, 'joints' | 'umlauts' | 'acronyms'>> {
+  const texts = new Set<string>();
+  yield* mapped(records, (record) => {
+    for (const { name } of names) for (const item of itemsOf(record, name)) texts.add(item);
+  });
+  const raw = yield* mapped([...texts], rawNameWords);
+  const spellings = { joints: jointsIn(raw), umlauts: umlautsIn(raw), acronyms: none.acronyms };
+  const acronyms = acronymsIn(texts);
+  if (acronyms.length === 0) return spellings;
+  const read = wordReader({ ...none, ...spellings });
+  return { ...spellings, acronyms: writtenOut(acronyms, yield* mapped(raw, read)) };
 }
 
 const bothSides = ({ left, right }: FieldRows): Rows[] => (right ? [left, right] : [left]);
