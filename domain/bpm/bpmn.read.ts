@@ -57,6 +57,10 @@ export function readThumbnail(text: string, field: string): PreparedContent {
   return prepared('svg', text, 'utf-8', null, bytes);
 }
 
+/** The id of a content: its fingerprint, so that the same is kept once. */
+export const contentId = (kind: string, encoding: string, bytes: Buffer): string =>
+  sha256(Buffer.concat([Buffer.from(`${kind} ${encoding}\n`), bytes]));
+
 function prepared(
   kind: 'bpmn' | 'svg',
   text: string,
@@ -64,7 +68,7 @@ function prepared(
   original: Buffer | null,
   bytes: Buffer,
 ): PreparedContent {
-  const id = sha256(Buffer.concat([Buffer.from(`${kind} ${encoding}\n`), bytes]));
+  const id = contentId(kind, encoding, bytes);
   return { id, kind, text, original, encoding, size: bytes.length };
 }
 

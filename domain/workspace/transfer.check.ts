@@ -18,7 +18,7 @@ import {
 } from './workspace.metamodel.rules.ts';
 import { nestedRules } from './workspace.nested.data.ts';
 import { nestedFaults } from './workspace.nested.ts';
-import { cardFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
+import { cardFaults, contentFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
 
 interface StagedRow {
   line: number;
@@ -36,7 +36,9 @@ export interface Checking extends Staging {
   metamodel: Metamodel | undefined;
 }
 
-const PAGE = 1_000;
+/** Rows that are looked at together: of those with large contents a few, of the others many. */
+const pageOf = (kind: string): number =>
+  kind === 'process_contents' || kind === 'diagram_drawings' ? 5 : kind in nestedRules ? 100 : 1_000;
 
 /** One reason of several faults. */
 export const reasonOf = (faults: readonly FieldError[]): Reason => ({
@@ -61,7 +63,7 @@ async function* open(
     const { rows } = await db.raw(
       `select s.line, s.content ${more} from workspace_transfer_rows s
        where s.transfer_id = ?::uuid and s.kind = ? and s.action in ('create', 'update') and s.line > ?
-       order by s.line limit ${PAGE}`,
+       order by s.line limit ${pageOf(kind)}`,
       [transferId, kind, after],
     );
     if (rows.length === 0) return;
@@ -226,6 +228,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   documents: (checking) => check(checking, 'documents', linkFaults),
+  process_contents: (checking) => check(checking, 'process_contents', contentFaults),
   adrs: (checking) => leaveSigned(checking, 'adrs'),
   soaws: (checking) => leaveSigned(checking, 'soaws'),
 };

@@ -160,7 +160,8 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
   process_contents: { warnings: { schema: Type.Array(Type.String(), { maxItems: 10_000 }) } },
   process_element_links: { custom_fields: { schema: CustomFields, most: MAX_FIELDS } },
   process_assessments: { action_items: { schema: ActionItems } },
-  diagram_drawings: { card_names: { schema: texts } },
+  // of a card that was gone already there is no name
+  diagram_drawings: { card_names: { schema: Type.Record(Uuid, Nullable(Type.String())) } },
   assessments: { session_data: { schema: SessionData, most: SESSION_LENGTH } },
   reference_catalogues: {
     nodes: {

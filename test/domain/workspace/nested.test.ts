@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contentId } from '../../../domain/bpm/bpmn.read.ts';
 import { cardTypeFaults, relationTypeFaults } from '../../../domain/workspace/workspace.metamodel.rules.ts';
 import { nestedRules } from '../../../domain/workspace/workspace.nested.data.ts';
 import { nestedFaults } from '../../../domain/workspace/workspace.nested.ts';
+import { contentFaults } from '../../../domain/workspace/workspace.rows.rules.ts';
 import { readShapes } from '../../../domain/workspace/workspace.schema.ts';
 import { contentTables } from '../../../domain/workspace/workspace.tables.data.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
@@ -57,6 +59,25 @@ it('every column that holds JSON is looked into', async () => {
     const nested = columns.filter((column) => types[column] === 'jsonb').sort();
     expect([table, nested]).toEqual([table, own[table] ?? Object.keys(nestedRules[table] ?? {}).sort()]);
   }
+});
+
+it('a content of a process is known by its fingerprint', () => {
+  const content = { kind: 'svg', encoding: 'utf-8', text: '<svg/>', original: null };
+  const id = contentId('svg', 'utf-8', Buffer.from('<svg/>'));
+  expect(contentFaults({ ...content, id })).toEqual([]);
+  expect(contentFaults({ ...content, id, text: '<svg />' })).toMatchObject([
+    { field: 'id', code: 'checksum' },
+  ]);
+  const utf16 = Buffer.from('<svg/>', 'utf16le');
+  const other = {
+    kind: 'bpmn',
+    encoding: 'utf-16le',
+    text: '<svg/>',
+    original: `\\x${utf16.toString('hex')}`,
+  };
+  expect(contentFaults({ ...other, id: contentId('bpmn', 'utf-16le', utf16) })).toEqual([]);
+  const names = { card_names: { '00000000-0000-4000-8000-000000000001': null } };
+  expect(nestedFaults(nestedRules.diagram_drawings!, names as never)).toEqual([]);
 });
 
 describe('what is nested in a row', () => {
