@@ -36,7 +36,7 @@ it(`both sides agree after every fault of the remote, and some two at once (seed
   const size = { applications: 30, components: 20, relations: 30 };
   const { fired } = await endure(
     { services: t.services, ctx: await t.ctx() },
-    { seed, ordeals: 22, size, page: 10, reach: 10, lifetime: 22, stretch: 11 },
+    { seed, ordeals: 30, size, page: 10, reach: 10, lifetime: 30, stretch: 10 },
   );
   expect([...fired.keys()].sort()).toEqual([...faults].sort());
 }, 240_000);
