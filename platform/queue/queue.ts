@@ -1,4 +1,5 @@
 import { type JobsOptions, Queue, Worker } from 'bullmq';
+import type pg from 'pg';
 import type { Logger } from '../logging.ts';
 import { createPollingBackend, openQueuePostgres } from './queue.postgres.ts';
 import type { QueueBackend, QueuedRun, QueuedState, QueueWorker } from './queue.types.ts';
@@ -14,6 +15,8 @@ export interface QueueBackendOptions {
 
 const ANSWER_MS = 5_000;
 const RETRY_MS = 1_000;
+/** One to be told of runs, the others for what is done with them. */
+const WORKER_CONNECTIONS = 3;
 
 /** A run leaves the queue when it has ended, however it did, so that nothing piles up. */
 const runOptions: JobsOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
@@ -34,7 +37,7 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
     ? undefined
     : openQueuePostgres({ url: options.databaseUrl, answerMs: ANSWER_MS });
   const prefix = `estate:${options.namespace}`;
-  const opened = new Set<Queue>();
+  const opened = new Map<Queue, pg.Pool | undefined>();
   const queues = new Map<string, Promise<Queue>>();
   let closed = false;
 
@@ -48,26 +51,32 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
     };
   };
 
+  const closeQueue = async (queue: Queue): Promise<void> => {
+    const pool = opened.get(queue);
+    opened.delete(queue);
+    await queue.close().catch(() => undefined);
+    await pool?.end();
+  };
   const openQueue = async (name: string): Promise<Queue> => {
     await postgres?.prepared();
     const common = { prefix, streams: { events: { maxLen: 100 } } };
+    const pool = postgres?.pool(1);
     const queue = (
-      postgres
-        ? new Queue(name, { ...common, connection: postgres.pool }, createPollingBackend)
+      pool
+        ? new Queue(name, { ...common, connection: pool }, createPollingBackend)
         : new Queue(name, {
             ...common,
             // an `add` must reject while Redis is away, not wait
             connection: { url: redisUrl!, maxRetriesPerRequest: 1, enableOfflineQueue: false },
           })
     ) as Queue;
-    opened.add(queue);
+    opened.set(queue, pool);
     queue.on('error', reporter(name));
     try {
       await queue.waitUntilReady();
       return queue;
     } catch (error) {
-      opened.delete(queue);
-      await queue.close().catch(() => undefined);
+      await closeQueue(queue);
       throw error;
     }
   };
@@ -100,19 +109,19 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
         await postgres?.prepared();
         const process = async (job: { data: QueuedRun }) => await handler(job.data);
         const common = { ...workerOptions, prefix, concurrency };
-        const worker = postgres
-          ? new Worker(name, process, { ...common, connection: postgres.pool }, createPollingBackend)
+        const pool = postgres?.pool(WORKER_CONNECTIONS);
+        const worker = pool
+          ? new Worker(name, process, { ...common, connection: pool }, createPollingBackend)
           : new Worker(name, process, {
               ...common,
               connection: { url: redisUrl!, maxRetriesPerRequest: null },
             });
         worker.on('error', reporter(name));
-        return worker as Worker;
+        return { worker: worker as Worker, pool };
       }),
     async close() {
       closed = true;
-      await Promise.all([...opened].map((queue) => within(queue.close(), ANSWER_MS)));
-      if (postgres) await within(postgres.close(), ANSWER_MS);
+      await Promise.all([...opened.keys()].map((queue) => within(closeQueue(queue), ANSWER_MS)));
     },
   };
 }
@@ -124,20 +133,35 @@ const states: Record<string, QueuedState> = {
   active: 'active',
 };
 
+interface OpenWorker {
+  worker: Worker;
+  /** Its own, where the queue is on PostgreSQL. */
+  pool: pg.Pool | undefined;
+}
+
+/** Ends a worker; when it has, nothing of it is under way that might take a run yet. */
+async function closeWorker({ worker, pool }: OpenWorker, force: boolean): Promise<void> {
+  const closed = worker.close(force);
+  // closing once begun cannot be hurried: the connection goes from under it
+  await (force ? worker.disconnect() : closed);
+  if (pool && !pool.ending) await pool.end();
+  await closed;
+}
+
 /** A worker that is made anew until it has connected once; from then on it connects again by itself. */
-function keepWorker(create: () => Promise<Worker>): QueueWorker {
+function keepWorker(create: () => Promise<OpenWorker>): QueueWorker {
   let closing = false;
-  let worker: Worker | undefined;
+  let open: OpenWorker | undefined;
   const ready = (async () => {
     while (!closing) {
       try {
-        worker = await create();
-        if (!closing) return await worker.waitUntilReady();
+        open = await create();
+        if (!closing) return await open.worker.waitUntilReady();
       } catch {
         // reported by the worker; made anew
       }
-      await worker?.close(true).catch(() => undefined);
-      worker = undefined;
+      if (open) await closeWorker(open, true).catch(() => undefined);
+      open = undefined;
       if (!closing) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   })();
@@ -145,11 +169,10 @@ function keepWorker(create: () => Promise<Worker>): QueueWorker {
     async close(force) {
       closing = true;
       if (force) {
-        // closing once begun cannot be hurried: the connection goes from under it
-        await within(Promise.all([worker?.close(true), worker?.disconnect()]), ANSWER_MS);
+        if (open) await within(closeWorker(open, true), ANSWER_MS);
         return;
       }
-      await worker?.close();
+      if (open) await closeWorker(open, false);
       await ready;
     },
   };
