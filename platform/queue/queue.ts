@@ -104,9 +104,13 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
       );
       return states[state] ?? 'missing';
     },
-    worker: (name, concurrency, handler) =>
-      keepWorker(async () => {
-        await postgres?.prepared();
+    worker(name, concurrency, handler) {
+      const report = reporter(name);
+      return keepWorker(async () => {
+        await postgres?.prepared().catch((error) => {
+          report(error);
+          throw error;
+        });
         const process = async (job: { data: QueuedRun }) => await handler(job.data);
         const common = { ...workerOptions, prefix, concurrency };
         const pool = postgres?.pool(WORKER_CONNECTIONS);
@@ -116,9 +120,10 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
               ...common,
               connection: { url: redisUrl!, maxRetriesPerRequest: null },
             });
-        worker.on('error', reporter(name));
+        worker.on('error', report);
         return { worker: worker as Worker, pool };
-      }),
+      });
+    },
     async close() {
       closed = true;
       await Promise.all([...opened.keys()].map((queue) => within(closeQueue(queue), ANSWER_MS)));
@@ -158,7 +163,7 @@ function keepWorker(create: () => Promise<OpenWorker>): QueueWorker {
         open = await create();
         if (!closing) return await open.worker.waitUntilReady();
       } catch {
-        // reported by the worker; made anew
+        // reported already; made anew
       }
       if (open) await closeWorker(open, true).catch(() => undefined);
       open = undefined;
