@@ -47,12 +47,11 @@ export function openQueuePostgres({ url, answerMs }: { url: string; answerMs: nu
   return {
     pool: open,
     prepared() {
-      const attempt = preparing ?? prepare();
-      preparing = attempt;
-      attempt.catch(() => {
-        if (preparing === attempt) preparing = undefined;
+      preparing ??= prepare().catch((error) => {
+        preparing = undefined;
+        throw error;
       });
-      return attempt;
+      return preparing;
     },
   };
 }

@@ -81,12 +81,12 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
     }
   };
   const queueOf = (name: string): Promise<Queue> => {
-    const open = queues.get(name) ?? openQueue(name);
+    const known = queues.get(name);
+    if (known) return known;
+    const open = openQueue(name);
     queues.set(name, open);
     // a queue remembers a failed beginning for ever: the next call makes a new one
-    open.catch(() => {
-      if (queues.get(name) === open) queues.delete(name);
-    });
+    open.catch(() => queues.delete(name));
     return open;
   };
 

@@ -12,7 +12,8 @@ export interface Found {
   gone: boolean;
 }
 
-interface FoundRow {
+/** Ids and positions in the order of ids, each as one text with commas. */
+export interface FoundRow {
   count: number;
   ids: string | null;
   positions: string | null;
@@ -43,9 +44,13 @@ export async function findChanged(
     ),
     [...changed.bindings, ...(gone?.bindings ?? [])],
   );
-  const { count, ids, positions } = found!;
+  return kept(found!);
+}
+
+/** @returns undefined when it is too much to be kept. */
+export function kept({ count, ids, positions, gone }: FoundRow): Found | undefined {
   if (count > MOST_FOUND) return undefined;
-  return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone: found!.gone };
+  return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone };
 }
 
 /** How many connections are worth it to write what was found. */

@@ -1,7 +1,7 @@
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type Found, MOST_FOUND } from './changes.found.ts';
+import { type Found, type FoundRow, kept, MOST_FOUND } from './changes.found.ts';
 import { type EventKinds, eventKinds, OWN } from './changes.kinds.ts';
 import { numbered } from './extraction.sql.ts';
 
@@ -28,12 +28,6 @@ export interface LookBack {
   own: Found | undefined;
 }
 
-interface OwnRow {
-  events: number;
-  ids: string | null;
-  positions: string | null;
-}
-
 /** From this long before the event behind a position on, what concerns many objects is looked for. */
 const BEFORE = "interval '1 minute'";
 /** So much later than its event an erasure's job may have been written as finished, and as much earlier. */
@@ -53,7 +47,7 @@ const KIND = `case
     then 'everything' end`;
 
 /** The cards that the events after a position are about, with the last position of each. */
-const OWN_CARDS = `(select json_build_object('events', coalesce(sum(o.events), 0),
+const OWN_CARDS = `(select json_build_object('count', coalesce(sum(o.events), 0),
       'ids', string_agg(o.id::text, ',' order by o.id), 'positions', string_agg(o.position::text, ',' order by o.id))
     from (select e.card_id as id, max(e.position) as position, count(*) as events
       from (select e.card_id, e.position from events e
@@ -61,8 +55,8 @@ const OWN_CARDS = `(select json_build_object('events', coalesce(sum(o.events), 0
       group by e.card_id) o)`;
 
 /**
- * Looks once through the events after a position: which kinds there have been, which cards they are about, and which tell of many objects at once, for
- * which also the minute before is looked through, since an extraction shows its rows by the metamodel and the rights that its
+ * Looks once through the events after a position: which kinds there have been, which cards they are about, and which tell of
+ * many objects at once, for which also the minute before is looked through, since an extraction shows its rows by the metamodel and the rights that its
  * request began with, a little before its moment. Events are written in turn, so that times grow with positions. The minute
  * may hold a whole import: in it events are found by the ids of what they tell of. A type that is deleted has no objects,
  * and needs no look.
@@ -78,7 +72,9 @@ export async function lookBack(snapshot: Snapshot, ctx: Ctx, after: number): Pro
     ...ctx.metamodel.relationTypes.keys(),
     ...(userId ? [userId] : []),
   ];
-  const [found] = await snapshot.query<EventKinds & { moved: MovedRow[] | null; own: OwnRow }>(
+  const [found] = await snapshot.query<
+    EventKinds & { moved: MovedRow[] | null; own: Omit<FoundRow, 'gone'> }
+  >(
     numbered(
       `with behind as materialized (
          select l.at from events l where l.position <= ?::bigint order by l.position desc limit 1)
@@ -107,12 +103,7 @@ export async function lookBack(snapshot: Snapshot, ctx: Ctx, after: number): Pro
     else if (kind === 'relation_type') latest(moved.relationTypes, key!, position);
     else moved.everything = Math.max(moved.everything ?? position, position);
   }
-  return { kinds, moved, own: kept(own) };
-}
-
-function kept({ events, ids, positions }: OwnRow): Found | undefined {
-  if (events > MOST_FOUND) return undefined;
-  return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone: false };
+  return { kinds, moved, own: kept({ ...own, gone: false }) };
 }
 
 function latest(positions: Map<string, number>, key: string, position: number): void {
