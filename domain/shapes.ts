@@ -1,8 +1,9 @@
 import Type, { type TSchema } from 'typebox';
 
-/* What schemas of nested JSON are made of: requests are checked by them, and rows of archives. */
+/* What schemas are made of: requests and answers are checked by them, and rows of archives. */
 
 export const closed = { additionalProperties: false } as const;
+/** Optional text is null, never missing, in answers. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** The plain form: the format alone would also take `urn:uuid:`, which PostgreSQL does not. */
 export const Uuid = Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' });

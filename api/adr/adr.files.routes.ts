@@ -8,6 +8,7 @@ import {
   type RecordFile,
   requireFiles,
 } from '../../domain/adr/adr.import.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { readAdrFile } from '../../reports/documents/paper.adr.ts';
@@ -15,7 +16,6 @@ import { paperMedia, sendFile } from '../files/files.paper.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
-import { closed, Uuid } from '../schemas/common.ts';
 import { FileContent, ImportedAdrsSchema, RecordForm } from '../schemas/decision-files.ts';
 import type { App } from '../types.ts';
 

@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { cancelRun } from '../../domain/analysis/runs.cancel.ts';
 import { listRuns, readRun } from '../../domain/analysis/runs.queries.ts';
 import { RUNS_PATH } from '../../domain/analysis/runs.start.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import {
@@ -10,7 +11,7 @@ import {
   AnalysisTypeSchema,
   StartedRunSchema,
 } from '../schemas/analysis-runs.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'AI analysis';

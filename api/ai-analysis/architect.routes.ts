@@ -6,13 +6,14 @@ import type { SessionInput } from '../../domain/architect/architect.types.ts';
 import { createCardListMemory } from '../../domain/cards/cards.list.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed } from '../../domain/shapes.ts';
 import { wordArchitecture } from '../../integrations/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../reports/dependencies/dependencies.objectives.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/architect.ts';
 import { CardListSchema } from '../schemas/cards.ts';
-import { closed, listQuery } from '../schemas/common.ts';
+import { listQuery } from '../schemas/common.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 

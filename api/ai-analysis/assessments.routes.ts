@@ -9,10 +9,11 @@ import {
 import { commitAssessment } from '../../domain/assessments/assessments.commit.ts';
 import { listAssessments } from '../../domain/assessments/assessments.list.ts';
 import type { CommitInput } from '../../domain/assessments/assessments.plan.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/assessments.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const url = '/api/v1/ai-analysis/assessments';

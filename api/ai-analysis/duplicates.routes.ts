@@ -3,10 +3,11 @@ import { decideCluster, decidePair, mergeCluster } from '../../domain/duplicates
 import { listClusters, listPairs } from '../../domain/duplicates/duplicates.list.ts';
 import { qualityOf } from '../../domain/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../domain/duplicates/duplicates.start.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { explainCluster, explainPair } from '../../integrations/duplicates/read.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import {
   ClusterDetailSchema,
   ClusterMergeBody,

@@ -6,9 +6,10 @@ import {
   startModernizations,
 } from '../../domain/modernizations/modernizations.start.ts';
 import type { ModernizationStatus } from '../../domain/modernizations/modernizations.types.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, Uuid } from '../schemas/common.ts';
+import { listAnswer } from '../schemas/common.ts';
 import * as schemas from '../schemas/modernizations.ts';
 import type { App } from '../types.ts';
 

@@ -5,13 +5,13 @@ import { requireModelRights, startModelImport } from '../../domain/archimate/arc
 import { type StoredContent, storeContent } from '../../domain/files/files.store.ts';
 import { ArchimateExport, archimateOptions } from '../../domain/jobs/kinds/archimate.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed } from '../../domain/shapes.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { startModelExport } from '../../reports/archimate/archimate.export.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
-import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Imports and exports';

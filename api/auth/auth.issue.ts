@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
 import type { TokenSubject } from '../../domain/access/access.login.ts';
+import { closed } from '../../domain/shapes.ts';
 import { TOKEN_SECONDS } from '../plugins/access.ts';
-import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 /** Life in seconds of a token that only serves to set up the second factor. */

@@ -5,9 +5,9 @@ import {
   setInvitedPassword,
   validateMailedToken,
 } from '../../domain/access/access.passwords.reset.ts';
+import { closed } from '../../domain/shapes.ts';
 import { operation } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
-import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 

@@ -5,9 +5,9 @@ import { register } from '../../domain/access/access.register.ts';
 import { logout } from '../../domain/access/access.tokens.ts';
 import { readMe } from '../../domain/access/users.queries.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed } from '../../domain/shapes.ts';
 import { operation } from '../operation.ts';
 import { Email, MeSchema, Password, TokenAnswer } from '../schemas/access.ts';
-import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import type { Services } from '../../domain/services.ts';
 import { ssoConfigured } from '../../domain/settings/settings.views.ts';
+import { closed } from '../../domain/shapes.ts';
 import { finishSso, startSso } from '../../integrations/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../integrations/sso/sso.issuer.ts';
 import { operation } from '../operation.ts';
-import { closed } from '../schemas/common.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 import { tokenAnswer, tokenIssuer } from './auth.issue.ts';

@@ -7,9 +7,10 @@ import {
   renewRecoveryCodes,
 } from '../../domain/access/two-factor.commands.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed, Nullable } from '../../domain/shapes.ts';
 import { operation } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
-import { closed, Nullable, Timestamp } from '../schemas/common.ts';
+import { Timestamp } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 

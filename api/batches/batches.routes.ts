@@ -2,10 +2,11 @@ import Type from 'typebox';
 import { commitBatch, openBatch } from '../../domain/batches/batches.commands.ts';
 import { batchText, listBatchEvents, listBatches } from '../../domain/batches/batches.queries.ts';
 import { startRollback } from '../../domain/batches/batches.rollback.start.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/batches.ts';
-import { closed, IdParams, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Mutation batches';

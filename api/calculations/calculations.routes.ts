@@ -13,11 +13,12 @@ import {
 } from '../../domain/calculations/calculations.queries.ts';
 import { checkFormula, tryCalculation } from '../../domain/calculations/calculations.trial.ts';
 import { startRecalculation } from '../../domain/calculations/recalculate.type.ts';
+import { closed } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import type { Answer } from '../operation.spec.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/calculations.ts';
-import { closed, IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Calculations';

@@ -2,11 +2,12 @@ import Type from 'typebox';
 import { mergeCards } from '../../domain/cards/merge/merge.command.ts';
 import { listMerges, readMerge } from '../../domain/cards/merge/merge.list.ts';
 import { undoMerge } from '../../domain/cards/merge/merge.undo.ts';
+import { Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/card-merge.ts';
 import { cardExample } from '../schemas/cards.ts';
-import { IdParams, listQuery, Uuid } from '../schemas/common.ts';
+import { IdParams, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Cards';

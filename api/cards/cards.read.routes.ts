@@ -15,10 +15,11 @@ import {
   readRestoreImpact,
 } from '../../domain/cards/cards.read.impact.ts';
 import { readCard } from '../../domain/cards/cards.read.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/cards.ts';
-import { closed, IdParams, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Cards';

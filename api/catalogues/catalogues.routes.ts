@@ -6,11 +6,12 @@ import type { Catalogue } from '../../domain/catalogues/catalogue.types.ts';
 import { principles, regulations, resourceTypes } from '../../domain/catalogues/catalogues.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { ListParams } from '../../domain/lists/lists.types.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/catalogues.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 /** What differs between the catalogues' operations. */

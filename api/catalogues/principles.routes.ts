@@ -4,9 +4,9 @@ import {
   principleLanguages,
   readPrinciplesCatalogue,
 } from '../../domain/catalogues/principles.catalogue.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const administering = { tag: 'Metamodel', permission: 'admin.metamodel' } as const;

@@ -6,10 +6,11 @@ import {
   promoteTodo,
 } from '../../domain/collaboration/todos/todos.commands.ts';
 import { listCardTodos, listTodos } from '../../domain/collaboration/todos/todos.list.ts';
+import { Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/collaboration.ts';
-import { IdParams, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'To-dos';

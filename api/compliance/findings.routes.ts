@@ -14,9 +14,10 @@ import {
   readFinding,
 } from '../../domain/compliance/findings.list.ts';
 import { giveVerdict } from '../../domain/compliance/findings.verdict.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/compliance.ts';
 import type { App } from '../types.ts';
 

@@ -5,9 +5,10 @@ import {
   unstarDiagram,
 } from '../../domain/diagrams/diagrams.favorites.ts';
 import { createGroup, deleteGroup, listGroups, patchGroup } from '../../domain/diagrams/groups.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 

@@ -4,9 +4,10 @@ import { linkCard, unlinkCard } from '../../domain/diagrams/diagrams.links.ts';
 import { listDiagrams, readDiagram } from '../../domain/diagrams/diagrams.list.ts';
 import type { DiagramInput } from '../../domain/diagrams/diagrams.types.ts';
 import { setDiagramGroups } from '../../domain/diagrams/groups.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 

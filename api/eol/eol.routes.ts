@@ -4,9 +4,10 @@ import { loadFacts } from '../../domain/eol/eol.load.ts';
 import { massLink } from '../../domain/eol/eol.mass-link.ts';
 import { massSearch } from '../../domain/eol/eol.mass-search.ts';
 import { startRefresh } from '../../domain/eol/eol.refresh.start.ts';
+import { closed } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/eol.ts';
 import type { App } from '../types.ts';
 

@@ -2,12 +2,13 @@ import Type from 'typebox';
 import { noteDownload } from '../../domain/files/files.downloads.ts';
 import { openContent } from '../../domain/files/files.store.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed, OpenObject, Uuid } from '../../domain/shapes.ts';
 import { type RunFile, runFile } from '../../reports/schedules/extraction-runs.download.ts';
 import { listRuns, readRun } from '../../reports/schedules/extraction-schedules.queries.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, IdParams, listAnswer, listQuery, OpenObject, Uuid } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Imports and exports';

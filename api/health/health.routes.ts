@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { readiness } from '../../domain/health.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed } from '../../domain/shapes.ts';
 import { appVersion } from '../../domain/version.ts';
 import { operation } from '../operation.ts';
-import { closed } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Health';

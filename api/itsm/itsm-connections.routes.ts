@@ -7,6 +7,7 @@ import {
 import { listConnections, readConnection } from '../../domain/itsm/connections.queries.ts';
 import { ConnectionCreate, ConnectionPatch } from '../../domain/itsm/connections.types.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import {
   listRemoteFields,
   listRemoteRelationTypes,
@@ -16,7 +17,7 @@ import {
 import { readHealth } from '../../integrations/itsm/connections/connections.health.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import {
   ItsmConnectionHealthSchema,
   ItsmConnectionSchema,

@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { MappingCreate, MappingPatch } from '../../domain/itsm/mappings.input.ts';
 import { listMappings, readMapping } from '../../domain/itsm/mappings.queries.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import {
   createMapping,
   deleteMapping,
@@ -12,7 +13,7 @@ import { previewMapping } from '../../integrations/itsm/mappings/mapping.preview
 import { validateMapping } from '../../integrations/itsm/mappings/mapping.validate.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import {
   ItsmMappingCoverageSchema,
   ItsmMappingPreviewSchema,

@@ -2,9 +2,10 @@ import Type, { type TSchema } from 'typebox';
 import { mapPairAgain, unmapPair } from '../../domain/itsm/pairs.commands.ts';
 import { answerQuestion } from '../../domain/itsm/questions.commands.ts';
 import { listPairs, listQuestions } from '../../domain/itsm/questions.queries.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Nullable, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import { ItsmPairSchema, ItsmQuestionSchema } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
 

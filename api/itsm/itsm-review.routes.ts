@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { applyRows, decideRows } from '../../domain/itsm/runs.commands.ts';
 import { readRun } from '../../domain/itsm/runs.queries.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, Uuid } from '../schemas/common.ts';
 import { rowActions } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
 

@@ -4,10 +4,11 @@ import { listRuns, readRun } from '../../domain/itsm/runs.queries.ts';
 import { listPlanRows, listRunLog } from '../../domain/itsm/runs.rows.ts';
 import { startRun } from '../../domain/itsm/runs.start.ts';
 import type { RunDirection } from '../../domain/itsm/runs.types.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { downloadPlan } from '../../reports/itsm/itsm-plan.download.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import {
   ItsmPlanRowSchema,
   ItsmRunLogLineSchema,

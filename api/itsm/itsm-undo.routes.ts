@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { readRun } from '../../domain/itsm/runs.queries.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { undoRun } from '../../integrations/itsm/runs/run.undo.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, Uuid } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const base = '/api/v1/itsm-sync';

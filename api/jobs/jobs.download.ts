@@ -3,10 +3,11 @@ import { noteDownload } from '../../domain/files/files.downloads.ts';
 import { openContent } from '../../domain/files/files.store.ts';
 import { missingResult, resultFile } from '../../domain/jobs/jobs.download.ts';
 import type { Services } from '../../domain/services.ts';
+import { OpenObject } from '../../domain/shapes.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
 import { operation } from '../operation.ts';
-import { IdParams, OpenObject } from '../schemas/common.ts';
+import { IdParams } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const mediaType = [

@@ -1,9 +1,10 @@
 import Type from 'typebox';
 import { patchSchedule } from '../../domain/jobs/schedules.patch.ts';
 import { listSchedules, readSchedule } from '../../domain/jobs/schedules.queries.ts';
+import { closed } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Jobs';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { closed, OpenObject } from '../../domain/shapes.ts';
 import type { OperationSpec } from '../operation.spec.ts';
-import { closed, OpenObject } from '../schemas/common.ts';
 import { QuestionBody } from '../schemas/question.ts';
 import { queryExample, ReportQueryBody } from '../schemas/reports.query.ts';
 import { RefusedError } from './mcp.ask.ts';

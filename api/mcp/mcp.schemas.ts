@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, OpenObject, Uuid } from '../schemas/common.ts';
+import { closed, OpenObject, Uuid } from '../../domain/shapes.ts';
 
 /** The most elements of a list that one call gives. */
 export const MOST_ITEMS = 100;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
+import { closed } from '../../domain/shapes.ts';
 import { CardCreateBody, cardValues, Name } from '../schemas/card-bodies.ts';
-import { closed } from '../schemas/common.ts';
 import { RelationCreateBody } from '../schemas/relations.ts';
 import { type Ask, type Question, RefusedError, type Reply } from './mcp.ask.ts';
 import { bounded } from './mcp.bounds.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { changeMetamodel } from '../../domain/metamodel/changes/changes.run.ts';
 import { fieldUsage, optionUsage, sectionUsage } from '../../domain/metamodel/usage.ts';
+import { closed } from '../../domain/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
-import { closed } from '../schemas/common.ts';
 import { CardTypeCreateBody, CardTypePatchBody } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';
 import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';

@@ -7,10 +7,11 @@ import {
   readRelationType,
   readStakeholderRoleDefinition,
 } from '../../domain/metamodel/metamodel.queries.ts';
+import { closed } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import { CardTypeSchema, RelationTypeSchema, StakeholderRoleSchema } from '../schemas/metamodel.ts';
 import { ImpactSchema } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { changeMetamodel } from '../../domain/metamodel/changes/changes.run.ts';
+import { closed } from '../../domain/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
-import { closed } from '../schemas/common.ts';
 import { RoleCreateBody, RolePatchBody } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';
 import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';

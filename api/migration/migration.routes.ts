@@ -13,13 +13,14 @@ import {
 import { listMigrations, previewMigration, readMigration } from '../../domain/migration/migration.list.ts';
 import { listSources } from '../../domain/migration/sources.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/migration.ts';
 import type { App } from '../types.ts';
 import { MAX_MIGRATION, receiveMigration } from './migration.upload.ts';

@@ -7,9 +7,10 @@ import {
   readNotification,
 } from '../../domain/notifications/notifications.list.ts';
 import { patchPreferences, readPreferences } from '../../domain/notifications/notifications.preferences.ts';
+import { closed } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/notifications.ts';
 import type { App } from '../types.ts';
 

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { etagOf } from '../../domain/etag.ts';
+import { OpenObject } from '../../domain/shapes.ts';
 import { notFound } from '../../platform/errors.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { OpenObject } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { createPageFiles } from './page/page.files.ts';
 

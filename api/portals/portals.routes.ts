@@ -6,9 +6,10 @@ import {
   patchPortal,
 } from '../../domain/portals/portals.commands.ts';
 import { listPortals, readPortal } from '../../domain/portals/portals.list.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, Uuid } from '../schemas/common.ts';
+import { listAnswer } from '../schemas/common.ts';
 import * as schemas from '../schemas/portals.ts';
 import type { App } from '../types.ts';
 

@@ -3,10 +3,11 @@ import type { ListParams } from '../../domain/lists/lists.types.ts';
 import { createPpm, deletePpm, listPpm, patchPpm } from '../../domain/ppm/ppm.commands.ts';
 import type { PpmKind } from '../../domain/ppm/ppm.kinds.ts';
 import type { PpmRow } from '../../domain/ppm/ppm.types.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const shared = { tag: 'Project portfolio', module: 'ppm' } as const;

@@ -7,8 +7,8 @@ import {
 } from '../../domain/reference/reference.load.ts';
 import { readCatalogue } from '../../domain/reference/reference.queries.ts';
 import type { CatalogueKind } from '../../domain/reference/reference.types.ts';
+import { closed } from '../../domain/shapes.ts';
 import { operation } from '../operation.ts';
-import { closed } from '../schemas/common.ts';
 import * as schemas from '../schemas/reference.ts';
 import type { App } from '../types.ts';
 

@@ -5,9 +5,10 @@ import { createRelation } from '../../domain/relations/relations.create.ts';
 import { deleteRelation } from '../../domain/relations/relations.delete.ts';
 import { listRelations, readRelation } from '../../domain/relations/relations.list.ts';
 import { patchRelation } from '../../domain/relations/relations.patch.ts';
+import { Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { IdParams, listQuery, Uuid } from '../schemas/common.ts';
+import { IdParams, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/relations.ts';
 import type { App } from '../types.ts';
 

@@ -5,9 +5,10 @@ import { createTask, deleteTask, patchTask, type TaskPatch } from '../../domain/
 import { exportTasks, listOccurrences, listRiskTasks } from '../../domain/risks/tasks.list.ts';
 import { actOnOccurrence } from '../../domain/risks/tasks.occurrences.ts';
 import type { OccurrenceAct } from '../../domain/risks/tasks.rules.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/mitigation-tasks.ts';
 import { riskFilters } from '../schemas/risks.ts';
 import type { App } from '../types.ts';

@@ -6,9 +6,10 @@ import { listCardRisks, listRisks, type RiskFilter, readRisk } from '../../domai
 import { readRiskMetrics } from '../../domain/risks/risks.metrics.ts';
 import { type Promotion, promoteFinding } from '../../domain/risks/risks.promote.ts';
 import type { CardRole } from '../../domain/risks/risks.types.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/risks.ts';
 import type { App } from '../types.ts';
 

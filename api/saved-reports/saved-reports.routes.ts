@@ -7,9 +7,10 @@ import {
   type SavedReportInput,
 } from '../../domain/saved-reports/saved-reports.commands.ts';
 import { listSavedReports } from '../../domain/saved-reports/saved-reports.list.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/saved-reports.ts';
 import type { App } from '../types.ts';
 

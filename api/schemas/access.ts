@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 320 });
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { analysisTypes, runStatuses } from '../../domain/analysis/runs.types.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const literals = (values: readonly string[], options = {}) =>
   Type.Union(

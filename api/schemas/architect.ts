@@ -1,11 +1,10 @@
 import Type from 'typebox';
 import { cardMembers, relationMembers, sessionMembers } from '../../domain/architect/architect.input.ts';
-import { closed, Nullable, Uuid } from './common.ts';
+import { closed, Nullable, oneOf, Uuid } from '../../domain/shapes.ts';
 import { DependenciesReportSchema } from './reports.graphs.ts';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
-const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const Severity = oneOf('high', 'medium', 'low');
 
 export const ArchitectBody = Type.Object(sessionMembers, closed);

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { SessionData } from '../../domain/architect/architect.input.ts';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const Title = Type.String({ minLength: 1, maxLength: 200 });
 const Requirement = Type.String({ minLength: 1, maxLength: 20_000 });

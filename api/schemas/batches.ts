@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Position, Timestamp } from './common.ts';
 
 const batchMembers = {
   id: Uuid,

@@ -1,9 +1,8 @@
 import Type from 'typebox';
+import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/shapes.ts';
 import { ViewColumns, ViewFilters, ViewShares, ViewSort } from '../../domain/views/bookmarks.input.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { Timestamp } from './common.ts';
 
-const Key = Type.String({ minLength: 1, maxLength: 100 });
-const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const Visibility = oneOf('private', 'shared', 'public');
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { ActionItems } from '../../domain/bpm/bpm.input.ts';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 export const AssessmentParams = Type.Object({ process_id: Uuid, assessment_id: Uuid }, closed);
 export const TemplateParams = Type.Object(

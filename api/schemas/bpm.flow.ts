@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { CustomFields } from '../../domain/bpm/bpm.input.ts';
 import { flowStatuses } from '../../domain/bpm/bpm.types.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
 import {
   BpmnXml,
   bpmnExample,
@@ -11,7 +12,7 @@ import {
   modelElement,
   Thumbnail,
 } from './bpm.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { Timestamp } from './common.ts';
 
 export const VersionParams = Type.Object({ process_id: Uuid, version_id: Uuid }, closed);
 export const DraftElementParams = Type.Object(

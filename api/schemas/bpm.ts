@@ -4,7 +4,8 @@ import { elementTypes } from '../../domain/bpm/bpm.types.ts';
 import { modelLimits } from '../../domain/bpm/bpmn.guard.ts';
 import { MAX_THUMBNAIL } from '../../domain/bpm/bpmn.read.ts';
 import { MOST_NAMED } from '../../domain/bpm/elements.compare.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 export const ProcessParams = Type.Object({ process_id: Uuid }, closed);
 export const ElementParams = Type.Object({ process_id: Uuid, element_id: Uuid }, closed);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
 import { CardPatchBody, ClearableText, cardValues, Name, removal } from './card-bodies.ts';
-import { closed, Nullable, OpenObject, Uuid } from './common.ts';
 
 const MAX_CARDS = 10_000;
 const MAX_ROWS = 2_000;

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, listAnswer, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { listAnswer, Timestamp } from './common.ts';
 
 const MAX_MERGED = 50;
 const Count = Type.Integer({ minimum: 0 });

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, listAnswer, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { listAnswer, Timestamp } from './common.ts';
 
 export const CardStatus = Type.Union([Type.Literal('ACTIVE'), Type.Literal('ARCHIVED')]);
 export const ApprovalStatus = Type.Union([

@@ -1,5 +1,6 @@
 import Type, { type TProperties } from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
 const Text = Nullable(Type.String({ maxLength: 20_000 }));

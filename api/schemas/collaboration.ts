@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { recurrenceUnits, todoStates } from '../../domain/collaboration/todos/todos.rules.ts';
-import { closed, DateOnly, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const stakeholder = {
   id: Uuid,

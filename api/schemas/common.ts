@@ -1,27 +1,17 @@
 import Type, { type TSchema } from 'typebox';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 
-/** Optional text is null, never missing, in answers. */
-export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-
-/** The plain form: the format alone would also take `urn:uuid:`, which PostgreSQL does not. */
-export const Uuid = Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' });
 /** RFC 3339 in UTC with milliseconds. */
 export const Timestamp = Type.String({
   format: 'date-time',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
 });
-export const DateOnly = Type.String({ format: 'date' });
 export const Position = Type.String({
   pattern: '^[0-9]{1,19}$',
   examples: ['48213'],
   description: 'A place in the change feed; grows in commit order',
 });
 export const Color = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', examples: ['#1976d2'] });
-/** A JSON object whose members depend on the metamodel. */
-export const OpenObject = Type.Record(Type.String(), Type.Unknown());
-
-export const closed = { additionalProperties: false } as const;
-
 /** An id as it is stored: UUIDs are taken in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
 

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { runStatuses } from '../../domain/analysis/runs.types.ts';
 import { decisions, findingStatuses, severities } from '../../domain/compliance/compliance.types.ts';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const oneOf = (values: readonly string[], description?: string) =>
   Type.Union(

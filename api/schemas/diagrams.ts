@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { MAX_DRAWING } from '../../domain/diagrams/drawing.types.ts';
 import { MAX_THUMBNAIL } from '../../domain/diagrams/thumbnail.check.ts';
-import { Color, closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Key, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Color, Timestamp } from './common.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const visibilities = [Type.Literal('public'), Type.Literal('private'), Type.Literal('shared')];
@@ -120,7 +121,6 @@ export const DiagramGroupItemSchema = Type.Partial(Type.Object(groupMembers), {
   ...closed,
 });
 
-const Key = Type.String({ minLength: 1, maxLength: 100 });
 const View = Type.Union([Type.Literal('dependencies'), Type.Literal('landscape')]);
 
 export const GenerateBody = Type.Object(

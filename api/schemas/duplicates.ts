@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { clusterStatuses, searchModes } from '../../domain/duplicates/duplicates.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { CardMergeBody } from './card-merge.ts';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { Timestamp } from './common.ts';
 
 const literals = (values: readonly string[], options = {}) =>
   Type.Union(

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, listQuery, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { listQuery, Timestamp } from './common.ts';
 
 const Product = Type.String({ description: 'As the source names it', examples: ['postgresql'] });
 const Cycle = Type.String({ examples: ['17'] });

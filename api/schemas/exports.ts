@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
 import { CardStatus, Lifecycle } from './cards.ts';
-import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
+import { Position, Timestamp } from './common.ts';
 
 const Text = Nullable(Type.String());
 

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { Destination } from '../../reports/schedules/extraction-schedules.types.ts';
-import { closed, Nullable, Position, Timestamp, Uuid } from './common.ts';
+import { Position, Timestamp } from './common.ts';
 
 const RunStatus = Type.Union(
   ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => Type.Literal(status)),

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { FieldMappingInput, MappingCreate, TransformConfig } from '../../domain/itsm/mappings.input.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const {
   connection_id: _,

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const literals = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 

@@ -2,8 +2,9 @@ import Type from 'typebox';
 import { authTypes, connectionKinds } from '../../domain/itsm/connections.kinds.ts';
 import { NewRecords } from '../../domain/itsm/connections.new-records.ts';
 import { HttpSources } from '../../domain/itsm/connections.sources.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { advice } from '../../integrations/itsm/remote.failures.ts';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { Timestamp } from './common.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask where it is set' }));
 

@@ -11,7 +11,8 @@ import {
   Subtype,
   Translations,
 } from '../../domain/metamodel/metamodel.input.ts';
-import { Color, closed, Nullable, OpenObject } from './common.ts';
+import { closed, Nullable, OpenObject } from '../../domain/shapes.ts';
+import { Color } from './common.ts';
 
 const Description = Nullable(Type.String({ maxLength: 10_000 }));
 const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { fieldTypes } from '../../domain/metamodel/metamodel.types.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const FieldTypeName = Type.Union(fieldTypes.map((type) => Type.Literal(type)));
 

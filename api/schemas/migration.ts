@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { entityKinds, recordActions } from '../../domain/migration/records.ts';
-import { closed, listAnswer, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { listAnswer, Timestamp } from './common.ts';
 
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const Text = Nullable(Type.String());

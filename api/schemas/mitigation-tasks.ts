@@ -2,7 +2,8 @@ import Type from 'typebox';
 import { recurrenceUnits } from '../../domain/collaboration/todos/todos.rules.ts';
 import { occurrenceStatuses } from '../../domain/risks/risks.types.ts';
 import { NEWEST_OCCURRENCES } from '../../domain/risks/tasks.list.ts';
-import { closed, DateOnly, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 import { oneOf, Text, Title } from './risks.ts';
 
 const Interval = Type.Integer({ minimum: 1, maximum: 365 });

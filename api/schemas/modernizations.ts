@@ -3,7 +3,8 @@ import {
   modernizationStatuses,
   modernizationTypes,
 } from '../../domain/modernizations/modernizations.types.ts';
-import { closed, listQuery, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { listQuery, Timestamp } from './common.ts';
 
 const literals = (values: readonly string[], description: string) =>
   Type.Union(

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { notificationTypeKeys, notificationTypes } from '../../domain/notifications/notifications.types.ts';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 export const NotificationTypeSchema = Type.Union(notificationTypeKeys.map((type) => Type.Literal(type)));
 

@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import { PortalConfig, PortalFields, PortalFilters } from '../../domain/portals/portals.input.ts';
 import { SLUG_PATTERN } from '../../domain/portals/portals.rules.ts';
-import { closed, listQuery, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/shapes.ts';
+import { listQuery, Timestamp } from './common.ts';
 
-const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
-const Key = Type.String({ minLength: 1, maxLength: 100 });
 const Count = Type.Integer({ minimum: 0 });
 
 const Slug = Type.String({

@@ -8,7 +8,8 @@ import {
   taskPriorities,
   taskStatuses,
 } from '../../domain/ppm/ppm.types.ts';
-import { closed, DateOnly, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const oneOf = (values: readonly string[], more: TSchemaOptions = {}) =>
   Type.Union(

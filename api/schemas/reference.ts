@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });
 const Locale = Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['de'] });

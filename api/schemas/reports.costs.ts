@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
 import { Lifecycle } from './cards.ts';
-import { closed, Nullable, OpenObject, Position, Uuid } from './common.ts';
+import { Position } from './common.ts';
 
 export const CostReportSchema = Type.Object(
   {

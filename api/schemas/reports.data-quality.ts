@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, Position, Timestamp, Uuid } from './common.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
+import { Position, Timestamp } from './common.ts';
 
 export const DataQualityReportSchema = Type.Object(
   {

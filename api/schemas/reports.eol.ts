@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, Position, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Position } from './common.ts';
 
 const App = Type.Object({ id: Uuid, name: Type.String() }, closed);
 const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);

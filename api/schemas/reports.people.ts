@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
 import { figures as workspaceFigures } from '../../reports/my-workspace/my-workspace.report.ts';
-import { closed, DateOnly, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
+import { Position, Timestamp } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Text = Type.String();

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { healths } from '../../domain/ppm/ppm.types.ts';
-import { closed, DateOnly, Nullable, Position, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Position } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));

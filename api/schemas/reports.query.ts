@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { reportQueryMembers } from '../../domain/jobs/kinds/report-query.ts';
-import { closed, Nullable, Position } from './common.ts';
+import { closed, Nullable } from '../../domain/shapes.ts';
+import { Position } from './common.ts';
 
 /** The body of a query: what is asked, and which page of the groups is wanted. */
 export const ReportQueryBody = Type.Object(

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Position, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { Position, Timestamp } from './common.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());
 

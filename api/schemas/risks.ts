@@ -9,7 +9,8 @@ import {
   riskSources,
   riskStatuses,
 } from '../../domain/risks/risks.types.ts';
-import { closed, DateOnly, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 export const oneOf = (values: readonly string[], description?: string) =>
   Type.Union(

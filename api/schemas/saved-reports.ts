@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
-
-const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+import { closed, Nullable, OpenObject, oneOf, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 export const SavedReportType = oneOf(
   'portfolio',

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { Timestamp, Uuid } from './common.ts';
+import { Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const open = { additionalProperties: true } as const;
 const Text = Type.String({ maxLength: 4000 });

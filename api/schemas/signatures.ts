@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, DateOnly, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Timestamp } from './common.ts';
 
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { signedStatuses } from '../../domain/signatures/signatures.types.ts';
 import {
   DocumentHead,
@@ -10,7 +11,6 @@ import {
   VersionHistory,
 } from '../../domain/soaw/soaw.input.ts';
 import { MAX_NAME } from '../../domain/soaw/soaw.types.ts';
-import { closed, Nullable, Uuid } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));

@@ -1,14 +1,13 @@
 import Type from 'typebox';
+import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/shapes.ts';
 import {
   SurveyActionName,
   SurveyFields,
   SurveyFilters,
   SurveyRoles,
 } from '../../domain/surveys/surveys.input.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from './common.ts';
+import { Timestamp } from './common.ts';
 
-const Key = Type.String({ minLength: 1, maxLength: 100 });
-const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Count = Type.Integer({ minimum: 0 });
 

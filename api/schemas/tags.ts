@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { Color, closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Color, Timestamp } from './common.ts';
 
 const Mode = Type.Union([Type.Literal('single'), Type.Literal('multi')]);
 const Name = Type.String({ minLength: 1, maxLength: 200 });

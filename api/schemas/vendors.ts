@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, listQuery, Nullable, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { listQuery, Timestamp } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Share = Type.Number({ minimum: 0, maximum: 1 });

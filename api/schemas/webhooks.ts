@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Position, Timestamp, Uuid } from './common.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { Position, Timestamp } from './common.ts';
 
 const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')]);
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { transferStatuses } from '../../domain/workspace/transfer.types.ts';
-import { closed, Nullable, Timestamp, Uuid } from './common.ts';
+import { Timestamp } from './common.ts';
 
 export const TransferParams = Type.Object({ transfer_id: Uuid }, closed);
 

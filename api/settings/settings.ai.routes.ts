@@ -2,11 +2,12 @@ import Type from 'typebox';
 import { previewOutgoing } from '../../domain/ai/ai.preview.ts';
 import { listAiUsage } from '../../domain/ai/ai.usage.ts';
 import type { Services } from '../../domain/services.ts';
+import { closed, DateOnly, Uuid } from '../../domain/shapes.ts';
 import { apiAddress } from '../../integrations/models/models.open.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { AiPreviewSchema, AiUsageSchema, previewExample } from '../schemas/ai.ts';
-import { closed, DateOnly, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { settingsOf } from './settings.routes.ts';
 

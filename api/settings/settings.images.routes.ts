@@ -12,12 +12,12 @@ import {
   MAX_IMAGE,
   setImage,
 } from '../../domain/settings/settings.images.ts';
+import { closed, Nullable } from '../../domain/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
-import { closed, Nullable } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { settingsOf } from './settings.routes.ts';
 

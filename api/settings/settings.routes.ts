@@ -10,9 +10,9 @@ import {
   settingView,
   ssoConfigured,
 } from '../../domain/settings/settings.views.ts';
+import { closed, Nullable } from '../../domain/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, Nullable } from '../schemas/common.ts';
 import * as schemas from '../schemas/settings.ts';
 import type { App, RoutePermission } from '../types.ts';
 import { plainSettings } from './settings.plain.data.ts';

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import type { Ctx } from '../../domain/context.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import {
   recallSignatures,
   rejectRecord,
@@ -12,7 +13,6 @@ import { compareRevisions } from '../../domain/signatures/signatures.revise.ts';
 import type { SignedKind, SignedRow } from '../../domain/signatures/signatures.types.ts';
 import { sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, Uuid } from '../schemas/common.ts';
 import * as schemas from '../schemas/signatures.ts';
 import type { App } from '../types.ts';
 

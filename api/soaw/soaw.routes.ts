@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { createSoaw, deleteSoaw, patchSoaw, readSoaw, reviseSoaw } from '../../domain/soaw/soaw.commands.ts';
 import { soawKind } from '../../domain/soaw/soaw.kind.ts';
 import { listSoawRevisions, listSoaws, type SoawFilter } from '../../domain/soaw/soaw.list.ts';
@@ -6,7 +7,7 @@ import { readSoawFile } from '../../reports/documents/paper.soaw.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import { FileContent } from '../schemas/decision-files.ts';
 import * as schemas from '../schemas/soaw.ts';
 import { registerSigning } from '../signatures/signing.routes.ts';

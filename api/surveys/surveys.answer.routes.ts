@@ -1,9 +1,10 @@
 import Type, { type TSchema } from 'typebox';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { listMySurveys } from '../../domain/surveys/surveys.mine.ts';
 import { readForm, submitAnswer } from '../../domain/surveys/surveys.respond.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/surveys.ts';
 import type { App } from '../types.ts';
 

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { applyResponses } from '../../domain/surveys/surveys.apply.ts';
 import {
   closeSurvey,
@@ -13,7 +14,7 @@ import { previewSurvey } from '../../domain/surveys/surveys.targets.ts';
 import type { SurveyStatus } from '../../domain/surveys/surveys.types.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/surveys.ts';
 import type { App } from '../types.ts';
 

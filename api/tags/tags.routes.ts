@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { addTags, removeTag } from '../../domain/tags/tags.cards.ts';
 import {
   createTag,
@@ -11,7 +12,7 @@ import {
 import { listTagGroups } from '../../domain/tags/tags.queries.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, IdParams, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/tags.ts';
 import type { App } from '../types.ts';
 

@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { createApiToken, revokeApiToken } from '../../domain/access/api-tokens.commands.ts';
 import { listApiTokens } from '../../domain/access/api-tokens.queries.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { ApiTokenSchema, NewApiTokenSchema } from '../schemas/access.ts';
-import { closed, IdParams, listAnswer, listQuery, Nullable, plainId, Uuid } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery, plainId } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Tokens';

@@ -11,6 +11,7 @@ import {
   listUsers,
   readUser,
 } from '../../domain/access/users.queries.ts';
+import { closed } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import {
@@ -20,7 +21,7 @@ import {
   ServiceAccountSchema,
   UserSchema,
 } from '../schemas/access.ts';
-import { closed, IdParams, listAnswer, listQuery, plainId } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery, plainId } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Users and roles';

@@ -11,10 +11,11 @@ import {
 import { deleteUser, deleteUsers } from '../../domain/access/users.delete.ts';
 import { patchUser } from '../../domain/access/users.patch.ts';
 import { readServiceAccount, readUser } from '../../domain/access/users.queries.ts';
+import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { AuthProvider, CreatedUserSchema, Email, Password } from '../schemas/access.ts';
-import { closed, IdParams, Nullable, plainId, Uuid } from '../schemas/common.ts';
+import { IdParams, plainId } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Users and roles';

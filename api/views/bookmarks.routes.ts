@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import {
   type BookmarkInput,
   createBookmark,
@@ -10,7 +11,7 @@ import { listBookmarks } from '../../domain/views/bookmarks.list.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/bookmarks.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Bookmarks';

@@ -1,8 +1,9 @@
 import Type from 'typebox';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { addFavorite, listFavorites, removeFavorite } from '../../domain/views/favorites.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, listAnswer, listQuery, Uuid } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import { FavoriteSchema } from '../schemas/tags.ts';
 import type { App } from '../types.ts';
 

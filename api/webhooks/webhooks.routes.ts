@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import type { Services } from '../../domain/services.ts';
+import { closed, Uuid } from '../../domain/shapes.ts';
 import { pingWebhook, replayDelivery, replayFrom } from '../../domain/webhooks/deliveries.replay.ts';
 import {
   createWebhook,
@@ -13,7 +14,7 @@ import { webhookEtag } from '../../domain/webhooks/webhooks.etag.ts';
 import { listDeliveries, listWebhooks, readWebhook } from '../../domain/webhooks/webhooks.queries.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { closed, IdParams, listAnswer, listQuery, Position, Uuid } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery, Position } from '../schemas/common.ts';
 import {
   WebhookCreateBody,
   WebhookDeliverySchema,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../platform/errors.ts';
+import { closed } from '../shapes.ts';
 
-const closed = { additionalProperties: false } as const;
 const KEYS = 10;
 const TABLE = '^[A-Za-z][A-Za-z0-9_]{0,79}$';
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../platform/errors.ts';
+import { closed } from '../shapes.ts';
 
-const closed = { additionalProperties: false } as const;
 const path = (description: string) => Type.String({ minLength: 1, maxLength: 200, description });
 const parameter = (description: string) =>
   Type.String({ pattern: '^[A-Za-z0-9_.$~\\[\\]-]{1,100}$', examples: ['limit'], description });

@@ -1,10 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { MASK } from '../settings/settings.secrets.ts';
+import { closed } from '../shapes.ts';
 import { type AuthType, authTypes, type ConnectionKind, connectionKinds } from './connections.kinds.ts';
 import { NewRecords } from './connections.new-records.ts';
 import { type HttpSource, HttpSources } from './connections.sources.ts';
 
-const closed = { additionalProperties: false } as const;
 const text = (maxLength: number, description: string) =>
   Type.Union([Type.String({ maxLength }), Type.Null()], {
     description: `${description}; empty or null: none`,

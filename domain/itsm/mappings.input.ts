@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { closed } from '../shapes.ts';
 
-const closed = { additionalProperties: false } as const;
 const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 const key = (description: string) => Type.String({ minLength: 1, maxLength: 100, description });
