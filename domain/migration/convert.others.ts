@@ -2,7 +2,7 @@ import type { FieldError } from '../../platform/errors.ts';
 import { checkedUrl } from '../collaboration/documents/documents.ts';
 import type { RelationType } from '../metamodel/metamodel.compile.ts';
 import { type RelationValues, setPart } from './convert.ts';
-import { isArchived, quoted } from './convert.values.ts';
+import { addressesOf, isArchived, quoted } from './convert.values.ts';
 import { fold } from './fold.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
 import type { SourceRow } from './source.types.ts';
@@ -89,7 +89,7 @@ export type ConvertedComment = { payload: CommentPayload; left_out: FieldError[]
 
 /** The address of who has written a comment or, with the prefix `reply.`, the reply to it. */
 export function authorOf(named: Named, prefix: '' | 'reply.'): string | undefined {
-  return /[^\s;,<>()"]+@[^\s;,<>()"]+/.exec(named.get(`${prefix}author`)?.cell ?? '')?.[0];
+  return addressesOf(named.get(`${prefix}author`)?.cell ?? '')[0];
 }
 
 /**

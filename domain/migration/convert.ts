@@ -1,7 +1,7 @@
 import type { FieldError } from '../../platform/errors.ts';
 import type { CardType, Metamodel, RelationType } from '../metamodel/metamodel.compile.ts';
 import { readDay, type Stakeholding } from '../transfer/csv-cells.ts';
-import { isArchived, itemsOf, quoted, readCell } from './convert.values.ts';
+import { addressesOf, isArchived, itemsOf, quoted, readCell } from './convert.values.ts';
 import { fold } from './fold.ts';
 import { LEFT_OUT, relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
@@ -52,8 +52,6 @@ export interface ConvertedRow {
   left_out: FieldError[];
 }
 
-const MAX_ITEMS = 1_000;
-
 /**
  * Makes a card of a row by its mapping. A value that its field does not take is left out and told of, without the value
  * where costs stand; all else is for the checks of the import.
@@ -88,9 +86,9 @@ export function convertRow(
       refs.tags = [...(refs.tags ?? []), ...tagsOf(column, cell)];
     } else if (target.startsWith('stakeholders.')) {
       const role = target.slice('stakeholders.'.length);
-      const emails = cell.match(/[^\s;,<>()"]+@[^\s;,<>()"]+/g) ?? [];
+      const emails = addressesOf(cell);
       if (emails.length === 0) refuse('bad_stakeholder', 'holds no e-mail address');
-      const named = emails.slice(0, MAX_ITEMS).map((email) => ({ role, email }));
+      const named = emails.map((email) => ({ role, email }));
       refs.holders = [...(refs.holders ?? []), ...named];
     } else if (target === 'parent') {
       refs.parent = cell;

@@ -21,6 +21,12 @@ export function itemsOf(cell: string): string[] {
   return [...new Set(items.filter((item) => item !== ''))].slice(0, MAX_ITEMS);
 }
 
+/** The e-mail addresses that a cell names, in whatever they stand; in a time that grows with the cell alone. */
+export function addressesOf(cell: string): string[] {
+  const words = cell.split(/[\s;,<>()"]+/);
+  return words.filter((word) => /^.[^@]*@./s.test(word)).slice(0, MAX_ITEMS);
+}
+
 /** A cell's text as messages quote it. */
 export const quoted = (text: string): string =>
   `“${text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text}”`;

@@ -96,7 +96,7 @@ function guessColumn(guessing: Guessing, column: SourceColumn): string | undefin
 }
 
 /** The role of a name, or of `RESPONSIBLE:Owner` the role called so, else that of the one or the other part. */
-function roleOf(type: CardType, name: string): string | undefined {
+export function roleOf(type: CardType, name: string): string | undefined {
   const [first, ...rest] = name.split(':');
   for (const part of [name, rest.join(':'), first ?? '']) {
     const wanted = fold(part);

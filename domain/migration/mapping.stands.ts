@@ -13,7 +13,8 @@ export type Stands =
   /** The row's source has its target as parent. */
   | { kind: 'parent' }
   | { kind: 'document' }
-  | { kind: 'comment' };
+  | { kind: 'comment' }
+  | { kind: 'subscription' };
 
 /** What a block's mapping names besides card types and relation types. */
 const named: Record<string, { stands: Stands; label: string }> = {
@@ -24,6 +25,7 @@ const named: Record<string, { stands: Stands; label: string }> = {
   $parents: { stands: { kind: 'parent' }, label: 'Places of cards below others' },
   $documents: { stands: { kind: 'document' }, label: 'Links of cards' },
   $comments: { stands: { kind: 'comment' }, label: 'Comments on cards' },
+  $subscriptions: { stands: { kind: 'subscription' }, label: 'People on cards' },
 };
 
 /** What a key of {@link blockOptions} stands for; undefined for none. */
@@ -134,6 +136,14 @@ export function otherTargets(
         text('status', 'Active or archived', 'single_select'),
         ...ofComment.map(({ key, label, type }) => text(`reply.${key}`, `Reply: ${label}`, type)),
       ];
+    case 'subscription':
+      return [
+        ...onCard,
+        text('person', 'E-mail addresses of users', 'people'),
+        text('role', 'Role on the card'),
+        text('role_type', 'Kind of the role, where no role is called as the role is'),
+        text('status', 'Active or archived', 'single_select'),
+      ];
   }
 }
 
@@ -143,7 +153,7 @@ export function guessStands(
   { native_type, kind, ends: joined, columns }: SourceBlock,
   typeOf: (native: string) => string | undefined,
 ): Stands | undefined {
-  if (kind === 'document' || kind === 'comment') return { kind };
+  if (kind === 'document' || kind === 'comment' || kind === 'subscription') return { kind };
   if (kind !== 'relation') return undefined;
   if (/^childparent/.test(fold(native_type))) return { kind: 'parent' };
   const [from, to] = [joined && typeOf(joined.source), joined && typeOf(joined.target)];
@@ -168,17 +178,22 @@ export function guessStands(
   return typed ? { kind: 'relation', type: null, reversed: false } : undefined;
 }
 
-/** What a column of a block that is no card's means by its head. */
+/** What a column of a block that is no card's means by its head, among the others. */
 export function guessOther(
   source: SourceType,
   stands: Exclude<Stands, { kind: 'card' }>,
   column: string,
   targets: readonly TargetOption[],
+  heads: readonly string[] = [],
 ): string | undefined {
   const wanted = fold(column);
   const kind: OtherKind = stands.kind === 'parent' ? 'relation' : stands.kind;
   const known = (target: string | undefined) =>
     targets.some(({ key }) => key === target) ? target : undefined;
+  if (wanted === 'type' && kind === 'subscription') {
+    const others = heads.map((head) => otherTarget(kind, head));
+    return known(others.includes('role') && !others.includes('card_type') ? 'card_type' : 'role_type');
+  }
   if (wanted === 'type' && kind !== 'relation') {
     return known(source === 'sheet' && kind === 'document' ? 'document_type' : 'card_type');
   }

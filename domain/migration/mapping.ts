@@ -97,7 +97,8 @@ function guessBlock(
   targets: readonly TargetOption[],
 ): Map<string, string> {
   if (stands.kind === 'card') return guessColumns(metamodel, source, block, types);
-  const found = block.columns.map(({ key }) => [key, guessOther(source, stands, key, targets)] as const);
+  const heads = block.columns.map(({ key }) => key);
+  const found = heads.map((key) => [key, guessOther(source, stands, key, targets, heads)] as const);
   return new Map(found.filter((one): one is readonly [string, string] => one[1] !== undefined));
 }
 

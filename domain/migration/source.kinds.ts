@@ -2,7 +2,7 @@ import { fold } from './fold.ts';
 import type { RowKind, SourceType } from './source.types.ts';
 
 /** Rows that are no cards, but hang on them or join them. */
-export type OtherKind = Extract<RowKind, 'relation' | 'document' | 'comment'>;
+export type OtherKind = Extract<RowKind, 'relation' | 'document' | 'comment' | 'subscription'>;
 
 const card = {
   factsheet: 'card',
@@ -70,6 +70,24 @@ const meanings: Record<OtherKind, Readonly<Record<string, string>>> = {
     replieremail: 'reply.author',
     replycreatedat: 'reply.created_at',
   },
+  subscription: {
+    ...card,
+    user: 'person',
+    useremail: 'person',
+    username: 'person',
+    email: 'person',
+    emailaddress: 'person',
+    person: 'person',
+    stakeholder: 'person',
+    subscriber: 'person',
+    role: 'role',
+    roles: 'role',
+    rolename: 'role',
+    subscriptionrole: 'role',
+    subscriptiontype: 'role_type',
+    roletype: 'role_type',
+    status: 'status',
+  },
 };
 
 const sheets: Record<string, Exclude<OtherKind, 'relation'>> = {
@@ -81,9 +99,16 @@ const sheets: Record<string, Exclude<OtherKind, 'relation'>> = {
   resources: 'document',
   comment: 'comment',
   comments: 'comment',
+  subscription: 'subscription',
+  subscriptions: 'subscription',
+  stakeholder: 'subscription',
+  stakeholders: 'subscription',
 };
-/** Sheets of a snapshot that tell of the other workspace: its tags come with the cards that have them. */
-const aboutTool = new Set(['taggroups', 'tags', 'types']);
+/**
+ * Sheets of a snapshot that tell of the other workspace: its tags come with the cards that have them, and nobody gets an
+ * account by a file.
+ */
+const aboutTool = new Set(['taggroups', 'tags', 'types', 'user', 'users']);
 
 /** What a column of such rows means by its head; undefined where no rule knows. */
 export function otherTarget(kind: OtherKind, head: string): string | undefined {
@@ -103,5 +128,6 @@ export function kindOfSheet(sheet: string, heads: readonly string[], source: Sou
   const kind = Object.hasOwn(sheets, name) ? sheets[name]! : undefined;
   if (kind === undefined || !has(kind, 'card')) return 'card';
   if (kind === 'comment') return has(kind, 'content') ? kind : 'card';
+  if (kind === 'subscription') return has(kind, 'person') ? kind : 'card';
   return has(kind, 'url') || has(kind, 'name') ? kind : 'card';
 }

@@ -31,7 +31,7 @@ export interface SourceColumn {
  * What the rows of a sheet are as far as its name and its head tell: `about` is what tells of the other tool, such as its
  * own catalogue of tags.
  */
-export type RowKind = 'card' | 'relation' | 'document' | 'comment' | 'about';
+export type RowKind = 'card' | 'relation' | 'document' | 'comment' | 'subscription' | 'about';
 
 /** Rows of one native type: of one kind of thing, whichever sheets they stand in. */
 export interface SourceBlock {

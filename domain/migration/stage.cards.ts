@@ -1,41 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { may } from '../access/policy.ts';
-import type { Ctx } from '../context.ts';
 import { readUserIds, type TagCatalogue } from '../imports/imports.people.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './convert.ts';
 import { relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import { insertRecords, type NewRecord } from './records.ts';
-import type { SourceRow, SourceType } from './source.types.ts';
+import type { SourceRow } from './source.types.ts';
+import { holderRecords, type PlacelessRecord, tellOnce } from './stage.holders.ts';
+import type { Staging } from './stage.types.ts';
 
 const MAX_TAG = 200;
 /** The group of tags that come without one, unless a tag of the name is there. */
 const OTHER_TAGS = 'Other tags';
-
-/** What making records goes along with; kept from batch to batch. */
-export interface Staging {
-  ctx: Ctx;
-  migrationId: string;
-  includeArchived: boolean;
-  mapped: ReadonlyMap<string, MappedBlock>;
-  catalogue: TagCatalogue;
-  source: SourceType;
-  /** The card type that a native one stands for. */
-  typeOf(native: string): string | undefined;
-  /**
-   * The lines of cards by their ids with what they say, of blocks that tell values of relations: those have a row for each
-   * relation.
-   */
-  firstRows: Map<string, { line: number; says: string }>;
-  /** The line of the next record that is no card's. */
-  nextLine: number;
-  /** What was told of already: addresses, groups and tags, folded. */
-  told: Set<string>;
-  /** The same in the transaction that is under way, which may have to be begun again. */
-  telling: Set<string>;
-}
 
 /** What the refs of a card hold once its people and tags are known. */
 export interface StoredRefs {
@@ -144,34 +122,17 @@ function cardRecords(
   const { parent, relations, holders = [], tags = [] } = card.refs;
   const refs: StoredRefs = { parent, relations };
   const around: NewRecord[] = [];
-  const next = (record: Omit<NewRecord, 'line' | 'sheet' | 'row' | 'source_type'>): void => {
+  const next = (record: PlacelessRecord): void => {
     around.push({ ...place, ...record, line: staging.nextLine });
     staging.nextLine += 1;
   };
-  const once = (key: string): boolean => {
-    if (staging.told.has(key) || staging.telling.has(key)) return false;
-    staging.telling.add(key);
-    return true;
-  };
+  const once = (key: string): boolean => tellOnce(staging, key);
 
+  const person = { source_id: card.source_id, display_name: card.name, card_type_key: type.key, line };
   for (const { role, email } of holders) {
     const user_id = users.get(email.toLowerCase());
-    const missing = user_id ? null : 'there is no user with this address';
-    const action = user_id ? ('skip' as const) : ('conflict' as const);
-    if (once(`user ${email.toLowerCase()}`)) {
-      next({ entity_kind: 'user', source_id: email, display_name: email, action, error_message: missing });
-    }
     if (user_id) refs.holders = [...(refs.holders ?? []), { user_id, role }];
-    next({
-      entity_kind: 'subscription',
-      source_id: `${card.source_id}:${role}:${email}`,
-      display_name: `${card.name}: ${role} ${email}`,
-      card_type_key: type.key,
-      action: user_id ? 'create' : 'conflict',
-      error_message: missing,
-      payload: { user_id: user_id ?? null, role },
-      source_line: line,
-    });
+    for (const record of holderRecords(staging, person, { role, email, user_id })) next(record);
   }
 
   const singles = new Set<string>();

@@ -16,8 +16,9 @@ import { fold } from './fold.ts';
 import type { Stands } from './mapping.stands.ts';
 import { insertRecords, type NewRecord } from './records.ts';
 import type { SourceRow } from './source.types.ts';
-import type { Staging } from './stage.cards.ts';
 import { type Found, lookUp } from './stage.lookup.ts';
+import { peopleOf, subscriptionRecords } from './stage.subscriptions.ts';
+import type { Staging } from './stage.types.ts';
 
 type Other = Exclude<Stands, { kind: 'card' }>;
 
@@ -61,7 +62,16 @@ export async function stageOthers(staging: Staging, sql: Knex.Transaction, rows:
     users: await readUserIds(sql, others.flatMap(authorsOf)),
     now: new Date(),
   };
-  const records = others.flatMap((other) => recordsOf(around, other));
+  const people = others.filter(({ stands }) => stands.kind === 'subscription');
+  const held = people.map((other) => ({
+    record: { ...base(around, other, 'subscription'), display_name: shownOf(other) },
+    named: other.named,
+    found: meant(around, other, 'card'),
+  }));
+  const records = [
+    ...others.flatMap((other) => recordsOf(around, other)),
+    ...(held.length > 0 ? await subscriptionRecords(staging, sql, held, around.users) : []),
+  ];
   await insertRecords(sql, staging.migrationId, records);
 }
 
@@ -74,8 +84,14 @@ interface Around {
   now: Date;
 }
 
-const authorsOf = ({ named }: OtherRow): string[] =>
-  (['', 'reply.'] as const).flatMap((prefix) => authorOf(named, prefix) ?? []);
+const authorsOf = ({ named, stands }: OtherRow): string[] =>
+  stands.kind === 'subscription'
+    ? peopleOf(named)
+    : (['', 'reply.'] as const).flatMap((prefix) => authorOf(named, prefix) ?? []);
+
+/** How a row about somebody on a card is named as long as nothing better is known. */
+const shownOf = ({ named }: OtherRow): string =>
+  `${named.get('card')?.cell ?? ''}: ${named.get('role')?.cell ?? ''} ${named.get('person')?.cell ?? ''}`;
 
 async function linkTypes(sql: Sql): Promise<Map<string, string>> {
   const rows: { key: string; label: string }[] = await sql('resource_types')
@@ -117,7 +133,7 @@ function relationNamed({ ctx: { metamodel } }: Staging, named: Named): RelationT
 }
 
 const endsOf = ({ stands }: OtherRow): ('source' | 'target' | 'card')[] =>
-  stands.kind === 'document' || stands.kind === 'comment' ? ['card'] : ['source', 'target'];
+  stands.kind === 'relation' || stands.kind === 'parent' ? ['source', 'target'] : ['card'];
 
 async function createFinder(staging: Staging, sql: Knex.Transaction, rows: OtherRow[]): Promise<Finder> {
   const inFile = [...new Set([...staging.mapped.values()].flatMap(({ type }) => type?.key ?? []))];
@@ -157,6 +173,9 @@ function recordsOf(around: Around, other: OtherRow): NewRecord[] {
       return [documentRecord(around, other)];
     case 'comment':
       return commentRecords(around, other);
+    // together, since they stand beside one another on their cards
+    case 'subscription':
+      return [];
   }
 }
 

@@ -2,8 +2,9 @@ import type { Knex } from 'knex';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { limitedSides } from '../relations/relations.rules.ts';
 import { insertRecords, type NewRecord } from './records.ts';
-import type { Staging, StoredRefs } from './stage.cards.ts';
+import type { StoredRefs } from './stage.cards.ts';
 import { type Found, lookUp } from './stage.lookup.ts';
+import type { Staging } from './stage.types.ts';
 
 interface Naming {
   line: number;

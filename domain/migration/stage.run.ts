@@ -15,13 +15,14 @@ import { parseFile, READ_SHARE } from './parse.run.ts';
 import { removeRecords } from './records.ts';
 import type { SourceRow } from './source.types.ts';
 import { judgeAttached } from './stage.attached.ts';
-import { type Staging, stageCards } from './stage.cards.ts';
+import { stageCards } from './stage.cards.ts';
 import { noteRelationDiffs } from './stage.diffs.ts';
 import { othersBehind, stageOthers } from './stage.others.ts';
 import { childrenBehind, findParents, nameParents, placeChildren } from './stage.parents.ts';
 import { previewCards } from './stage.preview.ts';
 import { judgeRelations, namingBehind, stageRelations } from './stage.relations.ts';
 import { countRecords, modelDiff, tellLeftOut, tellModel } from './stage.told.ts';
+import type { Staging } from './stage.types.ts';
 
 const READ = 500;
 

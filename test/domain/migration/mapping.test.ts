@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { convertRow } from '../../../domain/migration/convert.ts';
+import { addressesOf } from '../../../domain/migration/convert.values.ts';
 import { guessType } from '../../../domain/migration/mapping.guess.ts';
-import { keyOf } from '../../../domain/migration/mapping.stands.ts';
+import { guessOther, keyOf, otherTargets } from '../../../domain/migration/mapping.stands.ts';
 import { mapBlocks, unmapped } from '../../../domain/migration/mapping.ts';
 import { kindOfSheet } from '../../../domain/migration/source.kinds.ts';
 import type { SourceBlock } from '../../../domain/migration/source.types.ts';
@@ -256,4 +257,24 @@ describe('a row', () => {
       { field: 'costTotalAnnual', code: 'forbidden', message: 'needs the permission costs.view' },
     ]);
   });
+});
+
+it('takes the column type of people on cards for the kind of the card or of the role, by what else there is', () => {
+  const stands = { kind: 'subscription' } as const;
+  const targets = otherTargets(metamodel, stands);
+  const meaning = (heads: string[]) => guessOther('leanix', stands, 'type', targets, heads);
+  expect(meaning(['factSheet', 'type', 'user'])).toBe('role_type');
+  expect(meaning(['factSheet', 'type', 'user', 'roles'])).toBe('card_type');
+  expect(meaning(['factSheet', 'factSheetType', 'type', 'user', 'roles'])).toBe('role_type');
+});
+
+it('finds addresses in whatever they stand, in a time that grows with the cell alone', () => {
+  expect(addressesOf('Ann <ann@x.example>, "bob@x.example";(c@d)\n@ a@ @b x')).toEqual([
+    'ann@x.example',
+    'bob@x.example',
+    'c@d',
+  ]);
+  const started = performance.now();
+  expect(addressesOf('a'.repeat(100_000))).toEqual([]);
+  expect(performance.now() - started).toBeLessThan(1_000);
 });

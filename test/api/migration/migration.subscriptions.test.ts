@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { workbook } from '../../domain/migration/workbook.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { actionsOf, applied, errorsOf, records, staged } from './migration.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+const idOf = async (key: string): Promise<string> =>
+  (await t.services.db('cards').where({ external_id: key }).first('id')).id;
+
+it('people on cards may stand in a sheet of their own; nobody gets an account by that', async () => {
+  const people = await t.services.db('users').orderBy('id').pluck('email');
+  const made = await staged(
+    t.services,
+    admin,
+    await workbook({
+      Application: [
+        ['id', 'type', 'name', 'status', 'subscriptions:RESPONSIBLE'],
+        ['S-1', 'Application', 'Books', 'ACTIVE', 'ann@estate.example'],
+        ['S-2', 'Application', 'Sheets', 'ACTIVE'],
+        ['S-3', 'Application', 'Scrolls', 'ARCHIVED'],
+      ],
+      Subscriptions: [
+        ['factSheet', 'factSheetType', 'type', 'user', 'roles'],
+        ['S-1', 'Application', 'RESPONSIBLE', 'Ann <ANN@estate.example>'],
+        ['S-1', 'Application', 'OBSERVER', 'ann@estate.example; new@estate.example'],
+        ['Sheets', 'Application', 'RESPONSIBLE', 'ann@estate.example', 'Keeper of all'],
+        ['S-2', 'Application', 'ACCOUNTABLE', 'ann@estate.example'],
+        ['S-2', 'Application', 'OBSERVER', 'Ann'],
+        ['S-2', 'Application', null, 'ann@estate.example'],
+        ['S-3', 'Application', 'OBSERVER', 'ann@estate.example'],
+        ['Nowhere', 'Application', 'OBSERVER', 'ann@estate.example'],
+      ],
+      Users: [
+        ['id', 'email'],
+        ['u-1', 'new@estate.example'],
+      ],
+    }),
+  );
+  const shown = async (kind: string) =>
+    (await records(admin, made.id, kind)).map(({ sheet, row, display_name, action, error_message }) =>
+      [sheet, row, display_name, action, error_message].filter((one) => one !== null).join(' | '),
+    );
+  expect(await shown('subscription')).toEqual([
+    'Application | 2 | Books: responsible ann@estate.example | create',
+    'Subscriptions | 2 | S-1:  Ann <ANN@estate.example> | skip | told by another row already',
+    'Subscriptions | 3 | Books: observer ann@estate.example | create',
+    'Subscriptions | 4 | Sheets: responsible ann@estate.example | create',
+    expect.stringMatching(
+      /^Subscriptions \| 5 .* conflict \| role: “ACCOUNTABLE” is no role on cards of the type/,
+    ),
+    expect.stringMatching(/^Subscriptions \| 6 .* conflict \| person: holds no e-mail address$/),
+    expect.stringMatching(/^Subscriptions \| 7 .* conflict \| role: is missing$/),
+    expect.stringMatching(/^Subscriptions \| 8 .* skip \| its card is left out$/),
+    expect.stringMatching(
+      /^Subscriptions \| 9 .* conflict \| card: “Nowhere”: there is no such Application/,
+    ),
+    // records that a row has beyond its first come behind those of all rows
+    'Subscriptions | 3 | Books: observer new@estate.example | conflict | there is no user with this address',
+  ]);
+  expect(await shown('user')).toEqual([
+    'Application | 2 | ann@estate.example | skip',
+    'Subscriptions | 3 | new@estate.example | conflict | there is no user with this address',
+  ]);
+  expect((await actionsOf(admin, made.id, 'metamodel_type')).Users).toBe('skip: tells of the other tool: 1 row');
+  await applied(t.services, admin, made.id);
+  const held = async (key: string) =>
+    await t.services
+      .db('stakeholders')
+      .where({ card_id: await idOf(key) })
+      .orderBy('role')
+      .pluck('role');
+  expect([await held('S-1'), await held('S-2')]).toEqual([['observer', 'responsible'], ['responsible']]);
+  expect(await t.services.db('users').orderBy('id').pluck('email')).toEqual(people);
+  expect((await errorsOf(admin, made.id)).filter((line) => line.includes('ACCOUNTABLE'))).toHaveLength(1);
+
+  // a person who is there already is not told of as a change
+  const [first] = await records(admin, made.id, 'subscription');
+  expect(first).toMatchObject({ status: 'applied' });
+});
