@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { createStates, type Machine, type Role } from '../../support/states.ts';
+
+/*
+ * What becomes of decisions, statements of architecture work, surveys and their questions in each state, by each action of each
+ * role. The tables are those of the specification, and ask no rule of the service.
+ */
+
+const writers: readonly Role[] = ['admin', 'bpm_admin', 'member'];
+let t: TestApp;
+let states: Awaited<ReturnType<typeof createStates>>;
+let other: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  states = await createStates(t, {
+    'adr.manage': writers,
+    'adr.sign': writers,
+    'adr.delete': ['admin'],
+    'soaw.manage': writers,
+    'soaw.sign': writers,
+    'surveys.manage': ['admin'],
+    'surveys.respond': [...writers, 'viewer'],
+  });
+  other = await t.as('admin', 'other signer');
+});
+afterAll(() => t.close());
+
+/** A document that people sign; in review it waits for the signature of whoever acts alone. */
+function signed(kind: 'adr' | 'soaw', more: Partial<Machine>): Machine {
+  const url = `/api/v1/${kind}`;
+  const table = `${kind}s`;
+  const title = kind === 'adr' ? 'title' : 'name';
+  const post = (act: string, body?: object) => (client: TestClient, id: string) =>
+    client.post(`${url}/${id}/${act}`, body);
+  return {
+    table,
+    column: 'status',
+    states: ['draft', 'in_review', 'signed'],
+    actions: {
+      edit: (client, id) => client.patch(`${url}/${id}`, { [title]: randomUUID() }),
+      request: post('request-signatures', { user_ids: [other.userId] }),
+      sign: post('sign'),
+      recall: post('recall-signatures'),
+      reject: post('reject', { comment: 'Why now?' }),
+      replace: (client, id) =>
+        client.post(`${url}/${id}/replace-signatory`, { user_id: client.userId, new_user_id: other.userId }),
+      revise: post('revise'),
+      delete: (client, id) => client.delete(`${url}/${id}`),
+      ...more.actions,
+    },
+    permission: (action) => `${kind}.${['sign', 'reject'].includes(action) ? 'sign' : 'manage'}`,
+    moves: {
+      'draft edit': 'draft',
+      'draft request': 'in_review',
+      'draft delete': null,
+      'in_review sign': 'signed',
+      'in_review recall': 'draft',
+      'in_review reject': 'draft',
+      'in_review replace': 'in_review',
+      'signed revise': 'signed',
+      ...more.moves,
+    },
+    refused: { 'signed edit': [403, 'document_signed'] },
+    async make(status, again, role) {
+      const id = again ?? (await states.made(url, { [title]: randomUUID() })).id;
+      const stands = status === 'signed' ? 'signed' : 'pending';
+      const own = {
+        user_id: states.clients[role].userId,
+        status: stands,
+        signed_at: null,
+        content_hash: null,
+      };
+      await t.services.db(table).where({ parent_id: id }).delete();
+      await t.services
+        .db(table)
+        .where({ id })
+        .update({
+          status,
+          created_by: states.clients[role].userId,
+          signatories: JSON.stringify(status === 'draft' ? [] : [own]),
+        });
+      return id;
+    },
+    ...(more.states ? { states: more.states } : {}),
+  };
+}
+
+it('a decision', async () => {
+  await states.tryAll(signed('adr', {}));
+});
+
+it('the draft of somebody else', async () => {
+  const machine = signed('adr', {});
+  const { delete: remove } = machine.actions;
+  await states.tryAll({
+    ...machine,
+    actions: { delete: remove! },
+    permission: () => 'adr.delete',
+    // who writes none has not even drafts of his own
+    first: () => 'adr.manage',
+    async make(state, again, role) {
+      const id = await machine.make(state, again, role);
+      await t.services.db('adrs').where({ id }).update({ created_by: other.userId });
+      return id;
+    },
+  });
+});
+
+it('a statement of architecture work', async () => {
+  await states.tryAll(
+    signed('soaw', {
+      // what came approved is changed and sent like a draft
+      states: ['draft', 'in_review', 'approved', 'signed'],
+      moves: {
+        'approved edit': 'approved',
+        'approved request': 'in_review',
+        'in_review delete': null,
+        'approved delete': null,
+        'signed delete': null,
+      },
+    }),
+  );
+});
+
+it('a survey', async () => {
+  const url = '/api/v1/surveys';
+  const { id: card } = await states.made('/api/v1/cards', { type: 'Application', name: randomUUID() });
+  await states.made(`/api/v1/cards/${card}/stakeholders`, { user_id: other.userId, role: 'responsible' });
+  const values = {
+    target_type_key: 'Application',
+    target_filters: { card_ids: [card] },
+    target_roles: ['responsible'],
+    fields: [{ key: 'businessCriticality' }],
+  };
+  await states.tryAll({
+    table: 'surveys',
+    column: 'status',
+    states: ['draft', 'active', 'closed'],
+    actions: {
+      edit: (client, id) => client.patch(`${url}/${id}`, { message: randomUUID() }),
+      send: (client, id) => client.post(`${url}/${id}/send`),
+      close: (client, id) => client.post(`${url}/${id}/close`),
+      delete: (client, id) => client.delete(`${url}/${id}`),
+    },
+    permission: () => 'surveys.manage',
+    moves: { 'draft edit': 'draft', 'draft send': 'active', 'draft delete': null, 'active close': 'closed' },
+    async make(status, again) {
+      const id = again ?? (await states.made(url, { name: randomUUID(), ...values })).id;
+      await t.services.db('survey_responses').where({ survey_id: id }).delete();
+      await t.services.db('surveys').where({ id }).update({ status });
+      return id;
+    },
+  });
+});
+
+it('a question of a survey, while that is open and when it is not', async () => {
+  const { id: card_id } = await states.made('/api/v1/cards', { type: 'Application', name: randomUUID() });
+  const { id: survey_id } = await states.made('/api/v1/surveys', {
+    name: randomUUID(),
+    target_type_key: 'Application',
+    fields: [{ key: 'businessCriticality', action: 'confirm' }],
+  });
+  for (const status of ['active', 'closed']) {
+    const isOpen = status === 'active';
+    await t.services.db('surveys').where({ id: survey_id }).update({ status });
+    await states.tryAll({
+      table: 'survey_responses',
+      column: 'status',
+      states: ['pending', 'completed'],
+      actions: {
+        answer: (client) =>
+          client.post(`/api/v1/surveys/${survey_id}/respond/${card_id}`, {
+            responses: { businessCriticality: { confirmed: true } },
+          }),
+      },
+      permission: () => 'surveys.respond',
+      moves: isOpen ? { 'pending answer': 'completed' } : {},
+      async make(state, again, role) {
+        const { db } = t.services;
+        const id = again ?? randomUUID();
+        // nobody is asked who may answer none
+        const user_id = role === 'participant' ? other.userId : states.clients[role].userId;
+        await db('survey_responses')
+          .insert({ id, survey_id, card_id, user_id, status: state })
+          .onConflict('id')
+          .merge({ user_id, status: state, responses: '{}', responded_at: null });
+        return id;
+      },
+    });
+  }
+});
