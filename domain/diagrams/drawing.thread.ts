@@ -17,11 +17,11 @@ const work = async (question: DrawingQuestion): Promise<DrawingAnswer> =>
  * Reads a drawing: a large one in a thread of its own.
  * @throws EstateError `validation_failed` for what is no drawing, or too much of one; `unavailable`.
  */
-export async function checkDrawing(xml: string): Promise<ReadDrawing> {
+export async function checkDrawing(xml: string, field = 'data.xml'): Promise<ReadDrawing> {
   const answer = await work({ xml });
   if ('read' in answer) return answer.read;
   const why = 'fault' in answer ? answer.fault : '';
-  throw invalidField('data.xml', 'bad_drawing', `cannot be taken: ${why}`);
+  throw invalidField(field, 'bad_drawing', `cannot be taken: ${why}`);
 }
 
 /** A drawing in step with its cards, made likewise. @throws EstateError `unavailable`. */

@@ -3,6 +3,19 @@ import { sha256 } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { ReadDrawing } from './drawing.types.ts';
 
+/** What is stored of a drawing, as far as its id goes. */
+interface Fingerprinted {
+  xml: string;
+  card_ids: readonly string[];
+  card_names: Record<string, string | null>;
+}
+
+/** The id of a drawing: the fingerprint of what it says, so that the same is kept once. */
+export function drawingId({ xml, card_ids, card_names }: Fingerprinted): string {
+  const names = Object.fromEntries(card_ids.map((id) => [id, card_names[id] ?? null]));
+  return sha256(`${JSON.stringify(names)}\n${xml}`);
+}
+
 /**
  * Stores a drawing with the names that its cards have at present; of a card that is gone, the name that the drawing
  * before knew.
@@ -22,10 +35,9 @@ export async function storeDrawing(
     );
     for (const { id, name } of rows) names[id] = name;
   }
-  const card_names = JSON.stringify(names);
-  const id = sha256(`${card_names}\n${xml}`);
+  const id = drawingId({ xml, card_ids: ids, card_names: names });
   await sql('diagram_drawings')
-    .insert({ id, xml, card_ids: ids, card_names, marked })
+    .insert({ id, xml, card_ids: ids, card_names: JSON.stringify(names), marked })
     .onConflict('id')
     .merge({ left_at: null });
   return id;

@@ -7,6 +7,11 @@ export type Asked = 'signature' | 'signatory_gone';
 
 const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: Asked): string => `${key}_${asked}`;
 
+/** The topics of all to-dos about signatures. */
+export const signingTopics: readonly string[] = (['adr', 'soaw'] as const).flatMap((key) =>
+  (['signature', 'signatory_gone'] as const).map((asked) => topicOf({ key }, asked)),
+);
+
 const said: Record<Asked, (name: string) => string> = {
   signature: (name) => `Sign ${name}`,
   signatory_gone: (name) => `Somebody who was to sign ${name} no longer can: ask somebody else, or recall it`,

@@ -1,17 +1,17 @@
 import { inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { tidy } from '../../platform/heap.ts';
-import { followApprovers } from '../bpm/flow.approvers.ts';
 import { command, type Work } from '../command.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { WorkspaceTransferPayload } from '../jobs/kinds/workspace.ts';
 import type { Services } from '../services.ts';
-import { reasonOf, signedHere } from './transfer.check.ts';
 import { countActions, leaveRows, leftRows } from './transfer.diff.ts';
 import { rescoreImported } from './transfer.rescore.ts';
 import { requireTransferRights } from './transfer.rights.ts';
+import { reasonOf } from './transfer.rows.ts';
 import { columnsOf, isRowFault, unstage } from './transfer.stage.ts';
 import type { KindCounts, LeftRow, Reason } from './transfer.types.ts';
+import { writeFlows, writeSigned, writeStakeholders, writeTodos } from './transfer.write.asked.ts';
 import { writeCards, writeCardTags, writeRelations } from './transfer.write.cards.ts';
 import {
   writeCalculations,
@@ -46,31 +46,14 @@ const writers: Record<string, (page: Page) => Promise<void>> = {
   relations: writeRelations,
   card_tags: writeCardTags,
   stakeholders: writeStakeholders,
+  todos: writeTodos,
   adrs: writeSigned,
   soaws: writeSigned,
+  process_flow_versions: writeFlows,
 };
 
 const plainly = async (page: Page): Promise<void> =>
   tellRows(page, await writeRows(page, await readPage(page)));
-
-/** Writes documents that people sign: what somebody has signed here meanwhile stays as it is. */
-async function writeSigned(page: Page): Promise<void> {
-  const rows = await readPage(page);
-  if (rows.some(({ before }) => before?.status === 'signed')) {
-    throw new RowRefused([signedHere]);
-  }
-  await tellRows(page, await writeRows(page, rows));
-}
-
-/** Writes roles on cards: who holds one on a process may approve its flows. */
-async function writeStakeholders(page: Page): Promise<void> {
-  const written = await writeRows(page, await readPage(page));
-  await tellRows(page, written);
-  await followApprovers(
-    page.work,
-    written.map(({ after }) => after.card_id as string),
-  );
-}
 
 /**
  * Writes what a checked archive holds: kind after kind, each behind what it refers to, page by page, each page with its events, the

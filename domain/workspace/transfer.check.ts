@@ -4,9 +4,10 @@ import { appPermissions } from '../access/permissions.data.ts';
 import type { Caller } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { compileMetamodel, type Metamodel } from '../metamodel/metamodel.compile.ts';
-import { leaveRows } from './transfer.diff.ts';
-import { partOf, type Staging } from './transfer.stage.ts';
-import type { Reason } from './transfer.types.ts';
+import { checkDrawings, checkThumbnails } from './transfer.drawings.ts';
+import { checkContents, checkElements } from './transfer.models.ts';
+import { type Checking, leaveFaulty, openRows, reasonOf } from './transfer.rows.ts';
+import type { Staging } from './transfer.stage.ts';
 import { fieldRules } from './workspace.fields.data.ts';
 import { fieldFaults } from './workspace.fields.ts';
 import { blobName } from './workspace.manifest.ts';
@@ -18,75 +19,7 @@ import {
 } from './workspace.metamodel.rules.ts';
 import { nestedRules } from './workspace.nested.data.ts';
 import { nestedFaults } from './workspace.nested.ts';
-import { cardFaults, contentFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
-
-interface StagedRow {
-  line: number;
-  content: StoredRow;
-  /** Further columns that were asked for. */
-  type: string | null;
-  source: string | null;
-  target: string | null;
-}
-
-/** What the rows of a kind are checked with, beside what the database says of them. */
-export interface Checking extends Staging {
-  caller: Caller;
-  /** As it will be when the archive's own is written. */
-  metamodel: Metamodel | undefined;
-}
-
-/** Rows that are looked at together: of those with large contents a few, of the others many. */
-const pageOf = (kind: string): number =>
-  kind === 'process_contents' || kind === 'diagram_drawings' ? 5 : kind in nestedRules ? 100 : 1_000;
-
-/** One reason of several faults. */
-export const reasonOf = (faults: readonly FieldError[]): Reason => ({
-  code: faults[0]!.code,
-  field: faults[0]!.field,
-  message: faults
-    .slice(0, 3)
-    .map(({ field, message }) => (field ? `${field} ${message}` : message))
-    .join('; ')
-    .slice(0, 500),
-});
-
-/** The rows of a kind that are to be written, page by page; `more` are further columns, of `s` and its row `n`. */
-async function* open(
-  { db, transferId, signal }: Staging,
-  kind: string,
-  more = '',
-): AsyncGenerator<StagedRow[]> {
-  let after = 0;
-  for (;;) {
-    signal.throwIfAborted();
-    const { rows } = await db.raw(
-      `select s.line, s.content ${more} from workspace_transfer_rows s
-       where s.transfer_id = ?::uuid and s.kind = ? and s.action in ('create', 'update') and s.line > ?
-       order by s.line limit ${pageOf(kind)}`,
-      [transferId, kind, after],
-    );
-    if (rows.length === 0) return;
-    yield rows;
-    after = rows.at(-1).line;
-  }
-}
-
-/** Leaves alone what a check has something against. */
-async function check(
-  checking: Checking,
-  kind: string,
-  faultsOf: (content: StoredRow, row: StagedRow) => FieldError[],
-  more = '',
-): Promise<void> {
-  for await (const rows of open(checking, kind, more)) {
-    const left = rows.flatMap((row) => {
-      const faults = faultsOf(row.content, row);
-      return faults.length === 0 ? [] : [{ line: row.line, ...reasonOf(faults) }];
-    });
-    await leaveRows(checking, kind, left);
-  }
-}
+import { cardFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
 
 /** What is here of a role. */
 export interface RoleHere {
@@ -128,7 +61,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       .db('roles')
       .select('key', 'is_system', 'is_default', 'is_archived');
     const byKey = new Map(here.map((role) => [role.key, role]));
-    await check(checking, 'roles', (row) =>
+    await leaveFaulty(checking, 'roles', (row) =>
       roleFaults(checking.caller, row, byKey.get(row.key as string) ?? null),
     );
   },
@@ -138,26 +71,26 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       'card_types',
       'exists (select from cards c where c.type = t.key)',
     );
-    await check(checking, 'card_types', (row) => [...cardTypeFaults(row), ...narrowing(here, row)]);
+    await leaveFaulty(checking, 'card_types', (row) => [...cardTypeFaults(row), ...narrowing(here, row)]);
   },
   async relation_types(checking) {
     const types = new Set(await checking.db('card_types').pluck('key'));
-    for await (const rows of open(checking, 'card_types')) {
+    for await (const rows of openRows(checking, 'card_types')) {
       for (const { content } of rows) types.add(String(content.key));
     }
     const used = 'exists (select from relations r where r.type = t.key)';
     const here = await definitions(checking, 'relation_types', used);
-    await check(checking, 'relation_types', (row) => [
+    await leaveFaulty(checking, 'relation_types', (row) => [
       ...relationTypeFaults(row, types),
       ...narrowing(here, row),
     ]);
   },
   async stakeholder_role_definitions(checking) {
-    await check(checking, 'stakeholder_role_definitions', stakeholderRoleFaults);
+    await leaveFaulty(checking, 'stakeholder_role_definitions', stakeholderRoleFaults);
     checking.metamodel = await expectedMetamodel(checking);
   },
   async files(checking) {
-    await check(checking, 'files', (row) => {
+    await leaveFaulty(checking, 'files', (row) => {
       const part = checking.archive.part(blobName(String(row.id)));
       if (part && part.sha256 === row.sha256 && part.bytes === row.size) return [];
       return [{ field: '', code: 'content_missing', message: 'The archive has no content of the file.' }];
@@ -165,7 +98,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   },
   async cards(checking) {
     const types = checking.metamodel!.cardTypes;
-    await check(
+    await leaveFaulty(
       checking,
       'cards',
       (row, { type: parentType }) => {
@@ -180,7 +113,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   async relations(checking) {
-    await check(
+    await leaveFaulty(
       checking,
       'relations',
       (row, { source, target }) => relationFaults(checking.metamodel!.relationTypes, row, { source, target }),
@@ -204,7 +137,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   async stakeholders(checking) {
     const types = checking.metamodel!.cardTypes;
     const roles = await knownRoles(checking);
-    await check(
+    await leaveFaulty(
       checking,
       'stakeholders',
       ({ role }, { type }) =>
@@ -215,7 +148,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   async comments(checking) {
-    await check(
+    await leaveFaulty(
       checking,
       'comments',
       ({ card_id }, { type: above }) =>
@@ -227,8 +160,11 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
          (select c.card_id::text from comments c where c.id = (s.content ->> 'parent_id')::uuid)) as type`,
     );
   },
-  documents: (checking) => check(checking, 'documents', linkFaults),
-  process_contents: (checking) => check(checking, 'process_contents', contentFaults),
+  documents: (checking) => leaveFaulty(checking, 'documents', linkFaults),
+  diagram_drawings: checkDrawings,
+  diagrams: checkThumbnails,
+  process_contents: checkContents,
+  process_content_elements: checkElements,
   adrs: (checking) => leaveSigned(checking, 'adrs'),
   soaws: (checking) => leaveSigned(checking, 'soaws'),
 };
@@ -263,11 +199,10 @@ async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {
 
 /** Looks at the rows of a kind by what single writes ask of them, and by the rules of that kind. */
 export async function checkRows(checking: Checking, kind: string): Promise<void> {
-  if (!partOf(checking.archive, kind)) return;
   const fields = fieldRules[kind];
-  if (fields) await check(checking, kind, (row) => fieldFaults(fields, row));
+  if (fields) await leaveFaulty(checking, kind, (row) => fieldFaults(fields, row));
   const nested = nestedRules[kind];
-  if (nested) await check(checking, kind, (row) => nestedFaults(nested, row));
+  if (nested) await leaveFaulty(checking, kind, (row) => nestedFaults(nested, row));
   await checks[kind]?.(checking);
 }
 

@@ -131,33 +131,42 @@ export async function countActions(
 /** The first rows of each kind that are left alone, as a report names them: none hides what others have. */
 export async function leftRows(db: Db, transferId: string): Promise<LeftRow[]> {
   const { rows } = await db.raw(
-    `select kind, line, content, ref, reason from (
-       select *, row_number() over (partition by kind order by line) as place from workspace_transfer_rows
+    `select kind, line, ref, reason, names from (
+       select kind, line, ref, reason, content, row_number() over (partition by kind order by line) as place
+       from workspace_transfer_rows
        where transfer_id = ?::uuid and action = 'conflict' order by place, kind limit ${MAX_NAMED}) named
+     -- without the rest of them, which may be large
+     cross join lateral (
+       select jsonb_object_agg(k, left(content ->> k, ${MAX_NAME})) as names
+       from unnest(?::text[]) k where jsonb_typeof(content -> k) = 'string') shown
      order by kind, line`,
-    [transferId],
+    [transferId, [...NAMES, 'type']],
   );
-  return (rows as (Stored & { reason: Reason })[]).map(({ kind, line, content, ref, reason }) => ({
+  return (rows as Stored[]).map(({ kind, line, names, ref, reason }) => ({
     kind,
-    key: nameOf(content) ?? ref,
+    key: nameOf(names ?? {}) ?? ref,
     line,
     ...reason,
     field: reason.field || null,
   }));
 }
 
-/** A row as it is staged. */
+/** A row that is left alone, with the members that may name it. */
 interface Stored {
   kind: string;
   line: number;
-  content: Record<string, unknown>;
   ref: string;
+  reason: Reason;
+  names: Record<string, string> | null;
 }
 
+/** Members by which a report names a row; the first that it has. */
+const NAMES = ['external_id', 'reference', 'key', 'name', 'title', 'email'];
+const MAX_NAME = 300;
+
 /** How a report names a row. */
-function nameOf(content: Record<string, unknown>): string | undefined {
-  const { type, key, external_id, reference, name, title, email } = content;
-  const own = external_id ?? reference ?? key ?? name ?? title ?? email;
-  if (typeof own !== 'string') return undefined;
-  return (typeof type === 'string' ? `${type}/${own}` : own).slice(0, 300);
+function nameOf(names: Record<string, string>): string | undefined {
+  const own = NAMES.map((name) => names[name]).find((name) => name !== undefined);
+  if (own === undefined) return undefined;
+  return (names.type === undefined ? own : `${names.type}/${own}`).slice(0, MAX_NAME);
 }

@@ -24,6 +24,8 @@ export interface Staging {
 
 const ROWS = 1_000;
 const CHARACTERS = 4_000_000;
+/** Kinds that refer to nothing by its id: one in a model is a part of its text. */
+const asSent: ReadonlySet<string> = new Set([PEOPLE, 'process_contents', 'process_content_elements']);
 
 /** What identifies a row of a kind, as an expression over its JSON. */
 export function refOf(kind: string, json: string): string {
@@ -74,7 +76,7 @@ export async function stageRows(staging: Staging, kind: string): Promise<void> {
     for (const text of lines) {
       line += 1;
       requireObject(text, kind, line);
-      const row = kind === PEOPLE ? text : exchangeIds(text, staging.ids);
+      const row = asSent.has(kind) ? text : exchangeIds(text, staging.ids);
       batch.push(row);
       size += row.length;
       if (batch.length >= ROWS || size >= CHARACTERS) await flush();

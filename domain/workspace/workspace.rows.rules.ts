@@ -1,5 +1,4 @@
 import type { FieldError } from '../../platform/errors.ts';
-import { contentId } from '../bpm/bpmn.read.ts';
 import { checkLifecycle } from '../cards/rules/lifecycle.ts';
 import {
   checkLine,
@@ -95,17 +94,4 @@ export function linkFaults({ url }: StoredRow): FieldError[] {
   const parsed = typeof url === 'string' && !/\s/.test(url) ? URL.parse(url) : null;
   if (parsed && SCHEMES.has(parsed.protocol)) return [];
   return [{ field: 'url', code: 'bad_url', message: 'is no http, https or mailto address' }];
-}
-
-/**
- * What is wrong with a content of a process: its id is its fingerprint, by which whoever saves the same later is shown it.
- */
-export function contentFaults({ id, kind, encoding, text, original }: StoredRow): FieldError[] {
-  const bytes =
-    typeof original === 'string'
-      ? Buffer.from(original.replace(/^\\x/, ''), 'hex')
-      : Buffer.from(String(text), 'utf8');
-  return contentId(String(kind), String(encoding), bytes) === id
-    ? []
-    : [{ field: 'id', code: 'checksum', message: 'is not the fingerprint of the content' }];
 }

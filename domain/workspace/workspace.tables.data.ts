@@ -1,5 +1,10 @@
+import { APPROVAL_TOPIC } from '../bpm/bpm.types.ts';
 import type { EventType } from '../events/events.types.ts';
+import { signingTopics } from '../signatures/signatures.todos.ts';
 import type { ContentTable } from './workspace.types.ts';
+
+/** What the service asks of people by itself wherever something waits for them. */
+const askedAnew: readonly string[] = [APPROVAL_TOPIC, ...signingTopics];
 
 const moments = ['created_at', 'updated_at'] as const;
 const plain = (kind: string): ContentTable['events'] => ({
@@ -181,7 +186,17 @@ export const contentTables: readonly ContentTable[] = [
     events: plain('comment'),
     card: 'card_id',
   },
-  { table: 'todos', what: 'to-do', ...byId, label: 't.id::text', events: plain('todo'), card: 'card_id' },
+  {
+    table: 'todos',
+    what: 'to-do',
+    ...byId,
+    // who is asked to sign or approve follows from who can, where the archive goes as where it comes from
+    where: () =>
+      `not coalesce(t.is_system and t.status <> 'done' and t.topic in ('${askedAnew.join("', '")}'), false)`,
+    label: 't.id::text',
+    events: plain('todo'),
+    card: 'card_id',
+  },
   {
     table: 'documents',
     what: 'link',
@@ -242,6 +257,7 @@ export const contentTables: readonly ContentTable[] = [
     events: plain('diagram_group'),
   },
   content('diagram_drawings', 'drawing', {
+    namesNobody: true,
     left: ['left_at'],
     where: () => 'exists (select from diagrams d where d.drawing = t.id)',
   }),
@@ -326,10 +342,12 @@ export const contentTables: readonly ContentTable[] = [
   ppm('ppm_task_comments', 'comment on a task', 'ppm_task_comment'),
   ppm('ppm_dependencies', 'dependency of tasks', 'ppm_dependency'),
   content('process_contents', 'content of a process', {
+    namesNobody: true,
     left: ['used_at'],
     where: (active) => usedContent('t.id in (u.content_id, u.thumbnail_id)', active),
   }),
   content('process_content_elements', 'element of a process', {
+    namesNobody: true,
     matches: [['%.content_id', '%.bpmn_element_id']],
     where: (active) => usedContent('t.content_id = u.content_id', active),
   }),

@@ -19,6 +19,8 @@ export interface ContentTable {
    * is one of those that go.
    */
   where?(active: (card: string) => string): string;
+  /** Its rows refer to nobody: what looks like somebody's id in their texts is a part of these, and goes as it is. */
+  namesNobody?: true;
   /** How a report names a row: an expression over `t`. */
   label: string;
   /** What a written row is told as; a kind that has no changes of its own is never changed by an import. */

@@ -20,7 +20,7 @@ import type { TableShape } from '../../domain/workspace/workspace.schema.ts';
 import { selectRows } from '../../domain/workspace/workspace.select.ts';
 import { movedSettings } from '../../domain/workspace/workspace.settings.ts';
 import { contentTables } from '../../domain/workspace/workspace.tables.data.ts';
-import { PEOPLE, SETTINGS } from '../../domain/workspace/workspace.tables.ts';
+import { contentTable, PEOPLE, SETTINGS } from '../../domain/workspace/workspace.tables.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
@@ -103,7 +103,7 @@ export async function writeArchive(
         rows += chunk.rows;
         // an address may be made of the id that it had before it was erased: people are told as they are
         const text =
-          kind === PEOPLE
+          kind === PEOPLE || contentTable.get(kind)?.namesNobody
             ? chunk.bytes.toString('utf8')
             : exchangeIds(chunk.bytes.toString('utf8'), ids, (id) => named.add(id));
         each?.(text);

@@ -65,9 +65,7 @@ it('people on cards may stand in a sheet of their own; nobody gets an account by
     expect.stringMatching(/^Subscriptions \| 6 .* conflict \| person: holds no e-mail address$/),
     expect.stringMatching(/^Subscriptions \| 7 .* conflict \| role: is missing$/),
     expect.stringMatching(/^Subscriptions \| 8 .* skip \| its card is left out$/),
-    expect.stringMatching(
-      /^Subscriptions \| 9 .* conflict \| card: “Nowhere”: there is no such Application/,
-    ),
+    expect.stringMatching(/^Subscriptions \| 9 .* conflict \| card: “Nowhere”: there is no such Application/),
     // records that a row has beyond its first come behind those of all rows
     'Subscriptions | 3 | Books: observer new@estate.example | conflict | there is no user with this address',
   ]);
@@ -75,7 +73,9 @@ it('people on cards may stand in a sheet of their own; nobody gets an account by
     'Application | 2 | ann@estate.example | skip',
     'Subscriptions | 3 | new@estate.example | conflict | there is no user with this address',
   ]);
-  expect((await actionsOf(admin, made.id, 'metamodel_type')).Users).toBe('skip: tells of the other tool: 1 row');
+  expect((await actionsOf(admin, made.id, 'metamodel_type')).Users).toBe(
+    'skip: tells of the other tool: 1 row',
+  );
   await applied(t.services, admin, made.id);
   const held = async (key: string) =>
     await t.services

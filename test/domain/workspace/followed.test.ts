@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemCaller } from '../../../domain/context.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { chain } from '../../api/bpm/models.ts';
 import {
   applyArchive,
+  contentOf,
   exportArchive,
+  manifestOf,
   type Parts,
   pack,
   rewrite,
@@ -104,3 +107,77 @@ it('changes nothing that is signed here, whether it was when the archive was rea
     'Draft',
   ]);
 });
+
+it('asks others at once where those who are to approve or sign have no account that is in use here', async () => {
+  const rights = { 'adr.view': true, 'adr.sign': true, 'bpm.approve_flows': true };
+  const role = { key: 'approvers', label: 'Approvers', color: '#000000', permissions: rights };
+  expect((await admin.post('/api/v1/roles', role)).status).toBe(201);
+  const approver = await t.as('approvers');
+  const { body: adr } = await admin.post('/api/v1/adr', { title: 'Brought' });
+  await admin.post(`/api/v1/adr/${adr.id}/request-signatures`, { user_ids: [approver.userId] });
+  const { body: process } = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: 'Brought' });
+  const flow = `/api/v1/bpm/processes/${process.id}/flow`;
+  const { body: draft } = await admin.post(`${flow}/drafts`, { bpmn_xml: chain({ b: 'B' }) });
+  expect((await admin.post(`${flow}/versions/${draft.id}/submit`)).status).toBe(200);
+  const parts = await unpack(await exportArchive(t.services, await t.ctx()));
+
+  const other = await createTestApp();
+  const worker = await startWorkers(other.services);
+  try {
+    const { db } = other.services;
+    const keeper = await other.as('admin', 'keeper');
+    const here = await other.ctx({ ...systemCaller, userId: keeper.userId });
+    const { id } = await uploadArchive(other.services, here, await pack(parts));
+    expect((await applyArchive(here, id)).status).toBe('applied');
+    const active: string[] = await db('users').where({ is_active: true }).pluck('id');
+    expect(await db('process_flow_versions').where({ id: draft.id }).pluck('status')).toEqual(['pending']);
+    const asked = await db('todos')
+      .where({ is_system: true })
+      .whereNot({ status: 'done' })
+      .select('subject_id', 'topic', 'assigned_to');
+    const of = (subject: string) => asked.filter(({ subject_id }) => subject_id === subject);
+    expect(of(draft.id).length).toBeGreaterThan(0);
+    for (const { assigned_to, topic } of of(draft.id)) {
+      expect([topic, active.includes(assigned_to)]).toEqual(['process_flow_approval', true]);
+    }
+    expect(of(adr.id)).toEqual([
+      { subject_id: adr.id, topic: 'adr_signatory_gone', assigned_to: keeper.userId },
+    ]);
+    // that others are asked here makes no other workspace of it
+    expect(contentOf(await unpack(await exportArchive(other.services, here)))).toEqual(contentOf(parts));
+  } finally {
+    await worker.close(5_000);
+    await other.close();
+  }
+}, 60_000);
+
+it('lets no archive close what somebody is asked to approve', async () => {
+  const { db } = t.services;
+  const ctx = await t.ctx();
+  const { body: process } = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: 'Asked' });
+  const flow = `/api/v1/bpm/processes/${process.id}/flow`;
+  const { body: draft } = await admin.post(`${flow}/drafts`, { bpmn_xml: chain({ c: 'C' }) });
+  expect((await admin.post(`${flow}/versions/${draft.id}/submit`)).status).toBe(200);
+  const asked = async () =>
+    await db('todos')
+      .where({ subject_id: draft.id })
+      .whereNot({ status: 'done' })
+      .orderBy('assigned_to')
+      .pluck('assigned_to');
+  const before = await asked();
+  const own = await unpack(await exportArchive(t.services, ctx));
+  // archives hold none of it, since it is asked anew where they go; this one was made by hand
+  expect(own.get('content/todos.ndjson')!.includes(draft.id)).toBe(false);
+  const todos = await db('todos as t').where({ subject_id: draft.id }).select(db.raw('to_jsonb(t) as row'));
+  const { columns } = manifestOf(own).files.find(({ kind }) => kind === 'todos')!;
+  const closed = rewrite(own, 'content/todos.ndjson', (rows) => [
+    ...rows,
+    ...todos.map(({ row }) =>
+      JSON.stringify({ ...Object.fromEntries(columns!.map((key) => [key, row[key]])), status: 'done' }),
+    ),
+  ]);
+  const { id, diff } = await uploadArchive(t.services, ctx, await pack(closed));
+  expect(diff!.kinds.todos).toMatchObject({ update: before.length });
+  await applyArchive(ctx, id);
+  expect(await asked()).toEqual(before);
+}, 60_000);

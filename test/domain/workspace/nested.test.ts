@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentId } from '../../../domain/bpm/bpmn.read.ts';
+import { readAgain } from '../../../domain/bpm/contents.again.ts';
 import { cardTypeFaults, relationTypeFaults } from '../../../domain/workspace/workspace.metamodel.rules.ts';
 import { nestedRules } from '../../../domain/workspace/workspace.nested.data.ts';
 import { nestedFaults } from '../../../domain/workspace/workspace.nested.ts';
-import { contentFaults } from '../../../domain/workspace/workspace.rows.rules.ts';
 import { readShapes } from '../../../domain/workspace/workspace.schema.ts';
 import { contentTables } from '../../../domain/workspace/workspace.tables.data.ts';
+import type { FieldError } from '../../../platform/errors.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { chain } from '../../api/bpm/models.ts';
 import { exportArchive, type Parts, pack, rewrite, unpack, uploadArchive } from '../../support/archives.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
@@ -61,21 +63,27 @@ it('every column that holds JSON is looked into', async () => {
   }
 });
 
-it('a content of a process is known by its fingerprint', () => {
-  const content = { kind: 'svg', encoding: 'utf-8', text: '<svg/>', original: null };
-  const id = contentId('svg', 'utf-8', Buffer.from('<svg/>'));
-  expect(contentFaults({ ...content, id })).toEqual([]);
-  expect(contentFaults({ ...content, id, text: '<svg />' })).toMatchObject([
-    { field: 'id', code: 'checksum' },
-  ]);
-  const utf16 = Buffer.from('<svg/>', 'utf16le');
+it('a content of a process is read by its bytes, and known by their fingerprint', async () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+  const given = { kind: 'svg', encoding: 'utf-8', text: svg, original: null, size: svg.length };
+  const id = contentId('svg', 'utf-8', Buffer.from(svg));
+  const refused = async (content: Parameters<typeof readAgain>[0]) =>
+    await readAgain(content).then(
+      () => [],
+      ({ errors }) => errors.map(({ field, code }: FieldError) => `${field} ${code}`),
+    );
+  expect(await refused({ ...given, id })).toEqual([]);
+  expect(await refused({ ...given, id, text: `${svg} ` })).toEqual(['id checksum']);
+  expect(await refused({ ...given, id, size: 1 })).toEqual(['size out_of_range']);
+  expect(await refused({ ...given, id, original: Buffer.from(svg) })).toEqual(['text encoding']);
+  const xml = chain({ a: 'Ä' }).replace('UTF-8', 'UTF-16');
+  const original = Buffer.from(`\uFEFF${xml}`, 'utf16le');
   const other = {
-    kind: 'bpmn',
-    encoding: 'utf-16le',
-    text: '<svg/>',
-    original: `\\x${utf16.toString('hex')}`,
+    ...{ kind: 'bpmn', encoding: 'utf-16le', text: `\uFEFF${xml}`, original, size: original.length },
+    id: contentId('bpmn', 'utf-16le', original),
   };
-  expect(contentFaults({ ...other, id: contentId('bpmn', 'utf-16le', utf16) })).toEqual([]);
+  expect(await refused(other)).toEqual([]);
+  expect(await refused({ ...other, text: xml })).toEqual(['text encoding']);
   const names = { card_names: { '00000000-0000-4000-8000-000000000001': null } };
   expect(nestedFaults(nestedRules.diagram_drawings!, names as never)).toEqual([]);
 });
