@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
@@ -8,6 +8,7 @@ import { prepareDatabase } from '../../migrations/prepare.ts';
 import { openDatabase } from '../../platform/database.ts';
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import { compileAll } from './compiled.ts';
+import { useScratch } from './scratch.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,7 +20,8 @@ declare module 'vitest' {
 /** One PostgreSQL for the whole run, with a migrated template database that each test file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const compiled = compileAll();
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-test-'));
+  const clearScratch = await useScratch();
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-run-'));
   const server = await openEmbeddedPostgres({ dataDir: folder, log: pino({ level: 'silent' }) });
   const admin = openDatabase({ url: server.url, name: 'test setup', poolMax: 1 });
   // nothing here outlives the run: a disk that is waited for only makes it longer
@@ -39,6 +41,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('serverUrl', server.url);
   return async () => {
     await server.stop();
-    await rm(folder, { recursive: true, force: true });
+    await clearScratch();
   };
 }
