@@ -2,22 +2,22 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   alive,
   end,
+  madeFolder,
   type PostgresFolder,
   postgresFolder,
   query,
   ready,
+  removeMade,
   until,
 } from './fixtures/postgres-folder.ts';
 
 let one: PostgresFolder;
-beforeEach(async () => {
-  one = await postgresFolder();
-});
 afterEach(() => one.remove());
+afterAll(removeMade);
 
 const inFolder = (...parts: string[]) => existsSync(path.join(one.dataDir, ...parts));
 const unfinished = () => readdirSync(one.dataDir).find((name) => /^postgres\.new-\w+$/.test(name));
@@ -45,25 +45,33 @@ async function giveAwayPid(pid: number): Promise<void> {
   await writeFile(pidFile(), [pid, ...rest].join('\n'));
 }
 
-describe('embedded PostgreSQL survives', () => {
-  it.each(stages)('SIGKILL at the first start, when %s', async (_stage, reached) => {
+describe('embedded PostgreSQL survives at its first start', () => {
+  beforeEach(async () => {
+    one = await postgresFolder();
+  });
+
+  it.each(stages)('SIGKILL, when %s', async (_stage, reached) => {
     const first = one.open('exclusive');
     await until(reached);
     await end(first, 'SIGKILL');
-    const second = one.open('exclusive');
-    await query(await ready(second), 'create table kept as select 1 as n');
-    await end(second, 'SIGKILL');
-    const third = one.open('exclusive');
-    expect(await query(await ready(third), 'select * from kept')).toEqual([{ n: 1 }]);
+    const url = await ready(one.open('exclusive'));
+    await query(url, 'create table kept as select 1 as n');
+    expect(await query(url, 'select * from kept')).toEqual([{ n: 1 }]);
     expect((await readdir(one.dataDir)).filter((name) => name.startsWith('postgres.new-'))).toEqual([]);
   });
 
-  it.each(stages)('SIGTERM at the first start, when %s, and nothing is left running', async (_, reached) => {
+  it.each(stages)('SIGTERM, when %s, and nothing is left running', async (_, reached) => {
     const first = one.open('exclusive');
     await until(reached);
     expect((await end(first, 'SIGTERM')).code).toBe(0);
     await until(() => one.server().state !== 'running');
     await ready(one.open('exclusive'));
+  });
+});
+
+describe('embedded PostgreSQL survives', () => {
+  beforeEach(async () => {
+    one = await madeFolder();
   });
 
   it('SIGKILL at random moments of start, use and stop', async () => {
@@ -89,11 +97,13 @@ describe('embedded PostgreSQL survives', () => {
   it('SIGKILL, and goes on for the next process', async () => {
     const first = one.open('exclusive');
     const url = await ready(first);
+    await query(url, 'create table kept as select 1 as n');
     const { pid } = one.server();
     await end(first, 'SIGKILL');
     const second = one.open('exclusive');
     expect(await ready(second)).toBe(url);
     expect(one.server().pid).toBe(pid);
+    expect(await query(url, 'select * from kept')).toEqual([{ n: 1 }]);
   });
 
   it('SIGKILL of its own process, and comes back for those that use it', async () => {
@@ -120,7 +130,7 @@ describe('embedded PostgreSQL survives', () => {
     const first = one.open();
     await query(await ready(first), 'create table kept as select 1 as n');
     await cutPower(first);
-    const other = await postgresFolder();
+    const other = await madeFolder();
     try {
       const second = other.open();
       await ready(second);

@@ -1,15 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startChild } from '../support/child.ts';
-import { alive, end, type PostgresFolder, postgresFolder, ready, until } from './fixtures/postgres-folder.ts';
+import {
+  alive,
+  end,
+  madeFolder,
+  type PostgresFolder,
+  postgresFolder,
+  ready,
+  removeMade,
+  until,
+} from './fixtures/postgres-folder.ts';
 
 let one: PostgresFolder;
-beforeEach(async () => {
-  one = await postgresFolder();
-});
 afterEach(() => one.remove());
+afterAll(removeMade);
 
 const fixture = path.join(import.meta.dirname, 'fixtures/open-postgres.ts');
 /** What a start in a folder says before it ends. */
@@ -17,13 +24,8 @@ const refusal = (dataDir: string, account = {}) => startChild(fixture, [dataDir]
 const another = 'choose another folder with DATA_DIR.\n';
 
 describe('embedded PostgreSQL refuses in one sentence', () => {
-  it('a folder in use', async () => {
-    await ready(one.open('exclusive'));
-    const second = await one.open('exclusive').ended();
-    expect(second).toEqual({
-      code: 1,
-      output: `${one.dataDir} is in use by another "npm start": stop that one or ${another}`,
-    });
+  beforeEach(async () => {
+    one = await postgresFolder();
   });
 
   it('a folder of another major version', async () => {
@@ -70,19 +72,6 @@ describe('embedded PostgreSQL refuses in one sentence', () => {
     });
   });
 
-  it('a missing or damaged password', async () => {
-    const first = one.open();
-    await ready(first);
-    await end(first, 'SIGTERM');
-    const file = path.join(one.dataDir, 'postgres.json');
-    const lost = (what: string) =>
-      `${file} is ${what}, and with it the database's password: restore it from a backup.\n`;
-    await writeFile(file, '{"port":');
-    expect(await refusal(one.dataDir)).toEqual({ code: 1, output: lost('damaged') });
-    await rm(file);
-    expect(await refusal(one.dataDir)).toEqual({ code: 1, output: lost('missing') });
-  });
-
   it('a full disk, at the first start and at a later one', async () => {
     const small = path.join(one.dataDir, 'small');
     await mkdir(small);
@@ -112,6 +101,34 @@ describe('embedded PostgreSQL refuses in one sentence', () => {
     } finally {
       execFileSync('umount', [small]);
     }
+  });
+});
+
+describe('embedded PostgreSQL, where its cluster is, refuses in one sentence', () => {
+  beforeEach(async () => {
+    one = await madeFolder();
+  });
+
+  it('a folder in use', async () => {
+    await ready(one.open('exclusive'));
+    const second = await one.open('exclusive').ended();
+    expect(second).toEqual({
+      code: 1,
+      output: `${one.dataDir} is in use by another "npm start": stop that one or ${another}`,
+    });
+  });
+
+  it('a missing or damaged password', async () => {
+    const first = one.open();
+    await ready(first);
+    await end(first, 'SIGTERM');
+    const file = path.join(one.dataDir, 'postgres.json');
+    const lost = (what: string) =>
+      `${file} is ${what}, and with it the database's password: restore it from a backup.\n`;
+    await writeFile(file, '{"port":');
+    expect(await refusal(one.dataDir)).toEqual({ code: 1, output: lost('damaged') });
+    await rm(file);
+    expect(await refusal(one.dataDir)).toEqual({ code: 1, output: lost('missing') });
   });
 
   it('and leaves no server behind when something else fails after it', async () => {

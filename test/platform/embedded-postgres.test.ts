@@ -1,16 +1,24 @@
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { alive, end, type PostgresFolder, postgresFolder, query, ready } from './fixtures/postgres-folder.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import {
+  alive,
+  end,
+  madeFolder,
+  type PostgresFolder,
+  postgresFolder,
+  query,
+  ready,
+  removeMade,
+} from './fixtures/postgres-folder.ts';
 
 let one: PostgresFolder;
-beforeEach(async () => {
-  one = await postgresFolder();
-});
 afterEach(() => one.remove());
+afterAll(removeMade);
 
 describe('embedded PostgreSQL', () => {
   it('is made, keeps what is stored, and leaves no process behind', async () => {
+    one = await postgresFolder();
     const first = one.open('exclusive');
     await query(await ready(first), 'create table kept as select 42 as answer');
     const { pid } = one.server();
@@ -22,6 +30,7 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('stores safely, in one encoding and order, behind a password that only the owner can read', async () => {
+    one = await madeFolder();
     const url = await ready(one.open());
     const [settings] = await query(
       url,
@@ -51,6 +60,7 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('is shared by several processes; the last that leaves stops it', async () => {
+    one = await madeFolder();
     const [first, second] = [one.open(), one.open()];
     expect(await ready(first)).toBe(await ready(second));
     const { pid } = one.server();
@@ -61,6 +71,7 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('is stopped by the last that leaves, also when others were killed', async () => {
+    one = await madeFolder();
     const [first, second] = [one.open(), one.open()];
     await Promise.all([ready(first), ready(second)]);
     const { pid } = one.server();
@@ -71,6 +82,7 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('stands in a folder whose parents are closed to others', async () => {
+    one = await postgresFolder();
     const closed = path.join(one.dataDir, 'closed');
     await mkdir(closed, { mode: 0o700 });
     const inside = await postgresFolder(path.join(closed, 'data'));
@@ -85,6 +97,7 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('is not taken for the server of a copy of its folder', async () => {
+    one = await madeFolder();
     const url = await ready(one.open());
     const copy = await postgresFolder();
     try {
@@ -99,11 +112,12 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('takes another port when its own has gone to another server', async () => {
+    one = await madeFolder();
     const first = one.open();
     const url = await ready(first);
     await query(url, 'create table kept as select 1 as n');
     await end(first, 'SIGTERM');
-    const other = await postgresFolder();
+    const other = await madeFolder();
     try {
       const second = other.open();
       await ready(second);

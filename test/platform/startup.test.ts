@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { StartupError, startupSentence } from '../../platform/startup.ts';
 import { startChild } from '../support/child.ts';
+import { processesIn } from '../support/processes.ts';
 import { postgresFolder, until } from './fixtures/postgres-folder.ts';
 
 const fixture = path.join(import.meta.dirname, 'fixtures/fail.ts');
@@ -96,7 +97,7 @@ describe('npm start', () => {
         code: 1,
         output: `Port ${port} is in use: stop the other program or choose another with PORT.\n`,
       });
-      await until(() => one.server().state === 'absent');
+      await until(() => one.server().state === 'absent' && processesIn(one.dataDir).length === 0);
     } finally {
       other.close();
       await one.remove();
