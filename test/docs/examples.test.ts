@@ -9,7 +9,7 @@ import { type StartedService, startService } from './service.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const all = pages();
 const first = all.find(({ name }) => name === 'README.md')!.blocks[0]!;
-const LOGIN = /^TOKEN=\$\(curl[^)]*\)$/m;
+const LOGIN = /^LOGIN=[\s\S]*?^TOKEN=\$\(curl[^)]*\)$/m;
 /** What the other pages go on from; its login is done beside it, since nobody may log in once for every page. */
 const login = { ...first, text: first.text.replace(LOGIN, 'TOKEN=$GIVEN_TOKEN') };
 

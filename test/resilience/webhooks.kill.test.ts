@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWebhookReceiver, type WebhookReceiver } from '../emulators/webhook-receiver.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { startWorkerProcess } from '../support/jobs.ts';
+import { startWorkerProcess, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CHANGES = 20;
@@ -11,6 +11,7 @@ const KILLS = 2;
 
 let t: TestApp;
 let receiver: WebhookReceiver;
+const goOn = survivingWorker(() => t.services);
 beforeAll(async () => {
   process.env.OUTBOUND_ALLOW = '127.0.0.1';
   t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
@@ -58,7 +59,7 @@ it('delivers every change at least once, and those of a card in order, however o
         .update({ leased_until: null, next_attempt_at: new Date(0) });
     }
     undisturbed = true;
-    worker = await startWorkerProcess(t.services);
+    await goOn();
     await until(
       'everything to be delivered',
       async () => {

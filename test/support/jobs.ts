@@ -4,7 +4,10 @@ import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { JobDefinition } from '../../domain/jobs/jobs.define.ts';
 import { enqueueJob } from '../../domain/jobs/jobs.enqueue.ts';
+import type { JobProcessor } from '../../domain/jobs/jobs.running.ts';
 import type { Services } from '../../domain/services.ts';
+import { processors } from '../../workers/processors.ts';
+import { startWorkers, type Workers } from '../../workers/runtime.ts';
 import { type Child, startChild } from './child.ts';
 import { until } from './until.ts';
 
@@ -97,4 +100,19 @@ export function killableWorkers(services: () => Services, processorsModule?: str
     children.push(child);
     return child;
   };
+}
+
+/**
+ * Starts a worker in the test's own process, for what goes on where others were killed: to begin a process costs a second. It ends
+ * with the test. @param extra processors of the test's own.
+ */
+export function survivingWorker(
+  services: () => Services,
+  extra: readonly JobProcessor[] = [],
+): () => Promise<void> {
+  const started: Workers[] = [];
+  afterEach(async () => {
+    for (const workers of started.splice(0)) await workers.close(3_000);
+  });
+  return async () => void started.push(await startWorkers(services(), [...processors, ...extra]));
 }

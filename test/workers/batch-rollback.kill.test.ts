@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { command } from '../../domain/command.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 2_500;
 const url = '/api/v1/mutation-batches';
 let t: TestApp;
 const start = killableWorkers(() => t.services);
+const goOn = survivingWorker(() => t.services);
 beforeAll(async () => {
   t = await createTestApp();
 });
@@ -61,7 +62,7 @@ it('a worker that dies in the middle of a rollback leaves it to another, and not
   const cut = await jobRow(t.services, id);
   if (cut.status === 'running') expect(await described()).toEqual([{ description: 'New', count: CARDS }]);
   await letLeasesPass(t.services);
-  await start();
+  await goOn();
   const done = await untilStatus(t.services, id, 'succeeded');
   expect(done.counts).toEqual(dry.counts);
   expect(done.result).toMatchObject({ ...dry.result, dry_run: false });

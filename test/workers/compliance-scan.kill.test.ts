@@ -1,7 +1,7 @@
 // @redis
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 4_000;
@@ -9,6 +9,7 @@ const url = '/api/v1/compliance';
 let t: TestApp;
 let admin: TestClient;
 const start = killableWorkers(() => t.services);
+const goOn = survivingWorker(() => t.services);
 beforeAll(async () => {
   t = await createTestApp();
   admin = await t.as('admin');
@@ -38,7 +39,7 @@ it('a scan whose worker is killed goes on with the page after the last, and find
     expect((await jobRow(t.services, body.job_id)).status).toBe('running');
     await letLeasesPass(t.services);
   }
-  await start();
+  await goOn();
   const done = await untilStatus(t.services, body.job_id, 'succeeded');
   // not approved, on nothing, with nobody responsible; and that all are known to be critical, on sound components
   expect(done.counts).toMatchObject({ gaps: 3 * CARDS, found: 3 * CARDS + 2, resolved: 0, unchanged: 0 });
@@ -53,7 +54,7 @@ it('a scan whose worker is killed goes on with the page after the last, and find
 it('a scan that is cancelled stops within two seconds, and the next one ends what it began', async () => {
   await t.services.db('cards').update({ approval_status: 'APPROVED' });
   const { body } = await admin.post(`${url}/scans`, { regulations: ['nis2'] });
-  await start();
+  await goOn();
   await until('some findings to be resolved', async () => {
     const { counts } = await jobRow(t.services, body.job_id);
     return (counts?.resolved ?? 0) > 0;

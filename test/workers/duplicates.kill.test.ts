@@ -1,11 +1,12 @@
 // @redis
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { killableWorkers, letLeasesPass } from '../support/jobs.ts';
+import { killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 let t: TestApp;
 const startWorker = killableWorkers(() => t.services);
+const goOn = survivingWorker(() => t.services);
 beforeAll(async () => {
   t = await createTestApp();
   await t.services.db.raw(
@@ -44,7 +45,7 @@ it('a search whose worker is killed goes on, and comes to what it would have com
   worker.kill('SIGKILL');
   await worker.ended();
   await letLeasesPass(t.services);
-  await startWorker();
+  await goOn();
   const run = await ended(run_id);
   expect(run.results).toMatchObject({ cards: 1_600, types: { Provider: { cards: 800 } } });
   const found = await state();

@@ -4,11 +4,19 @@ import { eolRefreshJob } from '../../domain/jobs/kinds/eol-refresh.ts';
 import { type EndOfLifeEmulator, startEndOfLife } from '../emulators/endoflife.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { ask, jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import {
+  ask,
+  jobRow,
+  killableWorkers,
+  letLeasesPass,
+  survivingWorker,
+  untilStatus,
+} from '../support/jobs.ts';
 
 let t: TestApp;
 let world: EndOfLifeEmulator;
 const startWorker = killableWorkers(() => t.services);
+const goOn = survivingWorker(() => t.services);
 const names = Array.from({ length: 45 }, (_, n) => `product-${String(n).padStart(2, '0')}`);
 
 beforeAll(async () => {
@@ -47,7 +55,7 @@ it('reads the facts of every product once into the store, however often its work
   }
   expect(reached).toEqual([null, 'product-19', 'product-39']);
   world.asked.length = 0;
-  worker = await startWorker();
+  await goOn();
   const row = await untilStatus(t.services, id, 'succeeded');
   // the counts are those of one run
   expect(row.counts).toEqual({ products: 45, changed: 45, unchanged: 0, missing: 0, failed: 0 });

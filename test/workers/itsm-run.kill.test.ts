@@ -4,12 +4,13 @@ import { furnish } from '../emulators/servicenow/landscape.ts';
 import type { ServiceNowEmulator } from '../emulators/servicenow/server.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
 import { connectTo, settled, startInstance, storeMapping, syncBase } from '../support/itsm.ts';
-import { killableWorkers, letLeasesPass } from '../support/jobs.ts';
+import { killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 let t: TestApp;
 let instance: ServiceNowEmulator;
 const startWorker = killableWorkers(() => t.services);
+const goOn = survivingWorker(() => t.services);
 
 beforeAll(async () => {
   // for the worker processes as well
@@ -37,7 +38,7 @@ it('a run whose worker is killed goes on with the page where it was', async () =
   worker.kill('SIGKILL');
   await worker.ended();
   await letLeasesPass(t.services);
-  await startWorker();
+  await goOn();
   const run = await settled(t, admin, id);
   expect(run).toMatchObject({ status: 'completed', stats: { fetched: 1_100, created: 1_100, errors: 0 } });
   const { rows } = await db.raw(

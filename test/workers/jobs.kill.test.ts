@@ -1,13 +1,21 @@
 // @redis
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestServices, type TestServices } from '../support/harness.ts';
-import { ask, jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import {
+  ask,
+  jobRow,
+  killableWorkers,
+  letLeasesPass,
+  survivingWorker,
+  untilStatus,
+} from '../support/jobs.ts';
 import { until } from '../support/until.ts';
-import { numbersJob, numbersTable } from './fixtures/numbers.processors.ts';
+import { numbersJob, numbersTable, processors } from './fixtures/numbers.processors.ts';
 
 const fixture = 'test/workers/fixtures/numbers.processors.ts';
 let t: TestServices;
 const start = killableWorkers(() => t.services, fixture);
+const goOn = survivingWorker(() => t.services, processors);
 
 beforeAll(async () => {
   t = await createTestServices();
@@ -36,7 +44,7 @@ it('goes on from the checkpoint however often the worker is killed, and writes n
     // the first time the lease passes by itself
     if (kill > 1) await letLeasesPass(t.services);
   }
-  await start();
+  await goOn();
   const row = await untilStatus(t.services, id, 'succeeded');
   expect(await written(id)).toEqual({ all: rows, distinct: rows });
   expect(row).toMatchObject({ crashes: 2, failures: 0, progress: 1, counts: { written: rows } });
@@ -47,7 +55,7 @@ it('gives a job back at once when its worker is asked to end', async () => {
   const first = await start();
   const id = await ask(await t.ctx(), numbersJob, { rows, batch: 50, pauseMs: 5 });
   await until('the job to run', async () => (await written(id)).all > 100);
-  const second = await start();
+  await goOn();
   first.kill('SIGTERM');
   expect((await first.ended()).code).toBe(0);
   const before = (await written(id)).all;
@@ -55,5 +63,4 @@ it('gives a job back at once when its worker is asked to end', async () => {
   const { all, distinct } = await written(id);
   expect(all).toBe(distinct);
   expect(await jobRow(t.services, id)).toMatchObject({ crashes: 0, attempt: 2 });
-  second.kill('SIGKILL');
 }, 60_000);

@@ -11,12 +11,13 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../platform/embedded-postgres/embedded-postgres.ts';
+import { startWorkers } from '../../workers/runtime.ts';
 import type { Child } from '../support/child.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';
 import { ask, startWorkerProcess, untilStatus } from '../support/jobs.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { numbersJob, numbersTable } from './fixtures/numbers.processors.ts';
+import { numbersJob, numbersTable, processors } from './fixtures/numbers.processors.ts';
 
 /** Undone in reverse order after each test. */
 const undo: (() => Promise<unknown>)[] = [];
@@ -65,12 +66,13 @@ it('loses nothing when the queue forgets everything in mid-run', async () => {
   const t = await createTestServices(redis ? { REDIS_URL: redis.url } : {});
   undo.push(() => t.close());
   await t.services.db.raw(numbersTable);
-  await worker(t.services);
-  const ids = await askMany(t, 6, 1_000);
+  const workers = await startWorkers(t.services, processors);
+  undo.push(() => workers.close(3_000));
+  const ids = await askMany(t, 6, 600);
   await until('the work to be in full swing', async () => (await written(t)) > 300);
   if (redis) await redis.empty();
   else await t.services.db.raw('truncate bullmq.job, bullmq.event cascade');
-  await expectEachOnce(t, ids, 1_000);
+  await expectEachOnce(t, ids, 600);
 }, 120_000);
 
 it('goes on when PostgreSQL was stopped and started again under load', async () => {
@@ -90,7 +92,7 @@ it('goes on when PostgreSQL was stopped and started again under load', async () 
   });
   undo.push(() => t.close());
   const workers = [await worker(t.services), await worker(t.services)];
-  const ids = await askMany(t, 8, 600);
+  const ids = await askMany(t, 8, 400);
   for (let round = 1; round <= 2; round += 1) {
     const before = await written(t);
     await until('the work to be in full swing', async () => (await written(t)) > before + 300);
@@ -101,7 +103,7 @@ it('goes on when PostgreSQL was stopped and started again under load', async () 
     server = await open();
     expect(server.url).toBe(url);
   }
-  await expectEachOnce(t, ids, 600);
+  await expectEachOnce(t, ids, 400);
   // the workers themselves have lived through it
   expect(workers.map(({ process }) => process.exitCode)).toEqual([null, null]);
 }, 180_000);

@@ -1,12 +1,13 @@
 // @redis
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 6_000;
 let t: TestApp;
 const start = killableWorkers(() => t.services);
+const goOn = survivingWorker(() => t.services);
 beforeAll(async () => {
   t = await createTestApp();
 });
@@ -34,7 +35,7 @@ it('a worker that dies while data quality is counted leaves the rest to another,
   await first.ended();
   expect((await jobRow(t.services, id)).status).toBe('running');
   await letLeasesPass(t.services);
-  await start();
+  await goOn();
   const done = await untilStatus(t.services, id, 'succeeded');
   expect(done.counts).toEqual({ changed: 0, scored: CARDS });
   const events = await db('events').where({ batch_id: id }).select('event_type', 'card_id');

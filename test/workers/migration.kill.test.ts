@@ -4,14 +4,23 @@ import { upload } from '../api/migration/migration.fixture.ts';
 import { workbook } from '../domain/migration/workbook.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
-import { type JobRow, jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import {
+  type JobRow,
+  jobRow,
+  killableWorkers,
+  letLeasesPass,
+  survivingWorker,
+  untilStatus,
+} from '../support/jobs.ts';
 import { until } from '../support/until.ts';
+import { processors } from './fixtures/small-migrations.processors.ts';
 
 const ROWS = 600;
 const url = '/api/v1/migration';
 let t: TestApp;
 let admin: TestClient;
 const start = killableWorkers(() => t.services, 'test/workers/fixtures/small-migrations.processors.ts');
+const goOn = survivingWorker(() => t.services, processors);
 beforeAll(async () => {
   t = await createTestApp();
   admin = await t.as('admin');
@@ -20,8 +29,12 @@ afterAll(() => t.close());
 
 let worker: Child | undefined;
 
-/** Kills the worker of a job each time that it has got on so far, and lets another go on. */
-async function killAt(job: string, places: ((row: JobRow) => boolean)[]): Promise<JobRow> {
+/** Kills the worker of a job each time that it has got on so far, and lets another, which `next` starts, go on. */
+async function killAt(
+  job: string,
+  places: ((row: JobRow) => boolean)[],
+  next: () => Promise<unknown>,
+): Promise<JobRow> {
   for (const place of places) {
     worker ??= await start();
     await until('the job to get on', async () => place(await jobRow(t.services, job)));
@@ -31,7 +44,7 @@ async function killAt(job: string, places: ((row: JobRow) => boolean)[]): Promis
     expect((await jobRow(t.services, job)).status).toBe('running');
     await letLeasesPass(t.services);
   }
-  worker = await start();
+  await next();
   return await untilStatus(t.services, job, 'succeeded', 90_000);
 }
 const stage = (row: JobRow) =>
@@ -56,10 +69,13 @@ it('a migration whose workers are killed writes everything once, and says so of 
   const made = await upload(admin, book, { source_key: 'sheet', fileName: 'all.xlsx' });
   expect(made.status, made.text).toBe(201);
   const id = made.body.id;
-  await killAt(made.body.job_id, [
-    ({ status }) => status === 'running',
-    (row) => stage(row).stage === 'stage',
-  ]);
+  await killAt(
+    made.body.job_id,
+    [({ status }) => status === 'running', (row) => stage(row).stage === 'stage'],
+    async () => {
+      worker = await start();
+    },
+  );
   const preview = (await admin.get(`${url}/${id}`)).body;
   expect(preview.stats.records).toMatchObject({
     card: { create: ROWS },
@@ -69,11 +85,15 @@ it('a migration whose workers are killed writes everything once, and says so of 
   });
 
   const { body } = await admin.post(`${url}/${id}/apply`);
-  const done = await killAt(body.job_id, [
-    (row) => stage(row).kind === 'cards' && (stage(row).batch ?? 0) > 3,
-    (row) => stage(row).kind === 'relations' && (stage(row).batch ?? 0) > 3,
-    (row) => stage(row).stage === 'attached' && (stage(row).line ?? 0) > 0,
-  ]);
+  const done = await killAt(
+    body.job_id,
+    [
+      (row) => stage(row).kind === 'cards' && (stage(row).batch ?? 0) > 3,
+      (row) => stage(row).kind === 'relations' && (stage(row).batch ?? 0) > 3,
+      (row) => stage(row).stage === 'attached' && (stage(row).line ?? 0) > 0,
+    ],
+    goOn,
+  );
   expect(done.counts).toEqual({ total: 3 * ROWS + 2, applied: 3 * ROWS + 2, failed: 0 });
   const { rows } = await t.services.db.raw(
     `select (select count(*) from cards)::int as cards, (select count(*) from relations)::int as relations,

@@ -10,7 +10,7 @@ import {
 import { type S3Emulator, startS3 } from '../emulators/s3.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
-import { killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import { killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { startSmtp, type TestSmtp, useSmtp } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
@@ -19,6 +19,7 @@ let s3: S3Emulator;
 let smtp: TestSmtp;
 let ctx: Ctx;
 const startWorker = killableWorkers(() => t.services);
+const goOn = survivingWorker(() => t.services);
 
 beforeAll(async () => {
   // for the worker processes as well
@@ -96,7 +97,7 @@ describe('a scheduled extraction whose worker is killed', () => {
       await (await t.as('admin')).post('/api/v1/cards', { type: 'Application', name: `Later ${killed}` });
       await letLeasesPass(t.services);
     }
-    worker = await startWorker();
+    await goOn();
     await untilStatus(t.services, run.job_id, 'succeeded');
     const row = await runRow(run);
     expect([kills.length, made.size, row.attempts, row.status, row.rows]).toEqual([3, 1, 4, 'succeeded', 1]);
@@ -124,7 +125,7 @@ describe('a scheduled extraction whose worker is killed', () => {
     const run = await start({ kind: 'mail', recipients: ['bi@estate.example', 'cfo@estate.example'] });
     await worker.ended();
     await letLeasesPass(t.services);
-    await startWorker();
+    await goOn();
     await untilStatus(t.services, run.job_id, 'succeeded');
     await until('all mails to end', async () =>
       (await jobsOf('mail')).every(({ status }) => status === 'succeeded' || status === 'failed'),

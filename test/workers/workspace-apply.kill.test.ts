@@ -4,13 +4,15 @@ import { startWorkers } from '../../workers/runtime.ts';
 import { contentOf, exportArchive, transferOf, unpack, uploadArchive } from '../support/archives.ts';
 import { fillWorkspace } from '../support/full-workspace.ts';
 import { createTestApp, createTestServices, type TestApp, type TestServices } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
+import { processors } from './fixtures/small-transfers.processors.ts';
 
 const fixture = 'test/workers/fixtures/small-transfers.processors.ts';
 let source: TestApp;
 let target: TestServices;
 const start = killableWorkers(() => target.services, fixture);
+const goOn = survivingWorker(() => target.services, processors);
 
 beforeAll(async () => {
   source = await createTestApp();
@@ -41,7 +43,7 @@ it('goes on from where it was however often its worker is killed, and tells noth
     await worker.ended();
     await letLeasesPass(target.services);
   }
-  await start();
+  await goOn();
   const job = await untilStatus(target.services, job_id, 'succeeded', 60_000);
   expect(job.crashes).toBeGreaterThan(0);
   const { status, result } = await transferOf(ctx, id);
