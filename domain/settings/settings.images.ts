@@ -91,7 +91,8 @@ export async function exchangeImages(
   return kept > 0;
 }
 
-async function identifyImage(content: Buffer): Promise<ImageType> {
+/** What a picture is by its bytes. @throws EstateError `validation_failed` where they are none that is safe to show. */
+export async function identifyImage(content: Buffer): Promise<ImageType> {
   const found = await fileTypeFromBuffer(content);
   if (found && found.mime !== 'image/svg+xml' && Object.hasOwn(imageTypes, found.mime)) {
     return found.mime as ImageType;

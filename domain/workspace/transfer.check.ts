@@ -5,12 +5,12 @@ import type { Caller } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { compileMetamodel, type Metamodel } from '../metamodel/metamodel.compile.ts';
 import { checkDrawings, checkThumbnails } from './transfer.drawings.ts';
-import { checkContents, checkElements } from './transfer.models.ts';
+import { checkAttachments, checkFiles } from './transfer.files.ts';
+import { checkContents, checkElements, checkShown } from './transfer.models.ts';
 import { type Checking, leaveFaulty, openRows, reasonOf } from './transfer.rows.ts';
 import type { Staging } from './transfer.stage.ts';
 import { fieldRules } from './workspace.fields.data.ts';
 import { fieldFaults } from './workspace.fields.ts';
-import { blobName } from './workspace.manifest.ts';
 import {
   cardTypeFaults,
   narrows,
@@ -89,13 +89,8 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     await leaveFaulty(checking, 'stakeholder_role_definitions', stakeholderRoleFaults);
     checking.metamodel = await expectedMetamodel(checking);
   },
-  async files(checking) {
-    await leaveFaulty(checking, 'files', (row) => {
-      const part = checking.archive.part(blobName(String(row.id)));
-      if (part && part.sha256 === row.sha256 && part.bytes === row.size) return [];
-      return [{ field: '', code: 'content_missing', message: 'The archive has no content of the file.' }];
-    });
-  },
+  files: checkFiles,
+  file_attachments: checkAttachments,
   async cards(checking) {
     const types = checking.metamodel!.cardTypes;
     await leaveFaulty(
@@ -165,6 +160,8 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   diagrams: checkThumbnails,
   process_contents: checkContents,
   process_content_elements: checkElements,
+  process_diagrams: (checking) => checkShown(checking, 'process_diagrams'),
+  process_flow_versions: (checking) => checkShown(checking, 'process_flow_versions'),
   adrs: (checking) => leaveSigned(checking, 'adrs'),
   soaws: (checking) => leaveSigned(checking, 'soaws'),
 };

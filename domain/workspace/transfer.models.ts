@@ -118,6 +118,31 @@ export async function checkElements(checking: Checking): Promise<void> {
   await db('workspace_transfer_rows').where({ transfer_id: transferId, kind: READ_ELEMENTS }).delete();
 }
 
+/** Leaves diagrams and flows alone whose model is no model, or whose picture is none. */
+export async function checkShown(checking: Checking, table: string): Promise<void> {
+  const { db, transferId } = checking;
+  const kindOf = (column: string) =>
+    `coalesce((select p.kind from process_contents p where p.id = (s.n).${column}),
+       (select c.content ->> 'kind' from workspace_transfer_rows c
+        where c.transfer_id = s.transfer_id and c.kind = '${CONTENTS}' and c.ref = (s.n).${column} limit 1))`;
+  await db.raw(
+    `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb
+     from (
+       select s.line from ${stagedAs(table)} s
+       where s.action in ('create', 'update')
+         and (${kindOf('content_id')} <> 'bpmn' or ${kindOf('thumbnail_id')} <> 'svg')
+     ) d
+     where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
+    [JSON.stringify(otherKind), transferId, table, transferId, table],
+  );
+}
+
+const otherKind = {
+  code: 'unknown_value',
+  field: 'content_id',
+  message: 'content_id names no model, or thumbnail_id no picture',
+};
+
 const otherwise = {
   code: 'elements_differ',
   field: 'bpmn_element_id',

@@ -3,7 +3,7 @@ import { EstateError } from '../../platform/errors.ts';
 import type { FailedJob, JobResult, JobTransaction, RunningJob } from '../jobs/jobs.running.ts';
 import type { WorkspaceTransferPayload } from '../jobs/kinds/workspace.ts';
 import type { Services } from '../services.ts';
-import type { SettingKey } from '../settings/settings.defaults.ts';
+import type { SettingKey, StoredImage } from '../settings/settings.defaults.ts';
 import { settingValue, storedKey } from '../settings/settings.read.ts';
 import { checkRows } from './transfer.check.ts';
 import { compareRows, countActions, findLoose, leaveRows, leftRows } from './transfer.diff.ts';
@@ -86,11 +86,12 @@ async function preview(
     },
     caller: job.ctx.caller,
     metamodel: undefined,
+    read: new Set(),
   };
   await readPeople(checking);
   for (const table of contentTables) await readTable(checking, table);
   await readSettings(checking);
-  await readContents(archive);
+  await readContents(checking);
   job.signal.throwIfAborted();
   const { kinds, totals } = await countActions(db, id);
   const { service_version, schema_version, position, created_at } = manifest;
@@ -178,7 +179,10 @@ async function readSettings(checking: Checking): Promise<void> {
   const around = { metamodel: checking.metamodel!, roles: new Set<string>() };
   const left = [];
   for (const { line, key, value, here } of rows) {
-    const faults = movedFaults(key, value, around);
+    const faults = [...movedFaults(key, value, around)];
+    if (faults.length === 0 && isImage(key) && !(await hasImage(checking, value))) {
+      faults.push({ field: 'value', code: 'content_mismatch', message: 'names no picture that is such' });
+    }
     if (faults.length > 0) left.push({ line, ...reasonOf(faults) });
     else {
       const now = settingValue(key as SettingKey, here);
@@ -193,10 +197,31 @@ async function readSettings(checking: Checking): Promise<void> {
   await leaveRows(checking, SETTINGS, left);
 }
 
-/** Reads what stored files hold, for their checksums. */
-async function readContents(archive: Archive): Promise<void> {
+const isImage = (key: string): boolean => key === 'logo' || key === 'favicon';
+
+/** Whether the picture that a setting names is here or comes, and is what the setting says. */
+async function hasImage({ db, transferId }: Checking, value: StoredImage | null): Promise<boolean> {
+  if (value === null) return true;
+  const { rows } = await db.raw(
+    `select from files f where f.id = ?::uuid and f.owner_id is null
+       and (f.media_type, f.size, f.sha256) = (?, ?::bigint, ?)
+     union all
+     select from workspace_transfer_rows x where x.transfer_id = ?::uuid and x.kind = 'files' and x.ref = ?
+       and x.action = 'create' and x.content @> ?::jsonb`,
+    [
+      ...[value.file_id, value.media_type, value.size, value.sha256],
+      ...[transferId, value.file_id],
+      JSON.stringify({ media_type: value.media_type, size: value.size, sha256: value.sha256 }),
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Reads what stored files hold that nobody has looked at yet, for their checksums. */
+async function readContents({ archive, read, signal }: Checking): Promise<void> {
   for (const part of archive.manifest.files) {
-    if (!part.name.startsWith('blobs/')) continue;
+    if (!part.name.startsWith('blobs/') || read.has(part.name)) continue;
+    signal.throwIfAborted();
     for await (const _ of archive.read(part));
   }
 }

@@ -23,6 +23,8 @@ export interface Checking extends Staging {
   caller: Caller;
   /** As it will be when the archive's own is written. */
   metamodel: Metamodel | undefined;
+  /** The names of parts that were read to their ends. */
+  read: Set<string>;
 }
 
 /** Rows that are looked at together: of those with large contents a few, of the others many. */

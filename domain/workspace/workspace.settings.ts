@@ -1,7 +1,10 @@
+import Type from 'typebox';
 import type { FieldError } from '../../platform/errors.ts';
 import { type SettingKey, type SettingValues, settingDefaults } from '../settings/settings.defaults.ts';
-import { imageTypes } from '../settings/settings.images.ts';
+import { imageTypes, MAX_IMAGE } from '../settings/settings.images.ts';
 import { type SettingSurroundings, settingFaults } from '../settings/settings.rules.ts';
+import { closed, oneOf, Uuid } from '../shapes.ts';
+import { shapeFaults } from './workspace.shapes.ts';
 
 /**
  * Whether a setting goes with the workspace. What says where mails, logins and questions go, or who is let in, stays: its
@@ -61,13 +64,21 @@ function bounds(value: number, least: number, most: number): FieldError[] {
   return [{ field: 'value', code: 'out_of_range', message: `is no whole number from ${least} to ${most}` }];
 }
 
+const Image = Type.Object(
+  {
+    file_id: Uuid,
+    media_type: oneOf(...Object.keys(imageTypes)),
+    size: Type.Integer({ minimum: 1, maximum: MAX_IMAGE }),
+    // it goes into a header
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  },
+  closed,
+);
+
 function imageFaults(value: unknown): FieldError[] {
-  const image = value as { file_id?: unknown; media_type?: unknown } | null;
-  const fits =
-    typeof image?.file_id === 'string' &&
-    typeof image.media_type === 'string' &&
-    Object.hasOwn(imageTypes, image.media_type);
-  return fits ? [] : [{ field: 'value', code: 'wrong_type', message: 'names no picture' }];
+  return value === null || shapeFaults(Image, value).length === 0
+    ? []
+    : [{ field: 'value', code: 'wrong_type', message: 'names no picture' }];
 }
 
 /** Whether a value has the types of another, member by member. */

@@ -63,6 +63,16 @@ export function rewrite(parts: Parts, name: string, change: (rows: string[]) => 
   return new Map([...parts, [name, content], ['manifest.json', Buffer.from(JSON.stringify(manifest))]]);
 }
 
+/** An archive of some kinds alone, as an older service may have made it. */
+export function only(from: Parts, kinds: RegExp): Parts {
+  const manifest = manifestOf(from);
+  const files = manifest.files.filter(({ kind }) => kinds.test(kind ?? 'files'));
+  return new Map([
+    ...files.map(({ name }) => [name, from.get(name)!] as const),
+    ['manifest.json', Buffer.from(JSON.stringify({ ...manifest, files }))],
+  ]);
+}
+
 export async function transferOf(ctx: Ctx, id: string): Promise<Transfer> {
   return JSON.parse(await readTransfer(ctx, id));
 }

@@ -10,6 +10,7 @@ import {
   applyArchive,
   exportArchive,
   manifestOf,
+  only,
   type Parts,
   pack,
   rewrite,
@@ -50,7 +51,10 @@ beforeAll(async () => {
     data: { xml: page(cardId), thumbnail: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>' },
   });
   await make('diagrams', { name: 'Of nothing' });
-  parts = await unpack(await exportArchive(source.services, await source.ctx()));
+  parts = only(
+    await unpack(await exportArchive(source.services, await source.ctx())),
+    /^(?:users|settings|cards|diagram|process_)/,
+  );
 }, 60_000);
 afterAll(async () => {
   await workers.close(5_000);
@@ -135,6 +139,20 @@ describe('what a request would refuse is named, line and column, and nothing of 
       () => withModel(`${rich} `, { original: '\\x00' }),
       'process_contents',
       /^checksum id /,
+    ],
+    [
+      'a picture in the place of a model',
+      () => {
+        const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+        const { id } = rowsOf(parts, 'process_contents').find((row) => row.text === rich)!;
+        const picture = { kind: 'svg', text: svg, size: svg.length };
+        const put = changed(parts, 'process_contents', (row) =>
+          row.id === id ? { ...row, ...picture } : row,
+        );
+        return exchanged(put, id, contentId('svg', 'utf-8', Buffer.from(svg)));
+      },
+      'process_diagrams',
+      /^unknown_value content_id /,
     ],
     [
       'an element of which the model knows nothing',
