@@ -4,8 +4,8 @@ import path from 'node:path';
 
 /** Where Linux keeps files in memory. */
 const MEMORY = '/dev/shm';
-/** More than a run has there at any time: its databases, their log, and the clusters that tests make. */
-const ENOUGH_BYTES = 4 * 2 ** 30;
+/** Several times what a run has there at any time: its databases, their log, and the clusters that tests make. */
+const ENOUGH_BYTES = 2 * 2 ** 30;
 
 /**
  * Where temporary files of a run go: into memory, where there is room for them. No disk is waited for then; and a database is more
