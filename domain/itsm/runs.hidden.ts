@@ -1,6 +1,9 @@
 import type { Sql } from '../../platform/database.ts';
 
-/** Which of these columns a run has read as empty: where both sides last agreed on a value, or in a record without a card or about to be removed. */
+/**
+ * Which of these columns a run has read as empty: where both sides last agreed on a value or never have on any (nobody knows then what
+ * an earlier run was not shown), or in a record without a card or about to be removed.
+ */
 export async function emptiedColumns(
   sql: Sql,
   runId: string,
@@ -15,7 +18,8 @@ export async function emptiedColumns(
        where r.run_id = ? and r.record is not null
          and coalesce(r.record -> 'fields' -> f.col ->> 'value', '') = ''
          and (p.remote_id is null or p.state = 'quarantined'
-           or p.state = 'linked' and coalesce(p.base -> f.path ->> 'remote', '') <> '')
+           or p.state = 'linked'
+             and (not jsonb_exists(p.base, f.path) or coalesce(p.base -> f.path ->> 'remote', '') <> ''))
      )
      order by f.col`,
     [fields.map(({ path }) => path), fields.map(({ column }) => column), mappingId, runId] as never,

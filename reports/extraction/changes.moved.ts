@@ -24,7 +24,7 @@ interface MovedRow {
 export interface LookBack {
   kinds: EventKinds;
   moved: Moved;
-  /** The cards that the events are about; undefined where these are too many to be kept. */
+  /** The cards that the events are about; undefined where these are too many to be kept, or not wanted. */
   own: Found | undefined;
 }
 
@@ -60,8 +60,14 @@ const OWN_CARDS = `(select json_build_object('count', coalesce(sum(o.events), 0)
  * request began with, a little before its moment. Events are written in turn, so that times grow with positions. The minute
  * may hold a whole import: in it events are found by the ids of what they tell of. A type that is deleted has no objects,
  * and needs no look.
+ * @param cards whether the cards that the events are about are wanted.
  */
-export async function lookBack(snapshot: Snapshot, ctx: Ctx, after: number): Promise<LookBack> {
+export async function lookBack(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  after: number,
+  cards: boolean,
+): Promise<LookBack> {
   // who sees all costs sees the same when a field becomes a cost, or none any more
   const columns = may(ctx.caller, 'costs.view')
     ? ['is_hidden']
@@ -73,14 +79,14 @@ export async function lookBack(snapshot: Snapshot, ctx: Ctx, after: number): Pro
     ...(userId ? [userId] : []),
   ];
   const [found] = await snapshot.query<
-    EventKinds & { moved: MovedRow[] | null; own: Omit<FoundRow, 'gone'> }
+    EventKinds & { moved: MovedRow[] | null; own: Omit<FoundRow, 'gone'> | null }
   >(
     numbered(
       `with behind as materialized (
          select l.at from events l where l.position <= ?::bigint order by l.position desc limit 1)
        select ${eventKinds}, json_agg(json_build_object(
            'kind', e.kind, 'key', e.data ->> 'key', 'position', e.position)) filter (where e.kind is not null) as moved,
-         ${OWN_CARDS} as own
+         ${cards ? OWN_CARDS : 'null'} as own
        from (select e.*, ${KIND} as kind
          from (select n.position, n.event_type, n.data, true as later from events n where n.position > ?::bigint
                union all
@@ -94,7 +100,7 @@ export async function lookBack(snapshot: Snapshot, ctx: Ctx, after: number): Pro
                             where j.kind = 'erase_user' and j.finished_at
                               between behind.at - ${BEFORE} - ${AROUND} and behind.at + ${AROUND}))) e) e`,
     ),
-    [after, after, columns, role, userId ?? '', after, after, ids, role],
+    [after, ...(cards ? [after] : []), columns, role, userId ?? '', after, after, ids, role],
   );
   const { moved: rows, own, ...kinds } = found!;
   const moved: Moved = { cardTypes: new Map(), relationTypes: new Map(), everything: undefined };
@@ -103,7 +109,7 @@ export async function lookBack(snapshot: Snapshot, ctx: Ctx, after: number): Pro
     else if (kind === 'relation_type') latest(moved.relationTypes, key!, position);
     else moved.everything = Math.max(moved.everything ?? position, position);
   }
-  return { kinds, moved, own: kept({ ...own, gone: false }) };
+  return { kinds, moved, own: own ? kept({ ...own, gone: false }) : undefined };
 }
 
 function latest(positions: Map<string, number>, key: string, position: number): void {

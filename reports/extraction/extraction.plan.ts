@@ -86,7 +86,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     cards,
     relations,
     changes: async (snapshot) => {
-      const { kinds, moved, own } = await lookBack(snapshot, ctx, after);
+      const { kinds, moved, own } = await lookBack(snapshot, ctx, after, ofCards);
       const changes = cardChanges(request, { after, types: cards.types, moved });
       if (ofCards) {
         const found = onlyOwn(changes, kinds) ? own : undefined;

@@ -81,8 +81,14 @@ describe('a remote', () => {
     const [one, other] = [row(3).values, row(4).values];
     expect(await cardNamed(one.name!)).toMatchObject({ description: null });
     await edit(other.name!, { alias: 'by a person' });
+    // the remote leads, and holds what nobody here has seen
+    const unseen = { ...row(6).values };
+    await edit(unseen.name!, { description: 'where none was seen' });
+    await run({ complete: true });
+    expect(row(6).values.short_description).toBe(unseen.short_description);
     world.instance.heal();
     await run();
+    expect(await cardNamed(unseen.name!)).toMatchObject({ description: unseen.short_description });
     expect(await cardNamed(one.name!)).toMatchObject({ description: one.short_description });
     expect(other.version).toBe('by a person');
     await agree();
