@@ -1,3 +1,4 @@
+import { requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { checkPosition, feedEnds } from '../../domain/events/changes.ts';
 import { parseFilter } from '../../domain/filters/filters.parser.ts';
@@ -6,9 +7,13 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { CardChanges } from './changes.cards.ts';
 import type { Moved } from './changes.moved.ts';
 
-/** Checks the position after which changes are asked for. @throws EstateError `validation_failed`, `position_expired`. */
-export async function checkAfter({ db }: Ctx, after: string | undefined): Promise<void> {
-  if (after !== undefined) checkPosition(after, await feedEnds(db), 'after');
+/**
+ * Checks the position after which changes are asked for. Ids of what is gone are told, as in the change feed.
+ * @throws EstateError `forbidden` without `inventory.view`, `validation_failed`, `position_expired`.
+ */
+export async function checkAfter(ctx: Ctx, after: string): Promise<number> {
+  requirePermission(ctx.caller, 'inventory.view');
+  return checkPosition(after, await feedEnds(ctx.db), 'after');
 }
 
 /** Over how many relations a filter looks at other cards. */

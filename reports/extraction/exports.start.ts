@@ -2,13 +2,11 @@ import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
 import { type ExportRequest, exportJob } from '../../domain/jobs/kinds/export.ts';
-import { checkAfter } from './changes.since.ts';
 import { planExtraction } from './extraction.plan.ts';
 
-/** Checks an export and asks for it as a job. @throws EstateError as {@link planExtraction} and {@link checkAfter}. */
+/** Checks an export and asks for it as a job. @throws EstateError as {@link planExtraction}. */
 export async function startExport(ctx: Ctx, request: ExportRequest): Promise<StartedJob> {
   await planExtraction(ctx, request);
-  await checkAfter(ctx, request.after);
   return await command(ctx, async (work) => {
     const job = await enqueueJob(ctx, work, exportJob, request);
     work.emit({ event_type: 'export.started', data: { ...request, export_job_id: job.job_id } });

@@ -4,7 +4,6 @@ import type { Ctx } from '../../domain/context.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { hasSpare, type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
-import { checkAfter } from './changes.since.ts';
 import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
 import { exportName, mediaTypes } from './extraction.names.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
@@ -57,7 +56,7 @@ export function extractRequest({ types, columns, ...query }: ExtractQuery): Expo
 /**
  * Starts to write what an export stands for into `out`, from one snapshot, and answers as soon as the rows flow. A
  * failure on the way destroys `out`, so that the client sees a broken download and no short file.
- * @throws EstateError as {@link planExtraction} and {@link checkAfter}, before anything is written.
+ * @throws EstateError as {@link planExtraction}, before anything is written.
  */
 export async function streamExport(
   services: Services,
@@ -66,16 +65,12 @@ export async function streamExport(
   out: Writable,
 ): Promise<StartedStream> {
   const plan = await planExtraction(ctx, request);
-  const { after, format } = request;
-  return await stream(services, out, {
-    file: { name: exportName(request, new Date()), mediaType: mediaTypes[format] },
-    check: () => checkAfter(ctx, after),
-    positionOn: (snapshot) => snapshotPosition(snapshot, after),
-    note: () => note(ctx, { ...request }),
-    async prepare(snapshot, position) {
-      const { write } = await prepareExtraction(snapshot, ctx, plan, position);
-      return () => write(out, {});
-    },
+  const noted = note(ctx, { ...request });
+  const file = { name: exportName(request, new Date()), mediaType: mediaTypes[request.format] };
+  return await stream(services, file, out, noted, async (snapshot) => {
+    const position = await snapshotPosition(snapshot, request.after);
+    const { write } = await prepareExtraction(snapshot, ctx, plan, position);
+    return { position, write: () => write(out, {}) };
   });
 }
 
@@ -90,14 +85,13 @@ export async function streamJson(
   out: Writable,
 ): Promise<StartedStream> {
   const plan = await planJson(ctx, query);
+  const noted = note(ctx, { format: 'json', ...query });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
-  return await stream(services, out, {
-    file: { name, mediaType: 'application/json; charset=utf-8' },
-    check: async () => undefined,
-    positionOn: (snapshot) => snapshotPosition(snapshot),
-    note: () => note(ctx, { format: 'json', ...query }),
-    prepare: async (snapshot) => () => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
-  });
+  const file = { name, mediaType: 'application/json; charset=utf-8' };
+  return await stream(services, file, out, noted, async (snapshot) => ({
+    position: await snapshotPosition(snapshot),
+    write: () => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
+  }));
 }
 
 /** Records that an extraction is streamed, which is to be known before its first row goes out. */
@@ -108,40 +102,22 @@ function note(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
   return noted;
 }
 
-/** What is streamed, and how. */
-interface Streaming {
-  file: { name: string; mediaType: string };
-  /** Checks what `positionOn` does, where that comes too late. */
-  check(): Promise<void>;
-  /** The feed position of the snapshot. @throws EstateError where what is asked for cannot be answered from it. */
-  positionOn(snapshot: Snapshot): Promise<string>;
-  /** Begins to record it. */
-  note(): Promise<void>;
-  /** Looks for the rows. @returns what writes them. */
-  prepare(snapshot: Snapshot, position: string): Promise<() => Promise<void>>;
-}
-
 /**
- * Writes into `out` from one snapshot, and answers as soon as that begins. Rows are looked for while the database makes the event
- * durable, where a connection can be spared for that.
+ * Writes into `out` from one snapshot what `prepare` answers to write, and answers as soon as that begins. Rows are looked for
+ * while the database makes the event durable, where a connection can be spared for that.
  */
 async function stream(
   services: Services,
+  file: { name: string; mediaType: string },
   out: Writable,
-  { file, check, positionOn, note: begin, prepare }: Streaming,
+  noted: Promise<void>,
+  prepare: (snapshot: Snapshot) => Promise<{ position: string; write: () => Promise<void> }>,
 ): Promise<StartedStream> {
   let flows = false;
-  let noted: Promise<void> | undefined;
-  if (!hasSpare(services.db)) {
-    await check();
-    noted = begin();
-    await noted;
-  }
+  if (!hasSpare(services.db)) await noted;
   return await new Promise<StartedStream>((resolve, reject) => {
     withSnapshot(services.db, async (snapshot) => {
-      const position = await positionOn(snapshot);
-      noted ??= begin();
-      const write = await prepare(snapshot, position);
+      const { position, write } = await prepare(snapshot);
       await noted;
       flows = true;
       resolve({ ...file, position });

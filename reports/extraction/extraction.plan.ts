@@ -1,4 +1,4 @@
-import { forbidden, may, requirePermission } from '../../domain/access/policy.ts';
+import { forbidden, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../domain/events/changes.ts';
 import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
@@ -8,7 +8,7 @@ import type { Snapshot } from '../../platform/snapshot.ts';
 import { allRemain, changedCards, onlyOwn } from './changes.cards.ts';
 import { lookBack } from './changes.moved.ts';
 import { changedRelations } from './changes.relations.ts';
-import { cardChanges, relationTypesTold } from './changes.since.ts';
+import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
 import type { CardSelection } from './extraction.cards.source.ts';
 import { cardColumns, chooseColumns, relationColumns, STAKEHOLDERS } from './extraction.columns.ts';
 import type { RelationSelection } from './extraction.relations.source.ts';
@@ -42,9 +42,9 @@ function chooseTypes(given: string[], visible: string[]): string[] {
 }
 
 /**
- * Checks a request against the metamodel and the caller's rights. The position after which changes are asked for is checked
- * by {@link snapshotPosition}, which a plan is carried out behind.
- * @throws EstateError `validation_failed` by field, `forbidden` for a filter or a column of what the caller may not see.
+ * Checks a request against the metamodel and the caller's rights.
+ * @throws EstateError `validation_failed` by field, `forbidden` for a filter or a column of what the caller may not see,
+ * `position_expired`.
  */
 export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<ExtractionPlan> {
   const { metamodel } = ctx;
@@ -80,9 +80,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const columns = chooseColumns(all, request.columns);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
-  // ids of what is gone are told, as in the change feed
-  requirePermission(ctx.caller, 'inventory.view');
-  const after = Number(request.after);
+  const after = await checkAfter(ctx, request.after);
   return {
     request,
     cards,
