@@ -11,7 +11,31 @@ import type { TransferDiff } from '../../domain/workspace/transfer.types.ts';
 import type { Manifest } from '../../domain/workspace/workspace.manifest.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { streamWorkspace } from '../../reports/workspace/workspace.export.ts';
+import { startWorkers } from '../../workers/runtime.ts';
+import { createTestApp, type TestApp } from './harness.ts';
 import { until } from './until.ts';
+
+/** A service that archives come from, and one whose workers bring them in. */
+export interface TwoServices {
+  source: TestApp;
+  target: TestApp;
+  close(): Promise<void>;
+}
+
+export async function createTwoServices(): Promise<TwoServices> {
+  const source = await createTestApp();
+  const target = await createTestApp();
+  const workers = await startWorkers(target.services);
+  return {
+    source,
+    target,
+    async close() {
+      await workers.close(5_000);
+      await source.close();
+      await target.close();
+    },
+  };
+}
 
 /** The parts of an archive by their names. */
 export type Parts = Map<string, Buffer>;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { workbook } from '../../domain/migration/workbook.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import {
   actionsOf,
   applied,
   countsOf,
+  createMigrationWorld,
   errorsOf,
   records,
   settled,
@@ -17,16 +17,11 @@ import {
 
 let t: TestApp;
 let admin: TestClient;
-let workers: Workers;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
+  ({ t, admin, close } = await createMigrationWorld());
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+afterAll(() => close());
 
 const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
 const counts = () => countsOf(t.services);

@@ -1,10 +1,31 @@
 import { expect } from 'vitest';
 import type { Services } from '../../../domain/services.ts';
-import type { TestAnswer, TestClient } from '../../support/harness.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 export const url = '/api/v1/migration';
 const boundary = 'boundary-of-the-test';
+
+export interface MigrationWorld {
+  t: TestApp;
+  admin: TestClient;
+  close(): Promise<void>;
+}
+
+/** A service whose workers read and apply migrations. */
+export async function createMigrationWorld(): Promise<MigrationWorld> {
+  const t = await createTestApp();
+  const workers = await startWorkers(t.services);
+  return {
+    t,
+    admin: await t.as('admin'),
+    async close() {
+      await workers.close(5_000);
+      await t.close();
+    },
+  };
+}
 
 export interface Upload {
   source_key?: string;

@@ -1,22 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { workbook } from '../../domain/migration/workbook.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { actionsOf, applied, errorsOf, records, staged } from './migration.fixture.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { actionsOf, applied, createMigrationWorld, errorsOf, records, staged } from './migration.fixture.ts';
 
 let t: TestApp;
 let admin: TestClient;
-let workers: Workers;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
+  ({ t, admin, close } = await createMigrationWorld());
   await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+afterAll(() => close());
 
 const idOf = async (key: string): Promise<string> =>
   (await t.services.db('cards').where({ external_id: key }).first('id')).id;

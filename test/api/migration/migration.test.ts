@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { snapshot, workbook } from '../../domain/migration/workbook.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
 
 import {
   actionsOf,
   applied,
   countsOf,
+  createMigrationWorld,
   errorsOf,
   records,
   settled,
@@ -17,17 +17,12 @@ import {
 
 let t: TestApp;
 let admin: TestClient;
-let workers: Workers;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
+  ({ t, admin, close } = await createMigrationWorld());
   await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+afterAll(() => close());
 
 const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
 const counts = () => countsOf(t.services);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sha256 } from '../../../platform/crypto.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import {
   applyArchive,
+  createTwoServices,
   exportArchive,
   manifestOf,
   only,
@@ -13,20 +13,18 @@ import {
   unpack,
   uploadArchive,
 } from '../../support/archives.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 
 /* Files and pictures of an archive are looked at as those that are uploaded. */
 let source: TestApp;
 let target: TestApp;
-let workers: Workers;
+let close: () => Promise<void>;
 let parts: Parts;
 const svg = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inner}</svg>`;
 const script = Buffer.from(svg('<script>x()</script>'));
 
 beforeAll(async () => {
-  source = await createTestApp();
-  target = await createTestApp();
-  workers = await startWorkers(target.services);
+  ({ source, target, close } = await createTwoServices());
   const admin = await source.as('admin');
   const { body: card } = await admin.post('/api/v1/cards', { type: 'Application', name: 'Ledger' });
   const files = `/api/v1/cards/${card.id}/file-attachments`;
@@ -40,11 +38,7 @@ beforeAll(async () => {
     /^(?:users|settings|cards|files|file_attachments)$/,
   );
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await source.close();
-  await target.close();
-});
+afterAll(() => close());
 
 async function send(client: TestClient, url: string, name: string, content: string | Buffer): Promise<void> {
   const form = new FormData();

@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentId } from '../../../domain/bpm/bpmn.read.ts';
 import { packPage, unpackPage } from '../../../domain/diagrams/drawing.pack.ts';
 import { drawingId } from '../../../domain/diagrams/drawings.store.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { chain, definitions, rich } from '../../api/bpm/models.ts';
 import { drawn } from '../../api/diagrams/diagrams.fixture.ts';
 import {
   applyArchive,
+  createTwoServices,
   exportArchive,
   manifestOf,
   only,
@@ -17,20 +18,18 @@ import {
   unpack,
   uploadArchive,
 } from '../../support/archives.ts';
-import { createTestApp, createTestServices, type TestApp } from '../../support/harness.ts';
+import { createTestServices, type TestApp } from '../../support/harness.ts';
 
 /* An archive is sent by anybody: what it holds of XML is read as that of any request. */
 let source: TestApp;
 let target: TestApp;
-let workers: Workers;
+let close: () => Promise<void>;
 let parts: Parts;
 let cardId: string;
 const page = (id: string) => `<mxfile><diagram>${packPage(drawn(id, 'Ledger'))}</diagram></mxfile>`;
 
 beforeAll(async () => {
-  source = await createTestApp();
-  target = await createTestApp();
-  workers = await startWorkers(target.services);
+  ({ source, target, close } = await createTwoServices());
   const admin = await source.as('admin');
   const make = async (path: string, body: object, status = 201) => {
     const answer = await admin.post(`/api/v1/${path}`, body);
@@ -56,11 +55,7 @@ beforeAll(async () => {
     /^(?:users|settings|cards|diagram|process_)/,
   );
 }, 60_000);
-afterAll(async () => {
-  await workers.close(5_000);
-  await source.close();
-  await target.close();
-});
+afterAll(() => close());
 
 type Row = Record<string, never> & { id: string; text: string; xml: string };
 const rowsOf = (from: Parts, table: string): Row[] =>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadDemo } from '../../../domain/demo/demo.load.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import {
   applyArchive,
+  createTwoServices,
   exportArchive,
   type Parts,
   pack,
@@ -11,20 +11,18 @@ import {
   unpack,
   uploadArchive,
 } from '../../support/archives.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 /* An archive of one demo goes into a service with a demo of its own: other ids, the same landscape. */
 let source: TestApp;
 let target: TestApp;
-let workers: Workers;
+let close: () => Promise<void>;
 let parts: Parts;
 let admin: TestClient;
 
 beforeAll(async () => {
-  source = await createTestApp();
-  target = await createTestApp();
-  workers = await startWorkers(target.services);
+  ({ source, target, close } = await createTwoServices());
   await loadDemo(await source.ctx(), '2026-01-15');
   await loadDemo(await target.ctx(), '2026-01-15');
   const there = await source.as('admin');
@@ -49,11 +47,7 @@ beforeAll(async () => {
   await admin.post('/api/v1/cards', { type: 'Application', name: 'Of its own', external_id: 'OWN-2' });
   parts = await unpack(await exportArchive(source.services, await source.ctx()));
 }, 60_000);
-afterAll(async () => {
-  await workers.close(5_000);
-  await source.close();
-  await target.close();
-});
+afterAll(() => close());
 
 it('finds what is here by its names, brings what is new, changes what differs, and deletes nothing', async () => {
   const { db } = target.services;
