@@ -1,30 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { fullSnapshot } from '../../domain/migration/full-snapshot.ts';
 import { workbook } from '../../domain/migration/workbook.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
-import {
-  actionsOf,
-  applied,
-  createMigrationWorld,
-  errorsOf,
-  records,
-  settled,
-  staged,
-  upload,
-  url,
-} from './migration.fixture.ts';
+import { actionsOf, applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
 
 let t: TestApp;
 let admin: TestClient;
-let close: () => Promise<void>;
+let workers: Workers;
 beforeAll(async () => {
-  ({ t, admin, close } = await createMigrationWorld());
+  t = await createTestApp();
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
   await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
 });
-afterAll(() => close());
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
 
 const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
 const idOf = async (key: string): Promise<string> =>
