@@ -2,13 +2,14 @@ import type { Ctx } from '../../domain/context.ts';
 import { feedEnds } from '../../domain/events/changes.ts';
 import { type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
 import { EstateError } from '../../platform/errors.ts';
+import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
+import { itemsOf, readItems } from './odata.items.ts';
 import { type PageQuestion, selection } from './odata.page.ts';
-import { runStatement } from './odata.run.ts';
+import { inSnapshot } from './odata.run.ts';
 import { writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
-import { entityJson } from './sql/sql.entity.ts';
-import { createWriting, ROOT } from './sql/sql.ways.ts';
+import { createWriting } from './sql/sql.ways.ts';
 
 /** Kinds of events after which a card may be there that was not, or the other way round. */
 const COMINGS = `('card.archived', 'card.restored', 'card.deleted', 'card.merged', 'card.unmerged')`;
@@ -36,7 +37,7 @@ function changedIds(set: EntitySet, since: number, until: number): Fragment {
  * What has changed in a query's answer since a position: entities as they are now, and those that are no longer in it.
  * @throws EstateError `position_expired` when the feed no longer tells of all that has happened since.
  */
-export async function readChangesOf(ctx: Ctx, question: PageQuestion, from: number): Promise<string> {
+export async function readChangesOf(ctx: Ctx, question: PageQuestion, from: number): Promise<Buffer[]> {
   const { set, options, token, wire, pageSize } = question;
   const ends = await feedEnds(ctx.db);
   if (from < ends.purgedThrough || from > ends.newest) {
@@ -45,18 +46,42 @@ export async function readChangesOf(ctx: Ctx, question: PageQuestion, from: numb
   const until = token?.position ?? ends.newest;
   const writing = createWriting(ctx, question.model);
   const source = selection(writing, { set, options });
-  const { item, joins } = entityJson(writing, set, ROOT, options, wire);
-  const tables = joins.reduce((all, join) => sql`${all} ${join}`, source.from);
+  const items = itemsOf(writing, { set, options, wire });
   const table = raw(set.kind === 'card' ? 'cards' : 'relations');
   const behind = token ? sql` where id > ${token.id}::uuid` : raw('');
-  const rows = await runStatement<{ id: string; item: string | null; gone: boolean }>(
-    ctx,
-    sql`with page as materialized (
+  const finding = sql`with page as materialized (
         select id from (${changedIds(set, from, until)}) changed${behind} order by id limit ${pageSize + 1})
-      select page.id, found.item, not exists (select from ${table} t where t.id = page.id) as gone
-      from page left join lateral (select ${item} as item from ${tables} where ${source.where} and c.id = page.id) found on true
-      order by page.id`,
-  );
+      select page.id, found.id is not null as there, not exists (select from ${table} t where t.id = page.id) as gone
+      from page left join lateral (select c.id from ${source.from} where ${source.where} and c.id = page.id) found on true
+      order by page.id`;
+  return await inSnapshot(ctx, async (snapshot) => {
+    const rows = await snapshot.query<Changed>(numbered(finding.sql), finding.bindings);
+    const there = rows.slice(0, pageSize).filter((row) => row.there);
+    const chunks = await readItems(
+      snapshot,
+      items,
+      there.map(({ id }) => id),
+    );
+    return answerOf(question, { rows, from, until }, chunks);
+  });
+}
+
+/** An entity that the feed tells of. */
+interface Changed {
+  id: string;
+  /** Whether the query selects it. */
+  there: boolean;
+  /** Whether it is there no more at all. */
+  gone: boolean;
+}
+
+/** The answer around the entities that are there; those that are not come after them. */
+function answerOf(
+  question: PageQuestion,
+  { rows, from, until }: { rows: Changed[]; from: number; until: number },
+  chunks: Buffer[],
+): Buffer[] {
+  const { set, options, wire, pageSize } = question;
   const shown = rows.slice(0, pageSize);
   const link =
     rows.length > pageSize
@@ -79,16 +104,18 @@ export async function readChangesOf(ctx: Ctx, question: PageQuestion, from: numb
             $deltatoken: writeDeltaToken({ bound: question.bound, position: until, shape: set.shape }),
           }),
         ];
-  const members = [
-    ...contextOf(wire, set.name, options, '/$delta'),
-    `"value":[${shown.map((row) => row.item ?? removed(question, row)).join(',')}]`,
-    `${JSON.stringify(link[0])}:${JSON.stringify(link[1])}`,
+  const away = shown.filter(({ there }) => !there).map((row) => removed(question, row));
+  const before = [...contextOf(wire, set.name, options, '/$delta'), '"value":['];
+  const between = chunks.length > 0 && away.length > 0 ? ',' : '';
+  return [
+    Buffer.from(`{${before.join(',')}`),
+    ...chunks,
+    Buffer.from(`${between}${away.join(',')}],${JSON.stringify(link[0])}:${JSON.stringify(link[1])}}`),
   ];
-  return `{${members.join(',')}}`;
 }
 
 /** An entity that is deleted, or that the query no longer selects. */
-function removed({ set, wire }: PageQuestion, { id, gone }: { id: string; gone: boolean }): string {
+function removed({ set, wire }: PageQuestion, { id, gone }: Changed): string {
   const reason = gone ? 'deleted' : 'changed';
   const address = `${wire.root}/${set.name}(${id})`;
   return JSON.stringify(

@@ -1,13 +1,15 @@
 import type { Ctx } from '../../domain/context.ts';
 import { raw, sql } from '../../domain/filters/filters.sql.ts';
 import { notFound } from '../../platform/errors.ts';
+import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet, ODataModel, ODataProperty } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
+import { itemsOf, itemsText } from './odata.items.ts';
 import { isThere, selection, type Via } from './odata.page.ts';
-import { runStatement } from './odata.run.ts';
+import { inSnapshot } from './odata.run.ts';
 import type { Wire } from './odata.wire.ts';
 import type { NestedOptions } from './query/query.types.ts';
-import { entityJson, etagOfEntity } from './sql/sql.entity.ts';
+import { etagOfEntity, tagsJoin } from './sql/sql.entity.ts';
 import { createWriting, ROOT } from './sql/sql.ways.ts';
 
 export interface EntityQuestion {
@@ -27,31 +29,24 @@ export interface ReadEntity {
   etag: string | undefined;
 }
 
+/** An entity that is looked for. */
+interface Found {
+  /** Null where there is none. */
+  id: string | null;
+  etag: string | null;
+  /** Whether the one that leads to it is there. */
+  there: boolean;
+}
+
 /**
  * One entity.
  * @throws EstateError `not_found` where it, or the one that leads to it, is not there.
  */
 export async function readEntity(ctx: Ctx, question: EntityQuestion): Promise<ReadEntity> {
-  const { model, set, key, via, options, wire } = question;
-  const writing = createWriting(ctx, model);
-  const { from, where } = selection(writing, question);
-  const { item, joins } = question.references
-    ? {
-        item: sql`json_build_object('@odata.id', ${`${wire.root}/${set.name}(`}::text || c.id || ')')::text`,
-        joins: [],
-      }
-    : entityJson(writing, set, ROOT, options, wire);
-  const tables = joins.reduce((all, join) => sql`${all} ${join}`, from);
-  const version = question.references ? raw('null::text') : etagOfEntity(set, ROOT);
-  const own = key === undefined ? raw('') : sql` and c.id = ${key}::uuid`;
-  const there = via ? isThere(writing, via.set, via.key) : raw('true');
-  const [row] = await runStatement<{ item: string | null; etag: string; there: boolean }>(
-    ctx,
-    sql`select ${there} as there, found.item, found.etag from (select 1) once
-      left join lateral (select ${item} as item, ${version} as etag from ${tables} where ${where}${own} limit 1) found on true`,
-  );
-  if (!row!.there) throw notFound(via!.set.name, via!.key);
-  if (row!.item === null) {
+  const { set, key, via, options, wire } = question;
+  const found = await findItem(ctx, question);
+  if (!found.there) throw notFound(via!.set.name, via!.key);
+  if (found.item === undefined) {
     if (!via) throw notFound(set.name, key!);
     return { text: undefined, etag: undefined };
   }
@@ -59,9 +54,39 @@ export async function readEntity(ctx: Ctx, question: EntityQuestion): Promise<Re
     ? contextOf(wire, '$ref')
     : contextOf(wire, set.name, options, '/$entity');
   // what is expanded changes without the entity
-  const etag = options.expand.length > 0 || question.references ? undefined : row!.etag;
-  return { text: `{${[...context, row!.item.slice(1)].join(',')}`, etag };
+  const etag = options.expand.length > 0 || question.references ? null : found.etag;
+  return { text: `{${[...context, found.item.slice(1)].join(',')}`, etag: etag ?? undefined };
 }
+
+/** Looks for an entity, and makes its JSON at the same moment. */
+async function findItem(ctx: Ctx, question: EntityQuestion): Promise<Found & { item: string | undefined }> {
+  const { model, set, key, via } = question;
+  const writing = createWriting(ctx, model);
+  const { from, where } = selection(writing, question);
+  const tables = tagsJoin(set, ROOT).reduce((all, join) => sql`${all} ${join}`, from);
+  const own = key === undefined ? raw('') : sql` and c.id = ${key}::uuid`;
+  const there = via ? isThere(writing, via.set, via.key) : raw('true');
+  const finding = sql`select ${there} as there, found.id, found.etag from (select 1) once
+    left join lateral (select c.id, ${etagOfEntity(set, ROOT)} as etag from ${tables} where ${where}${own} limit 1) found on true`;
+  const items = itemsOf(writing, question);
+  return await inSnapshot(ctx, async (snapshot) => {
+    const [found] = await snapshot.query<Found>(numbered(finding.sql), finding.bindings);
+    const { id } = found!;
+    return { ...found!, item: id === null ? undefined : await itemsText(snapshot, items, [id]) };
+  });
+}
+
+const only = (name: string): NestedOptions => ({
+  select: [name],
+  expand: [],
+  filter: undefined,
+  orderby: [],
+  top: undefined,
+  skip: 0,
+  count: false,
+  search: undefined,
+  sent: {},
+});
 
 /**
  * One property's value as JSON text with a context, and bare as text; undefined for none.
@@ -77,19 +102,14 @@ export async function readProperty(
     wire,
   }: { model: ODataModel; set: EntitySet; key: string; property: ODataProperty; wire: Wire },
 ): Promise<{ json: string; bare: string } | undefined> {
-  const writing = createWriting(ctx, model);
-  const options = { filter: undefined, search: undefined } as NestedOptions;
-  const { from, where } = selection(writing, { set, options });
-  const text = property.text(ROOT);
-  const exact = wire.exactNumbers && property.type === 'Edm.Decimal';
-  const [row] = await runStatement<{ json: string | null; bare: string | null }>(
-    ctx,
-    sql`select found.json, found.json::json #>> '{}' as bare
-      from (select ${text} as json from ${from} where ${where} and c.id = ${key}::uuid) found`,
-  );
-  if (!row) throw notFound(set.name, key);
-  if (row.bare === null) return undefined;
-  const shown = exact ? JSON.stringify(row.bare) : row.json!;
-  const context = contextOf(wire, `${set.name}(${key})/${property.name}`);
-  return { json: `{${[...context, `"value":${shown}`].join(',')}}`, bare: row.bare };
+  const { name } = property;
+  const question = { model, set, key, options: only(name), wire: { ...wire, metadata: 'none' } as const };
+  const { item } = await findItem(ctx, question);
+  if (item === undefined) throw notFound(set.name, key);
+  // the entity has this one member
+  const json = item.slice(`{${JSON.stringify(name)}:`.length, -1);
+  if (json === 'null') return undefined;
+  const context = contextOf(wire, `${set.name}(${key})/${name}`);
+  const bare = json.startsWith('"') ? (JSON.parse(json) as string) : json;
+  return { json: `{${[...context, `"value":${json}`].join(',')}}`, bare };
 }

@@ -4,11 +4,12 @@ import { notFound } from '../../platform/errors.ts';
 import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet, Navigation, ODataModel } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
-import { inSnapshot, readItems, runStatement } from './odata.run.ts';
+import { itemsOf, readItems } from './odata.items.ts';
+import { inSnapshot, runStatement } from './odata.run.ts';
 import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
 import type { Expr, NestedOptions } from './query/query.types.ts';
-import { entityJson, listOf } from './sql/sql.entity.ts';
+import { listOf } from './sql/sql.entity.ts';
 import { conditionOf } from './sql/sql.expressions.ts';
 import { conjuncts, readsInside } from './sql/sql.inside.ts';
 import { behind, orderKeys, orderList } from './sql/sql.order.ts';
@@ -119,9 +120,6 @@ interface PageFacts {
   keys: (string | null)[] | null;
 }
 
-/** So many entities are worth a connection of their own. */
-const PART = 250;
-
 /**
  * One page of entities in pieces of the answer. Which they are is found first; then they are written side by side, at the
  * same moment of the database.
@@ -132,15 +130,12 @@ export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer
   const size = Math.min(question.pageSize, left ?? question.pageSize);
   const writing = createWriting(ctx, question.model);
   const finding = foundStatement(writing, question, size);
-  const showing = itemsStatement(writing, question);
+  const items = itemsOf(writing, question);
   return await inSnapshot(ctx, async (snapshot) => {
     const [facts] = await snapshot.query<PageFacts>(numbered(finding.sql), finding.bindings);
     if (facts!.there === false) throw notFound(question.via!.set.name, question.via!.key);
     const ids = facts!.ids?.split(',') ?? [];
-    const chunks = await readItems(snapshot, Math.ceil(ids.length / PART), (connections) => {
-      const each = Math.ceil(ids.length / connections);
-      return Array.from({ length: connections }, (_, n) => showing(ids.slice(n * each, (n + 1) * each)));
-    });
+    const chunks = await readItems(snapshot, items, ids);
     return answerOf(question, { facts: facts!, ids, left, size }, chunks);
   });
 }
@@ -211,27 +206,6 @@ function foundStatement(writing: Writing, question: PageQuestion, size: number):
     select ${total} as total, ${position} as position, ${there} as there, (select count(*) from page) as found,
       (select string_agg(id::text, ',' order by n) from page where n <= ${size}::int) as ids,
       (select keys from page where n <= ${size}::int order by n desc limit 1) as keys`;
-}
-
-/** Gives the statement of the JSON of entities, in the order of their ids as they are given. */
-function itemsStatement(writing: Writing, question: PageQuestion): (ids: string[]) => Fragment {
-  const { set, options, wire } = question;
-  const { item, joins } = question.references
-    ? {
-        item: sql`json_build_object('@odata.id', ${`${wire.root}/${set.name}(`}::text || c.id || ')')::text`,
-        joins: [],
-      }
-    : entityJson(writing, set, ROOT, options, wire);
-  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
-  return (ids) => {
-    // in their order before they are looked up, so that none waits for the others to be sorted with all that it holds
-    const shown = sql`(select id, n from unnest(${ids}::uuid[]) with ordinality as given (id, n) order by n offset 0) page`;
-    const rows = joins.reduce(
-      (all, join) => sql`${all} ${join}`,
-      sql`${shown} join ${table} c on c.id = page.id`,
-    );
-    return sql`select ${item} || ',' from ${rows} order by page.n`;
-  };
 }
 
 /** How many entities the question's filter lets through. */

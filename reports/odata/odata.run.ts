@@ -19,25 +19,6 @@ export async function inSnapshot<T>(ctx: Ctx, work: (snapshot: Snapshot) => Prom
   return await running(() => withSnapshot(ctx.db, work));
 }
 
-/**
- * Runs statements of one column of JSON texts, each with a comma behind. They stay the bytes that the database writes: a
- * page of texts would keep the process busy with clearing them away.
- * @param statements the parts of what is read, for so many connections as there are, `most` of them.
- * @returns them in chunks, one a line and without the last comma.
- */
-export async function readItems(
-  snapshot: Snapshot,
-  most: number,
-  statements: (connections: number) => Fragment[],
-): Promise<Buffer[]> {
-  if (most === 0) return [];
-  const chunks: Buffer[] = [];
-  for await (const { bytes } of snapshot.parts('json', most, statements)) chunks.push(bytes);
-  const last = chunks.pop();
-  // but for the comma and the line feed of the last
-  return last ? [...chunks, last.subarray(0, -2)] : chunks;
-}
-
 async function running<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -1,6 +1,6 @@
 import type { RowWriter } from '../../../platform/copy-out.ts';
 import { copyBytes, floatAt, ID_TEXT, int32At, TIME_TEXT, writeId, writeTime } from './binary.ts';
-import { eachElement, eachMember, writeText } from './json-scan.ts';
+import { eachElement, eachMember, MemberKeys, writeText } from './json-scan.ts';
 
 /**
  * What a value is: a text as it is, one which a spreadsheet might calculate (of which an empty one is none), an id, a number or a
@@ -107,16 +107,20 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
   const kinds = columns.map((column) => ('kind' in column ? column.kind : 'member'));
   const [from, to] = [new Int32Array(columns.length), new Int32Array(columns.length)];
   const memberKinds = new Array<MemberKind>(columns.length).fill('plain');
-  const membersOf = new Map<string, Map<string, { n: number; kind: MemberKind }>>();
+  const membersOf = new Map<string, { keys: MemberKeys; places: { n: number; kind: MemberKind }[] }>();
 
   const membersIn = (type: string) => {
     let members = membersOf.get(type);
     if (!members) {
-      members = new Map();
+      const keys: string[] = [];
+      const places: { n: number; kind: MemberKind }[] = [];
       for (const [n, column] of columns.entries()) {
         const kind = 'kind' in column ? undefined : column.kindIn(type);
-        if (kind) members.set((column as { key: string }).key, { n, kind });
+        if (!kind) continue;
+        keys.push((column as { key: string }).key);
+        places.push({ n, kind });
       }
+      members = { keys: new MemberKeys(keys), places };
       membersOf.set(type, members);
     }
     return members;
@@ -159,14 +163,13 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
       to[n] = at;
     }
     if (int32At(source, at) > 0) {
-      const members = membersIn(type);
+      const { keys, places } = membersIn(type);
       // the version of the form goes first
-      eachMember(source, at + 5, (key, first, end) => {
-        const member = members.get(key);
-        if (!member) return;
-        from[member.n] = first;
-        to[member.n] = end;
-        memberKinds[member.n] = member.kind;
+      eachMember(source, at + 5, keys, (place, first, end) => {
+        const { n, kind } = places[place]!;
+        from[n] = first;
+        to[n] = end;
+        memberKinds[n] = kind;
       });
     }
     let out = begin;

@@ -1,24 +1,9 @@
 import { type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
 import type { CompiledField } from '../../../domain/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../../domain/metamodel/metamodel.types.ts';
-import { jsonTimestamp } from '../../extraction/extraction.sql.ts';
 import type { EdmType, ODataProperty } from './model.types.ts';
 
 const noOptions: ReadonlyMap<string, string> = new Map();
-
-/** The JSON text of what may be NULL. */
-const orNull = (text: Fragment): Fragment => sql`coalesce(${text}, 'null')`;
-
-/** The JSON text of a value in which nothing has to be escaped. */
-const bare = (value: Fragment): Fragment => sql`'"' || ${value} || '"'`;
-
-/** The JSON text of a text. */
-const quoted = (value: Fragment): Fragment => sql`to_json(${value})::text`;
-
-function columnText(value: Fragment, type: EdmType): Fragment {
-  if (type === 'Edm.Guid') return bare(value);
-  return type === 'Edm.String' ? quoted(value) : sql`${value}::text`;
-}
 
 /** A column of the table. */
 function column(
@@ -29,17 +14,17 @@ function column(
 ): [string, ODataProperty] {
   const value = (alias: string) => raw(`${alias}.${name}`);
   const { nullable = true } = more;
-  const text = (alias: string) => {
-    const there = columnText(value(alias), type);
-    return nullable ? orNull(there) : sql`(${there})`;
-  };
-  return [name, { name, type, collection: false, nullable, label, options: noOptions, value, text, ...more }];
+  const shown = { as: type === 'Edm.Guid' ? 'id' : type === 'Edm.Double' ? 'number' : 'text' } as const;
+  return [
+    name,
+    { name, type, collection: false, nullable, label, options: noOptions, value, shown, ...more },
+  ];
 }
 
 const moment = (name: string, label: string) =>
   column(name, 'Edm.DateTimeOffset', label, {
     nullable: false,
-    text: (alias) => raw(jsonTimestamp(`${alias}.${name}`)),
+    shown: { as: 'time' },
     // as it is shown: equal to what a client has read
     value: (alias) => raw(`date_trunc('milliseconds', ${alias}.${name})`),
   });
@@ -49,10 +34,6 @@ function dateIn(object: Fragment, key: string): Fragment {
   const text = sql`(${object} ->> ${key}::text)`;
   return sql`(case when ${text} ~ '^\\d{4}-\\d\\d-\\d\\d$' then ${text} end)`;
 }
-
-/** The same as it is stored, which is checked when it is written and takes no more than showing it. */
-const stored = (object: Fragment, key: string): Fragment =>
-  orNull(quoted(sql`nullif(${object} ->> ${key}::text, '')`));
 
 const lifecycleLabels: Record<(typeof lifecyclePhases)[number], string> = {
   plan: 'Plan',
@@ -67,16 +48,16 @@ const TAGS = (alias: string): Fragment =>
         from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
         where ct.card_id = ${alias}.id)`);
 
-/** The same as JSON text. Each tag is looked up by its id, since a card has few. */
-const TAGS_TEXT = (alias: string): Fragment =>
-  raw(`(select '[' || coalesce(string_agg(to_json(k.text)::text, ', ' order by k.group_name, k.name, ct.tag_id), '') || ']'
+/** SQL of the same as JSON text. Each tag is looked up by its id, since a card has few. */
+export const tagsText = (alias: string): string =>
+  `(select '[' || coalesce(string_agg(to_json(k.text)::text, ', ' order by k.group_name, k.name, ct.tag_id), '') || ']'
         from card_tags ct cross join lateral (
           select g.name || '/' || t.name as text, lower(g.name) as group_name, lower(t.name) as name
           from tags t join tag_groups g on g.id = t.tag_group_id where t.id = ct.tag_id offset 0) k
-        where ct.card_id = ${alias}.id)`);
+        where ct.card_id = ${alias}.id)`;
 
 /** A card's tags, which stand in tables of their own. */
-export const tagsProperty: ODataProperty = {
+const tagsProperty: ODataProperty = {
   name: 'tags',
   type: 'Edm.String',
   collection: true,
@@ -84,7 +65,7 @@ export const tagsProperty: ODataProperty = {
   label: 'Tags, as Group/Tag',
   options: noOptions,
   value: TAGS,
-  text: TAGS_TEXT,
+  shown: { as: 'tags' },
 };
 
 /** The properties that cards of every type have. */
@@ -107,9 +88,10 @@ export const cardProperties: [string, ODataProperty][] = [
     const name = `lifecycle_${phase}`;
     const label = `Lifecycle: ${lifecycleLabels[phase]}`;
     const value = (alias: string) => dateIn(raw(`${alias}.lifecycle`), phase);
-    const text = (alias: string) => stored(raw(`${alias}.lifecycle`), phase);
+    // as it is stored: that is checked when it is written
+    const shown = { as: 'inside', column: 'lifecycle', key: phase, form: 'date' } as const;
     const of = { collection: false, nullable: true, label, options: noOptions, inside: true };
-    return [name, { name, type: 'Edm.Date', ...of, value, text }];
+    return [name, { name, type: 'Edm.Date', ...of, value, shown }];
   }),
   ['tags', tagsProperty],
   moment('created_at', 'Created'),
@@ -157,35 +139,35 @@ export function attributeProperty(name: string, field: CompiledField): ODataProp
   const { key } = field;
   const member = (alias: string) => sql`(${raw(`${alias}.attributes`)} -> ${key}::text)`;
   const memberText = (alias: string) => sql`(${raw(`${alias}.attributes`)} ->> ${key}::text)`;
+  const shown = { as: 'inside', column: 'attributes', key, form: 'value' } as const;
   if (collection) {
     const value = (alias: string) =>
       sql`(case when jsonb_typeof(${member(alias)}) = 'array' then ${member(alias)} else '[]'::jsonb end)`;
-    return { ...common, value, text: (alias) => sql`${value(alias)}::text` };
+    return { ...common, value, shown: { ...shown, form: 'list' } };
   }
-  const text = (alias: string) => orNull(sql`${member(alias)}::text`);
   switch (type) {
     case 'Edm.Double':
     case 'Edm.Decimal':
       return {
         ...common,
-        text,
+        shown,
         value: (alias) =>
           sql`(case when jsonb_typeof(${member(alias)}) = 'number' then ${memberText(alias)}::numeric end)`,
       };
     case 'Edm.Boolean':
       return {
         ...common,
-        text,
+        shown,
         value: (alias) =>
           sql`(case when jsonb_typeof(${member(alias)}) = 'boolean' then ${memberText(alias)}::boolean end)`,
       };
     case 'Edm.Date':
       return {
         ...common,
-        text: (alias) => stored(raw(`${alias}.attributes`), key),
+        shown: { ...shown, form: 'date' },
         value: (alias) => dateIn(raw(`${alias}.attributes`), key),
       };
     default:
-      return { ...common, text, value: memberText };
+      return { ...common, shown, value: memberText };
   }
 }

@@ -10,6 +10,14 @@ export type EdmType =
   | 'Edm.Date'
   | 'Edm.DateTimeOffset';
 
+/**
+ * How a value becomes JSON: a column of its own name as an id, a text, a number or a moment; a member of a JSON column; tags,
+ * which are gathered.
+ */
+export type Shown =
+  | { as: 'id' | 'text' | 'number' | 'time' | 'tags' }
+  | { as: 'inside'; column: 'attributes' | 'lifecycle'; key: string; form: 'value' | 'date' | 'list' };
+
 export interface ODataProperty {
   name: string;
   type: EdmType;
@@ -25,8 +33,7 @@ export interface ODataProperty {
    * date, timestamptz, and for collections a jsonb array that is never NULL.
    */
   value(alias: string): Fragment;
-  /** SQL of the JSON text of the value, over the same alias; `null` where there is none. */
-  text(alias: string): Fragment;
+  shown: Shown;
   /** Whether it stands inside a JSON column, of whose members PostgreSQL keeps no statistics. */
   inside?: boolean;
   /** What its order is by, where that is not its value. */

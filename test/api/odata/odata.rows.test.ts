@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { make } from '../cards/write.fixture.ts';
+import { ask, createLandscape } from './odata.fixture.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let ids: Record<string, string>;
+beforeAll(async () => {
+  ({ t, admin, ids } = await createLandscape());
+});
+afterAll(() => t.close());
+
+const relate = (source: string, target: string) =>
+  t.services.db('relations').insert({ type: 'relAppToITC', source_id: source, target_id: target });
+
+test('entities larger than a chunk of memory are whole, with those that they lead to', async () => {
+  // control characters, quotes and letters of several bytes take more room as JSON
+  const text = `${'"\\\u0001\n\t'.repeat(3_000)}${'é漢😀'.repeat(3_000)}`;
+  const large = await make(admin, { name: 'Large', description: text });
+  const parts = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      make(admin, { type: 'ITComponent', name: `Part ${n}`, description: `${n}${text}` }),
+    ),
+  );
+  for (const { id } of parts) await relate(large.id, id);
+  const { body } = await ask(admin, '/Application', {
+    $filter: "name eq 'Large'",
+    $expand: 'RelAppToITC($orderby=id)',
+  });
+  const [entity] = body.value;
+  expect(entity.description).toBe(text);
+  expect(entity.RelAppToITC.map((one: { name: string }) => one.name)).toEqual(
+    parts.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ name }) => name),
+  );
+  for (const { name, description } of entity.RelAppToITC) {
+    expect(description).toBe(`${name.slice('Part '.length)}${text}`);
+  }
+});
+
+test('values of other types than the metamodel says are shown as far as they can be', async () => {
+  const { id } = await make(admin, { name: 'Odd' });
+  const odd = {
+    numberOfUsers: 'many "users"',
+    costTotalAnnual: null,
+    timeModel: { a: ['}', '"', { b: [] }] },
+    businessCriticality: true,
+    unknown: [1, 2],
+    'a "key"': 'x',
+  };
+  await t.services
+    .db('cards')
+    .where({ id })
+    .update({
+      attributes: JSON.stringify(odd),
+      lifecycle: JSON.stringify({ plan: '', active: '2020-01-31', endOfLife: null }),
+    });
+  const { body } = await ask(admin, `/Application(${id})`);
+  expect(body).toMatchObject({
+    numberOfUsers: 'many "users"',
+    costTotalAnnual: null,
+    timeModel: { a: ['}', '"', { b: [] }] },
+    businessCriticality: true,
+    lifecycle_plan: null,
+    lifecycle_active: '2020-01-31',
+    lifecycle_endOfLife: null,
+  });
+  expect(Object.keys(body)).not.toContain('unknown');
+  const exact = await ask(
+    admin,
+    `/Application(${ids.Alpha})`,
+    { $select: 'costTotalAnnual,numberOfUsers' },
+    {
+      accept: 'application/json;IEEE754Compatible=true',
+    },
+  );
+  expect(exact.body).toMatchObject({ costTotalAnnual: '1000.5', numberOfUsers: 10 });
+});
+
+test('an entity of which nothing is asked is there all the same', async () => {
+  const plain = { accept: 'application/json;odata.metadata=none' };
+  const answer = await ask(admin, '/Application', { $select: 'RelAppToITC', $top: '2' }, plain);
+  expect(answer.body).toEqual({ value: [{}, {}] });
+  const nested = await ask(
+    admin,
+    '/Application',
+    { $select: 'name', $filter: "name eq 'Alpha'", $expand: 'RelAppToITC($select=RelITCToTechCat)' },
+    plain,
+  );
+  expect(nested.body).toEqual({ value: [{ name: 'Alpha', RelAppToITC: [{}, {}] }] });
+});
+
+test('a page, an entity by itself and one property of it show the same', async () => {
+  for (const metadata of ['none', 'minimal', 'full']) {
+    const headers = { accept: `application/json;odata.metadata=${metadata}` };
+    const { body: page } = await ask(admin, '/Application', { $filter: "name ne 'Large'" }, headers);
+    for (const entity of page.value) {
+      const { body } = await ask(admin, `/Application(${entity.id})`, {}, headers);
+      delete body['@odata.context'];
+      expect(body).toEqual(entity);
+      for (const name of [
+        'name',
+        'tags',
+        'created_at',
+        'data_quality',
+        'costTotalAnnual',
+        'lifecycle_active',
+      ]) {
+        const own = await ask(admin, `/Application(${entity.id})/${name}`, {}, headers);
+        expect([own.status, own.body?.value ?? null]).toEqual([
+          entity[name] === null ? 204 : 200,
+          entity[name],
+        ]);
+      }
+    }
+  }
+});
