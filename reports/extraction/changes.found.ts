@@ -13,7 +13,7 @@ export interface Found {
 }
 
 /** Ids and positions in the order of ids, each as one text with commas. */
-export interface FoundRow {
+interface FoundRow {
   count: number;
   ids: string | null;
   positions: string | null;
@@ -44,13 +44,9 @@ export async function findChanged(
     ),
     [...changed.bindings, ...(gone?.bindings ?? [])],
   );
-  return kept(found!);
-}
-
-/** @returns undefined when it is too much to be kept. */
-export function kept({ count, ids, positions, gone }: FoundRow): Found | undefined {
+  const { count, ids, positions, gone: some } = found!;
   if (count > MOST_FOUND) return undefined;
-  return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone };
+  return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone: some };
 }
 
 /** How many connections are worth it to write what was found. */

@@ -1,7 +1,7 @@
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
-import { type Found, type FoundRow, kept, MOST_FOUND } from './changes.found.ts';
+import { type Found, MOST_FOUND } from './changes.found.ts';
 import { type EventKinds, eventKinds, OWN } from './changes.kinds.ts';
 import { numbered } from './extraction.sql.ts';
 
@@ -46,13 +46,22 @@ const KIND = `case
          and jsonb_exists(e.data -> 'changes', 'role')
     then 'everything' end`;
 
-/** The cards that the events after a position are about, with the last position of each. */
-const OWN_CARDS = `(select json_build_object('count', coalesce(sum(o.events), 0),
-      'ids', string_agg(o.id::text, ',' order by o.id), 'positions', string_agg(o.position::text, ',' order by o.id))
-    from (select e.card_id as id, max(e.position) as position, count(*) as events
-      from (select e.card_id, e.position from events e
-            where e.position > ?::bigint and e.card_id is not null and ${OWN} limit ${MOST_FOUND + 1}) e
-      group by e.card_id) o)`;
+/** The cards that the events are about, and the position of each event, as texts with commas. */
+const OWN_CARDS = Object.entries({ ids: 'card_id', positions: 'position' })
+  .map(
+    ([name, column]) => `string_agg(e.${column}::text, ',')
+      filter (where e.card_id is not null and e.position <= ?::bigint + ${MOST_FOUND} and ${OWN}) as ${name}`,
+  )
+  .join(', ');
+
+/** What a look back finds. */
+interface Looked extends EventKinds {
+  moved: MovedRow[] | null;
+  /** The position of the last event. */
+  last: number;
+  ids: string | null;
+  positions: string | null;
+}
 
 /**
  * Looks once through the events after a position: which kinds there have been, which cards they are about, and which tell of
@@ -73,24 +82,23 @@ export async function lookBack(
     ? ['is_hidden']
     : ['is_hidden', 'fields_schema', 'attributes_schema'];
   const { role, userId } = ctx.caller;
-  const ids = [
+  const things = [
     ...ctx.metamodel.cardTypes.keys(),
     ...ctx.metamodel.relationTypes.keys(),
     ...(userId ? [userId] : []),
   ];
-  const [found] = await snapshot.query<
-    EventKinds & { moved: MovedRow[] | null; own: Omit<FoundRow, 'gone'> | null }
-  >(
+  const [found] = await snapshot.query<Looked>(
     numbered(
       `with behind as materialized (
          select l.at from events l where l.position <= ?::bigint order by l.position desc limit 1)
        select ${eventKinds}, json_agg(json_build_object(
            'kind', e.kind, 'key', e.data ->> 'key', 'position', e.position)) filter (where e.kind is not null) as moved,
-         ${cards ? OWN_CARDS : 'null'} as own
+         coalesce(max(e.position), 0) as last, ${cards ? OWN_CARDS : 'null as ids, null as positions'}
        from (select e.*, ${KIND} as kind
-         from (select n.position, n.event_type, n.data, true as later from events n where n.position > ?::bigint
+         from (select n.position, n.event_type, n.data, n.card_id, true as later from events n
+               where n.position > ?::bigint
                union all
-               select b.position, b.event_type, b.data, false from events b
+               select b.position, b.event_type, b.data, null, false from events b
                where b.position <= ?::bigint
                  and b.position >= (select f.position from events f
                    where f.at > (select at - ${BEFORE} from behind) order by f.at limit 1)
@@ -100,16 +108,40 @@ export async function lookBack(
                             where j.kind = 'erase_user' and j.finished_at
                               between behind.at - ${BEFORE} - ${AROUND} and behind.at + ${AROUND}))) e) e`,
     ),
-    [after, ...(cards ? [after] : []), columns, role, userId ?? '', after, after, ids, role],
+    [after, ...(cards ? [after, after] : []), columns, role, userId ?? '', after, after, things, role],
   );
-  const { moved: rows, own, ...kinds } = found!;
+  const { moved: rows, last, ids, positions, ...kinds } = found!;
   const moved: Moved = { cardTypes: new Map(), relationTypes: new Map(), everything: undefined };
   for (const { kind, key, position } of rows ?? []) {
     if (kind === 'card_type') latest(moved.cardTypes, key!, position);
     else if (kind === 'relation_type') latest(moved.relationTypes, key!, position);
     else moved.everything = Math.max(moved.everything ?? position, position);
   }
-  return { kinds, moved, own: own ? kept({ ...own, gone: false }) : undefined };
+  // so many positions on there may be more of them than are kept
+  const own = cards && last <= after + MOST_FOUND ? lastOf(ids, positions) : undefined;
+  return { kinds, moved, own };
+}
+
+/** Letters of an id. */
+const ID = 36;
+
+/** Each card once, with the last of its positions, in the order of ids. */
+function lastOf(ids: string | null, positions: string | null): Found {
+  const places = positions?.split(',') ?? [];
+  // sorted as one text each: a map of so many ids would take longer
+  const events = (ids?.split(',') ?? []).map((id, n) => `${id}${places[n]}`).sort();
+  const found: Found = { ids: [], positions: [], gone: false };
+  for (const event of events) {
+    const id = event.slice(0, ID);
+    const position = event.slice(ID);
+    if (found.ids.at(-1) !== id) {
+      found.ids.push(id);
+      found.positions.push(position);
+    } else if (Number(position) > Number(found.positions.at(-1))) {
+      found.positions[found.positions.length - 1] = position;
+    }
+  }
+  return found;
 }
 
 function latest(positions: Map<string, number>, key: string, position: number): void {

@@ -1,4 +1,4 @@
-import type { CardSelection } from './extraction.cards.source.ts';
+import { type CardSelection, OF_FOUND } from './extraction.cards.source.ts';
 import { escapedText } from './extraction.csv.ts';
 import type { Join } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
@@ -31,41 +31,47 @@ export interface Gathering {
   all: string;
 }
 
-/** What holds a card's tags or stakeholders, of all cards, or of those alone that `changed` names. */
-const heldBy = (table: string, alias: string, few: boolean): string =>
-  few ? `changed x join ${table} ${alias} on ${alias}.card_id = x.id` : `${table} ${alias}`;
+/** Whose tags or stakeholders are wanted: those of all cards, of cards that `changed` names, or of the few it is known to name. */
+type Whose = 'all' | 'changed' | 'found';
+
+/** What holds a card's tags, or its stakeholders. */
+const heldBy = (table: string, alias: string, whose: Whose): string =>
+  whose === 'changed' ? `changed x join ${table} ${alias} on ${alias}.card_id = x.id` : `${table} ${alias}`;
+
+/** Whether they are held by one of the cards wanted. */
+const isWanted = (alias: string, whose: Whose): string =>
+  whose === 'found' ? `${alias}.card_id ${OF_FOUND}` : 'true';
 
 /**
  * The join `t` whose `cell` has a card's tags. Each tag's text is made once, and its place among the others found once.
- * @param few whether only cards that `changed` names are asked for.
  */
-function tagsJoin({ each, all }: Gathering, few: boolean): Join {
+function tagsJoin({ each, all }: Gathering, whose: Whose): Join {
   return (range) => `left join (select ct.card_id, ${all} as cell
-      from ${heldBy('card_tags', 'ct', few)}
+      from ${heldBy('card_tags', 'ct', whose)}
       join (select t.id, ${each(tagText)} as text, ${tagOrder} from ${tagTables}) k on k.id = ct.tag_id
-      where ${range('ct.card_id')} group by ct.card_id) t on t.card_id = c.id`;
+      where ${range('ct.card_id')} and ${isWanted('ct', whose)} group by ct.card_id) t on t.card_id = c.id`;
 }
 
 /** The join `s` whose `cell` has a card's stakeholders; with users it is as with tags. */
-function stakeholdersJoin({ each, all }: Gathering, few: boolean): Join {
+function stakeholdersJoin({ each, all }: Gathering, whose: Whose): Join {
   const ordered = all.replace('k.place', 'k.role, k.place');
   return (range) => `left join (select k.card_id, ${ordered} as cell
       from (select s.card_id, s.role, s.role || ':' || u.text as text, u.place
-            from ${heldBy('stakeholders', 's', few)}
+            from ${heldBy('stakeholders', 's', whose)}
             join (select id, ${each('email')} as text, row_number() over (order by lower(email)) as place
                   from users) u on u.id = s.user_id
-            where ${range('s.card_id')}) k
+            where ${range('s.card_id')} and ${isWanted('s', whose)}) k
       group by k.card_id) s on s.card_id = c.id`;
 }
 
 /** The joins that the cells of these columns need, for the cards `c` of a selection. */
 export function cardJoins(selection: CardSelection, columns: Column[], gathering: Gathering): Join[] {
-  const few = selection.changes !== undefined;
+  const whose = selection.found ? 'found' : selection.changes ? 'changed' : 'all';
   return [
     { for: ['parent_external_id', 'parent_name'], join: parentJoin },
     { for: ['parent_path'], join: pathJoin },
-    { for: ['tags'], join: tagsJoin(gathering, few) },
-    { for: ['stakeholders'], join: stakeholdersJoin(gathering, few) },
+    { for: ['tags'], join: tagsJoin(gathering, whose) },
+    { for: ['stakeholders'], join: stakeholdersJoin(gathering, whose) },
   ]
     .filter((each) => columns.some(({ header }) => each.for.includes(header)))
     .map(({ join }) => join);
