@@ -1,5 +1,6 @@
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
+import { messageSocket } from './message-socket.ts';
 
 export type Db = Knex;
 /** A transaction, or the pool where a single read needs none. */
@@ -36,6 +37,10 @@ export interface DatabaseOptions {
   poolMax?: number;
 }
 
+/** Whether nothing asks for a connection that is encrypted, in which messages are not seen from outside. */
+const isPlain = (url: string): boolean =>
+  !/[?&](ssl|sslmode|sslnegotiation|sslcert|sslkey|sslrootcert)=/i.test(url) && !process.env.PGSSLMODE;
+
 /** The process's connection pool. */
 export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
   setParsers();
@@ -45,6 +50,7 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
       connectionString: url,
       application_name: name,
       keepAlive: true,
+      ...(isPlain(url) && { stream: messageSocket }),
       connectionTimeoutMillis: 10_000,
       // a transaction left open by a stuck process must not hold the feed's lock for long
       options: '-c idle_in_transaction_session_timeout=60000 -c timezone=UTC -c lock_timeout=30000',

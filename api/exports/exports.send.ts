@@ -1,9 +1,9 @@
-import type { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { StartedStream } from '../../reports/extraction/exports.stream.ts';
 
 /** Sends a file while it is being written. */
-export function sendStream(reply: FastifyReply, started: StartedStream, out: PassThrough): FastifyReply {
+export function sendStream(reply: FastifyReply, started: StartedStream, out: Readable): FastifyReply {
   reply
     .header('content-type', started.mediaType)
     .header('content-disposition', `attachment; filename="${started.name}"`)

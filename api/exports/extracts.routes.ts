@@ -1,8 +1,8 @@
-import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { closed } from '../../domain/shapes.ts';
+import { Outflow } from '../../platform/outflow.ts';
 import { readManifest } from '../../reports/extraction/exports.manifest.ts';
 import { startExport } from '../../reports/extraction/exports.start.ts';
 import { extractRequest, streamExport } from '../../reports/extraction/exports.stream.ts';
@@ -82,7 +82,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
           reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
           return reply.send(job);
         }
-        const out = new PassThrough();
+        const out = new Outflow();
         return sendStream(reply, await streamExport(services, ctx, asked, out), out);
       },
     });

@@ -1,6 +1,6 @@
 import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
 import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
-import type { CopiedLines, CopyForm } from '../../platform/copy-out.ts';
+import type { CopiedLines, CopyForm, Taking } from '../../platform/copy-out.ts';
 import { type IdRange, type Snapshot, wholeTable } from '../../platform/snapshot.ts';
 import { type Found, findChanged, overFound, worthwhile } from './changes.found.ts';
 import type { Column } from './extraction.types.ts';
@@ -46,7 +46,8 @@ export interface LineTable {
   columns: Column[];
   /** About how many rows there are, for progress. */
   expected: number;
-  lines: AsyncIterable<CopiedLines>;
+  /** To be read once. */
+  lines(taking: Taking): AsyncIterable<CopiedLines>;
 }
 
 /** SQL of a join for the objects of a range of ids. */
@@ -108,19 +109,20 @@ export async function lineTable(
   const rows = statement(wholeTable);
   if (!gone) {
     const expected = await snapshot.expected(rows.sql, rows.bindings);
-    const lines =
+    const lines = (taking: Taking) =>
       expected < FEW
-        ? snapshot.lines(form, rows.sql, rows.bindings)
-        : snapshot.ranges(form, source.stored, statement);
+        ? snapshot.lines(form, rows.sql, rows.bindings, taking)
+        : snapshot.ranges(form, source.stored, statement, taking);
     return { name, columns, expected, lines };
   }
   const first = goneRows(gone, query.goneCells);
   const found = source.found ?? (await findChanged(snapshot, changed!, source.remain ? undefined : gone));
   if (found) {
-    const lines = snapshot.parts(form, worthwhile(found), (connections) => [
+    const parts = (connections: number) => [
       ...(found.gone ? [withChanged(source, first)] : []),
       ...overFound(found, connections, rows),
-    ]);
+    ];
+    const lines = (taking: Taking) => snapshot.parts(form, worthwhile(found), parts, taking);
     return { name, columns, expected: 0, lines };
   }
   // one statement, so that what has changed is looked for once more and not for each part
@@ -128,5 +130,6 @@ export async function lineTable(
     sql: `(${first.sql}) union all (${rows.sql})`,
     bindings: [...first.bindings, ...rows.bindings],
   });
-  return { name, columns, expected: 0, lines: snapshot.lines(form, all.sql, all.bindings) };
+  const lines = (taking: Taking) => snapshot.lines(form, all.sql, all.bindings, taking);
+  return { name, columns, expected: 0, lines };
 }

@@ -99,7 +99,7 @@ async function write(
   const bindings = [...columns.flatMap((column) => column.bindings ?? []), ...rows.bindings];
   const table = { name: 'kpis', columns, expected: 0 };
   if (format === 'csv') {
-    await writeCsv({ ...table, lines: snapshot.csv(text, bindings) }, out, {});
+    await writeCsv({ ...table, lines: () => snapshot.csv(text, bindings) }, out, {});
     return;
   }
   const batches = snapshot.batches(numbered(text), bindings, BATCH) as AsyncIterable<Batch>;

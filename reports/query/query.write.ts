@@ -70,7 +70,7 @@ export async function prepareQueryFile(
         return type === 'text' || type === 'key' ? csvText(cell, true) : cell;
       });
       const { sql: text, bindings } = selected(compiled, texts.join(', '));
-      const lines = snapshot.csv(text, bindings);
+      const lines = () => snapshot.csv(text, bindings);
       await writeCsv({ name: 'query', columns, expected: 0, lines }, out, { ...options, onRows: count });
     },
     async xlsx(out) {

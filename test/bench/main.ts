@@ -147,10 +147,10 @@ async function bench(args: BenchArgs): Promise<boolean> {
     const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
     await prepareWorkspace(client);
     const loadLandscape = once(() => loadInto(service, files, args));
-    const unit = once(async () => {
+    const unit = async () => {
       await loadLandscape();
       return await measureU(client);
-    });
+    };
     const { rows, broken } = await runAll(chosen, { args, service, client, files, loadLandscape, unit, log });
     if (rows.length > 0) console.log(formatRows(rows));
     for (const text of broken) console.log(`FAIL ${text}`);

@@ -97,6 +97,13 @@ function joinList(source: Buffer, start: number): number {
   return count === 0 ? -1 : at;
 }
 
+/** The members that are columns, of objects of a type. */
+interface TypeMembers {
+  type: Buffer;
+  keys: MemberKeys;
+  places: { n: number; kind: MemberKind }[];
+}
+
 /**
  * Writes rows as lines of CSV (RFC 4180, comma, CRLF). A row has the type of its object, the values of the columns that are no
  * members in their order, and the object as the database keeps it.
@@ -107,11 +114,18 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
   const kinds = columns.map((column) => ('kind' in column ? column.kind : 'member'));
   const [from, to] = [new Int32Array(columns.length), new Int32Array(columns.length)];
   const memberKinds = new Array<MemberKind>(columns.length).fill('plain');
-  const membersOf = new Map<string, { keys: MemberKeys; places: { n: number; kind: MemberKind }[] }>();
+  const membersOf = new Map<string, TypeMembers>();
+  let members: TypeMembers = { type: Buffer.alloc(0), keys: new MemberKeys([]), places: [] };
 
-  const membersIn = (type: string) => {
-    let members = membersOf.get(type);
-    if (!members) {
+  /** Those of the type that stands there: mostly the same as in the row before, which no text needs to be made for. */
+  const findMembers = (source: Buffer, start: number, end: number): void => {
+    if (members.type.length === end - start && source.compare(members.type, 0, end - start, start, end) === 0)
+      return;
+    const type = source.toString('utf8', start, end);
+    const known = membersOf.get(type);
+    if (known) {
+      members = known;
+    } else {
       const keys: string[] = [];
       const places: { n: number; kind: MemberKind }[] = [];
       for (const [n, column] of columns.entries()) {
@@ -120,10 +134,16 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
         keys.push((column as { key: string }).key);
         places.push({ n, kind });
       }
-      members = { keys: new MemberKeys(keys), places };
+      members = { type: Buffer.from(type), keys: new MemberKeys(keys), places };
       membersOf.set(type, members);
     }
-    return members;
+  };
+
+  const noteMember = (place: number, first: number, end: number): void => {
+    const { n, kind } = members.places[place]!;
+    from[n] = first;
+    to[n] = end;
+    memberKinds[n] = kind;
   };
 
   const writeMember = (source: Buffer, n: number, target: Buffer, at: number): number => {
@@ -152,7 +172,7 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
     // how many values there are is known
     let at = start + 2;
     const length = int32At(source, at);
-    const type = source.toString('utf8', at + 4, at + 4 + length);
+    findMembers(source, at + 4, at + 4 + length);
     at += 4 + length;
     for (const n of values) {
       const bytes = int32At(source, at);
@@ -163,14 +183,8 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
       to[n] = at;
     }
     if (int32At(source, at) > 0) {
-      const { keys, places } = membersIn(type);
       // the version of the form goes first
-      eachMember(source, at + 5, keys, (place, first, end) => {
-        const { n, kind } = places[place]!;
-        from[n] = first;
-        to[n] = end;
-        memberKinds[n] = kind;
-      });
+      eachMember(source, at + 5, members.keys, noteMember);
     }
     let out = begin;
     for (let n = 0; n < columns.length; n += 1) {

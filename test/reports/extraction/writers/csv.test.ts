@@ -31,7 +31,7 @@ const tableOf = (snapshot: Snapshot, headers: string[], query: string, values: u
   name: 'Cards',
   columns: textColumns(...headers),
   expected: 0,
-  lines: snapshot.csv(query, values),
+  lines: () => snapshot.csv(query, values),
 });
 const cellsOf = (content: string): string[][] => parse(content, { record_delimiter: '\r\n', from: 2 });
 
@@ -50,7 +50,7 @@ async function writtenBy(
   values: unknown[],
 ): Promise<string> {
   const out = new Kept();
-  const lines = snapshot.lines(writer, query, values);
+  const lines = () => snapshot.lines(writer, query, values);
   await writeCsv({ name: 'Cards', columns: textColumns(...headers), expected: 0, lines }, out, {});
   return out.content.toString('utf8');
 }

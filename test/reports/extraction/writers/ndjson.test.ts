@@ -22,7 +22,7 @@ async function written(
   const out = new Kept();
   const members = Object.entries(kinds).map(([name, kind]) => ({ name, kind }));
   await withSnapshot(t.services.db, async (snapshot) => {
-    const lines = snapshot.lines(jsonRows(members), query, values);
+    const lines = () => snapshot.lines(jsonRows(members), query, values);
     await writeNdjson({ name: 'Cards', columns: textColumns('a'), expected: 0, lines }, out, { end });
   });
   expect(out.writableFinished).toBe(true);
