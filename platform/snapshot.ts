@@ -57,6 +57,13 @@ export interface Snapshot {
     statements: (connections: number) => Statement[],
     taking?: Taking,
   ): AsyncGenerator<CopiedLines>;
+  /**
+   * Tells that `parts` will be asked for: the connections for it are got ready meanwhile.
+   * @param most connections that may be worth it.
+   */
+  foresee(most: number): void;
+  /** Gives back what was foreseen and not needed. */
+  release(): Promise<void>;
   /** How many rows the server expects a query (with `?` for its values) to give. */
   expected(text: string, values: readonly unknown[]): Promise<number>;
 }
@@ -79,6 +86,15 @@ const alone: Lanes = async (client) => ({ clients: [client], release: async () =
 /** Reads through a connection that is in a transaction which sees one moment of the database. */
 export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
   let cursors = 0;
+  let foreseen: ReturnType<Lanes> | undefined;
+  /** Those that were foreseen, and with them connections that are too many. */
+  const lanesFor = async (most: number) => {
+    const ready = foreseen;
+    foreseen = undefined;
+    if (!ready) return await lanes(client, most);
+    const { clients, release } = await ready;
+    return { clients: clients.slice(0, Math.max(most, 1)), release };
+  };
   return {
     async query<R>(text: string, values: unknown[] = []) {
       return (await client.query(text, values)).rows as R[];
@@ -129,7 +145,7 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
       }
     },
     async *parts(form, most, statements, taking) {
-      const { clients, release } = await lanes(client, Math.min(most, LANES));
+      const { clients, release } = await lanesFor(Math.min(most, LANES));
       const waiting = statements(clients.length);
       try {
         yield* inLanes(
@@ -143,6 +159,16 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
       } finally {
         await release();
       }
+    },
+    foresee(most) {
+      foreseen ??= lanes(client, Math.min(most, LANES));
+      // met by whoever asks for the parts
+      foreseen.catch(() => undefined);
+    },
+    async release() {
+      const ready = foreseen;
+      foreseen = undefined;
+      await (await ready?.catch(() => undefined))?.release();
     },
     async expected(text, values) {
       const { rows } = await client.query(`explain (format json) ${withLiterals(text, values)}`);
@@ -219,9 +245,11 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
   try {
     await client.query(`begin isolation level repeatable read read only; ${SETTINGS}`);
     const result = await work(snapshot);
+    await snapshot.release();
     await client.query('commit');
     return result;
   } catch (error) {
+    await snapshot.release();
     await client.query('rollback').catch(() => undefined);
     throw error;
   } finally {

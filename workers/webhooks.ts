@@ -5,6 +5,8 @@ import { deliver } from '../integrations/webhooks/deliver.ts';
 
 /** Deliveries that one process has under way at once. */
 const AT_ONCE = 8;
+/** Events that come one upon the other are looked at together, after the first. */
+const GATHER_MS = 50;
 /** How soon is looked without a signal: for deliveries whose next attempt has come. */
 const LOOK_MS = 2_000;
 
@@ -23,6 +25,8 @@ export function startWebhooks(services: Services): WebhookSender {
   let round: Promise<void> | undefined;
   let again = false;
   let failing = false;
+  let looked = Number.NEGATIVE_INFINITY;
+  let later: NodeJS.Timeout | undefined;
 
   const start = (work: Promise<void>) => {
     const tracked = work
@@ -36,6 +40,7 @@ export function startWebhooks(services: Services): WebhookSender {
   };
 
   const look = async () => {
+    looked = performance.now();
     try {
       let more = await planDeliveries(services);
       for (;;) {
@@ -68,7 +73,16 @@ export function startWebhooks(services: Services): WebhookSender {
     });
   };
 
-  const unlisten = signals.on('estate_feed', wake);
+  const gather = () => {
+    const waitMs = looked + GATHER_MS - performance.now();
+    if (waitMs <= 0) return wake();
+    later ??= setTimeout(() => {
+      later = undefined;
+      wake();
+    }, waitMs);
+  };
+
+  const unlisten = signals.on('estate_feed', gather);
   const timer = setInterval(wake, LOOK_MS);
   wake();
 
@@ -76,6 +90,7 @@ export function startWebhooks(services: Services): WebhookSender {
     async stop() {
       stop.abort();
       clearInterval(timer);
+      clearTimeout(later);
       unlisten();
       await round;
       await Promise.all(running);

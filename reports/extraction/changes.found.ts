@@ -49,8 +49,8 @@ export async function findChanged(
   return { ids: ids?.split(',') ?? [], positions: positions?.split(',') ?? [], gone: some };
 }
 
-/** How many connections are worth it to write what was found. */
-export const worthwhile = ({ ids }: Found): number => Math.ceil(ids.length / PART);
+/** How many connections are worth it to write so many. */
+export const worthwhile = (count: number): number => Math.ceil(count / PART);
 
 /** A statement over `changed` for each of so many parts of what was found, which are as good as equal. */
 export function overFound({ ids, positions }: Found, parts: number, { sql, bindings }: Fragment): Fragment[] {

@@ -9,11 +9,14 @@ import type { Moved } from './changes.moved.ts';
 
 /**
  * Checks the position after which changes are asked for. Ids of what is gone are told, as in the change feed.
+ * @returns it, and how many positions there are behind it.
  * @throws EstateError `forbidden` without `inventory.view`, `validation_failed`, `position_expired`.
  */
-export async function checkAfter(ctx: Ctx, after: string): Promise<number> {
+export async function checkAfter(ctx: Ctx, text: string): Promise<{ after: number; since: number }> {
   requirePermission(ctx.caller, 'inventory.view');
-  return checkPosition(after, await feedEnds(ctx.db), 'after');
+  const ends = await feedEnds(ctx.db);
+  const after = checkPosition(text, ends, 'after');
+  return { after, since: ends.newest - after };
 }
 
 /** Over how many relations a filter looks at other cards. */

@@ -6,6 +6,7 @@ import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { allRemain, changedCards, onlyOwn } from './changes.cards.ts';
+import { MOST_FOUND, worthwhile } from './changes.found.ts';
 import { lookBack } from './changes.moved.ts';
 import { changedRelations } from './changes.relations.ts';
 import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
@@ -80,12 +81,13 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const columns = chooseColumns(all, request.columns);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
-  const after = await checkAfter(ctx, request.after);
+  const { after, since } = await checkAfter(ctx, request.after);
   return {
     request,
     cards,
     relations,
     changes: async (snapshot) => {
+      if (ofCards && since <= MOST_FOUND) snapshot.foresee(worthwhile(since));
       const { kinds, moved, own } = await lookBack(snapshot, ctx, after, ofCards);
       const changes = cardChanges(request, { after, types: cards.types, moved });
       if (ofCards) {

@@ -122,7 +122,7 @@ export async function lineTable(
       ...(found.gone ? [withChanged(source, first)] : []),
       ...overFound(found, connections, rows),
     ];
-    const lines = (taking: Taking) => snapshot.parts(form, worthwhile(found), parts, taking);
+    const lines = (taking: Taking) => snapshot.parts(form, worthwhile(found.ids.length), parts, taking);
     return { name, columns, expected: 0, lines };
   }
   // one statement, so that what has changed is looked for once more and not for each part

@@ -28,10 +28,15 @@ it('nothing fits what is no hash, or none', async () => {
 });
 
 it('takes as long without a hash as with one', async () => {
+  // the least of three: others in the process take processor time, too
   const took = async (stored: string | null) => {
-    const before = process.cpuUsage();
-    await shipped.verify('something else', stored);
-    return process.cpuUsage(before).user;
+    const times: number[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const before = process.cpuUsage();
+      await shipped.verify('something else', stored);
+      times.push(process.cpuUsage(before).user);
+    }
+    return Math.min(...times);
   };
   const hash = await shipped.hash(password);
   await took(null);
