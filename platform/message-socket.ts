@@ -17,11 +17,14 @@ function endOfWhole(bytes: Buffer, filled: number): number {
   return at;
 }
 
-/** Memory for the message that begins in it, of which so many bytes are there. */
+/**
+ * Memory for the message that begins in it, of which so many bytes are there: twice as much where it is full, since a length
+ * that somebody else than PostgreSQL has sent is believed only as far as bytes come.
+ */
 function roomFor(bytes: Buffer, filled: number): Buffer {
-  const needed = filled < HEAD ? ROOM : Math.max(ROOM, KIND + bytes.readUInt32BE(KIND));
-  if (bytes.length === ROOM ? needed === ROOM : needed > ROOM && needed <= bytes.length) return bytes;
-  const other = Buffer.allocUnsafeSlow(needed);
+  const room = filled === bytes.length ? 2 * filled : filled <= ROOM / 2 ? ROOM : bytes.length;
+  if (room === bytes.length) return bytes;
+  const other = Buffer.allocUnsafeSlow(room);
   bytes.copy(other, 0, 0, filled);
   return other;
 }
