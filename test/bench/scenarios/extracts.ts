@@ -12,7 +12,7 @@ import { prepareWorkspace } from '../harness/workspace.ts';
 const MB = 1_000_000;
 const ROUNDS = 5;
 /** What takes a few hundredths of a second is asked for more often. */
-const SHORT_ROUNDS = 15;
+const SHORT_ROUNDS = 60;
 /** Rounds in which memory may grow. */
 const GROWTH_ROUNDS = 3;
 const CHANGES = 1_000;
