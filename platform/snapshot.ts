@@ -245,14 +245,13 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
   try {
     await client.query(`begin isolation level repeatable read read only; ${SETTINGS}`);
     const result = await work(snapshot);
-    await snapshot.release();
     await client.query('commit');
     return result;
   } catch (error) {
-    await snapshot.release();
     await client.query('rollback').catch(() => undefined);
     throw error;
   } finally {
+    await snapshot.release();
     await db.client.releaseConnection(client);
   }
 }

@@ -8,6 +8,7 @@ import { itemsOf, itemsText } from './odata.items.ts';
 import { isThere, selection, type Via } from './odata.page.ts';
 import { inSnapshot } from './odata.run.ts';
 import type { Wire } from './odata.wire.ts';
+import { readOptions } from './query/query.options.ts';
 import type { NestedOptions } from './query/query.types.ts';
 import { etagOfEntity, tagsJoin } from './sql/sql.entity.ts';
 import { createWriting, ROOT } from './sql/sql.ways.ts';
@@ -76,18 +77,6 @@ async function findItem(ctx: Ctx, question: EntityQuestion): Promise<Found & { i
   });
 }
 
-const only = (name: string): NestedOptions => ({
-  select: [name],
-  expand: [],
-  filter: undefined,
-  orderby: [],
-  top: undefined,
-  skip: 0,
-  count: false,
-  search: undefined,
-  sent: {},
-});
-
 /**
  * One property's value as JSON text with a context, and bare as text; undefined for none.
  * @throws EstateError `not_found`.
@@ -103,7 +92,8 @@ export async function readProperty(
   }: { model: ODataModel; set: EntitySet; key: string; property: ODataProperty; wire: Wire },
 ): Promise<{ json: string; bare: string } | undefined> {
   const { name } = property;
-  const question = { model, set, key, options: only(name), wire: { ...wire, metadata: 'none' } as const };
+  const options = readOptions({ $select: name }, { texts: new Map() });
+  const question = { model, set, key, options, wire: { ...wire, metadata: 'none' } as const };
   const { item } = await findItem(ctx, question);
   if (item === undefined) throw notFound(set.name, key);
   // the entity has this one member

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { messageSocket } from '../../platform/message-socket.ts';
 

@@ -19,7 +19,7 @@ export interface JsonValue {
 const QUOTE = 0x22;
 const OPENING = 0x7b;
 /** Bytes of a number as text, at most. */
-const NUMBER_TEXT = 25;
+export const NUMBER_TEXT = 25;
 
 /** Bytes that a value takes at most, of which the database has sent so many. */
 const most: Record<JsonKind, (bytes: number) => number> = {
@@ -42,7 +42,8 @@ const quoted =
     return end + 1;
   };
 
-const writes: Record<JsonKind, Write> = {
+/** Writes a value that is there as JSON; there must be room. @returns where it ends. */
+export const writes: Record<JsonKind, Write> = {
   id: quoted(writeId),
   text: writeJsonText,
   number: (source, from, _to, target, at) => at + target.write(String(floatAt(source, from)), at, 'latin1'),

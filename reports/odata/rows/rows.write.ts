@@ -1,7 +1,7 @@
 import type { RowWriter } from '../../../platform/copy-out.ts';
-import { copyBytes, floatAt, int32At, writeId, writeTime } from '../../extraction/writers/binary.ts';
+import { copyBytes, int32At, writeId } from '../../extraction/writers/binary.ts';
 import { eachMember, MemberKeys } from '../../extraction/writers/json-scan.ts';
-import { writeJsonText } from '../../extraction/writers/json-text.ts';
+import { NUMBER_TEXT, writes } from '../../extraction/writers/ndjson.rows.ts';
 import type { EntityMember, EntityShape, MemberSource } from './rows.types.ts';
 
 const QUOTE = 0x22;
@@ -10,8 +10,6 @@ const [OPENING_LIST, CLOSING_LIST, OPENING, CLOSING] = [0x5b, 0x5d, 0x7b, 0x7d];
 const MINUS = 0x2d;
 const [ZERO, NINE] = [0x30, 0x39];
 const NULL = Buffer.from('null');
-/** Bytes of a number as text, at most. */
-const NUMBER_TEXT = 25;
 /** What goes before the values of a row of the answer, and before those of a row among another's values: how many there are. */
 const [TOP_HEAD, INNER_HEAD] = [2, 4];
 /** What goes before the length of a value inside a row: its type. */
@@ -115,23 +113,10 @@ function memberOf({ head, source }: EntityMember, place: number): Member {
 const constant = (bytes: Buffer, target: Buffer, at: number): number =>
   copyBytes(bytes, 0, bytes.length, target, at);
 
-function writeQuotedId(source: Buffer, from: number, target: Buffer, at: number): number {
-  target[at] = QUOTE;
-  const end = writeId(source, from, target, at + 1);
-  target[end] = QUOTE;
-  return end + 1;
-}
-
-function writeMoment(source: Buffer, from: number, target: Buffer, at: number): number {
-  target[at] = QUOTE;
-  const end = writeTime(source, from, target, at + 1);
-  target[end] = QUOTE;
-  return end + 1;
-}
-
-function writeNumber(source: Buffer, from: number, target: Buffer, at: number): number {
+function writeNumber(source: Buffer, from: number, to: number, target: Buffer, at: number): number {
+  // a call that refuses to write beyond the end
   if (at + NUMBER_TEXT > target.length) return at + NUMBER_TEXT;
-  return at + target.write(String(floatAt(source, from)), at, 'latin1');
+  return writes.number(source, from, to, target, at);
 }
 
 /** A number of JSON as a text. */
@@ -194,13 +179,13 @@ function writeValue(
 ): number {
   switch (member.way) {
     case ID:
-      return writeQuotedId(source, from, target, at);
+      return writes.id(source, from, to, target, at);
     case TEXT:
-      return writeJsonText(source, from, to, target, at);
+      return writes.text(source, from, to, target, at);
     case NUMBER:
-      return writeNumber(source, from, target, at);
+      return writeNumber(source, from, to, target, at);
     case TIME:
-      return writeMoment(source, from, target, at);
+      return writes.time(source, from, to, target, at);
     case ADDRESS:
       return writeAddress(member, source, from, target, at);
     case ENTITY:

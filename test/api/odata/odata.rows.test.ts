@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestApp, TestClient } from '../../support/harness.ts';
-import { make } from '../cards/write.fixture.ts';
+import { make, relate } from '../cards/write.fixture.ts';
 import { ask, createLandscape } from './odata.fixture.ts';
 
 let t: TestApp;
@@ -11,9 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-const relate = (source: string, target: string) =>
-  t.services.db('relations').insert({ type: 'relAppToITC', source_id: source, target_id: target });
-
 test('entities larger than a chunk of memory are whole, with those that they lead to', async () => {
   // control characters, quotes and letters of several bytes take more room as JSON
   const text = `${'"\\\u0001\n\t'.repeat(3_000)}${'é漢😀'.repeat(3_000)}`;
@@ -23,7 +20,7 @@ test('entities larger than a chunk of memory are whole, with those that they lea
       make(admin, { type: 'ITComponent', name: `Part ${n}`, description: `${n}${text}` }),
     ),
   );
-  for (const { id } of parts) await relate(large.id, id);
+  for (const { id } of parts) await relate(admin, 'relAppToITC', large.id, id);
   const { body } = await ask(admin, '/Application', {
     $filter: "name eq 'Large'",
     $expand: 'RelAppToITC($orderby=id)',
