@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
-import fs, { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import fs, { createReadStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { FileSink } from './file-sink.ts';
 import { sweep } from './heap.ts';
 
 export interface BlobInfo {
@@ -30,9 +31,6 @@ export interface BlobStore {
 /** Bytes that are read at once: for a long file the file system is asked a quarter as often as by default. */
 const READ = 256 * 1024;
 
-/** Bytes that may wait to be written: what comes while the file system is at work goes to it together. */
-const WRITE = 512 * 1024;
-
 /** Reads as `node:fs` does, and tells of what is read. */
 const sweeping = {
   ...fs,
@@ -58,27 +56,15 @@ export function createDiskBlobStore(folder: string): BlobStore {
       const target = place(key);
       const partial = `${target}.${randomUUID()}.part`;
       await mkdir(path.dirname(target), { recursive: true });
-      const hash = createHash('sha256');
-      let size = 0;
-      const meter = new Transform({
-        transform(chunk: Buffer, _encoding, done) {
-          hash.update(chunk);
-          size += chunk.length;
-          sweep(chunk.length);
-          done(null, chunk);
-        },
-      });
+      const file = new FileSink(partial);
       try {
-        await pipeline(content, meter, createWriteStream(partial, { mode: 0o640, highWaterMark: WRITE }));
-        const file = await open(partial, 'r+');
-        await file.sync();
-        await file.close();
+        await pipeline(content, file);
         await rename(partial, target);
       } catch (error) {
         await rm(partial, { force: true });
         throw error;
       }
-      return { size, sha256: hash.digest('hex') };
+      return { size: file.size, sha256: file.sha256() };
     },
     async get(key, range) {
       const source = place(key);

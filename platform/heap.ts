@@ -107,9 +107,11 @@ let tidied = 0;
  * work, and once a process has begun, since loading it leaves some. By itself V8 begins later, and goes on beside the work,
  * which by then has made more of it: how much is a matter of chance, and the longer the work, the more it once was. So a long
  * job takes as much memory as a short one.
+ * @param untidy another share, as what old objects may have grown to: for work that makes many of them, whose batches would
+ * take longer to clear up after than to do.
  */
-export function tidy(): void {
-  if (oldBytes() < tidied * UNTIDY) return;
+export function tidy(untidy = UNTIDY): void {
+  if (oldBytes() < tidied * untidy) return;
   collector()({ type: 'major' });
   tidied = oldBytes();
 }

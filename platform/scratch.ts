@@ -13,10 +13,12 @@ const MADE = 192 * 1024 * 1024;
 let made = 0;
 
 /**
+ * Memory for long answers and what they are made from: many MB, thrown away soon.
+ *
  * V8 takes the bytes of other buffers for a part of its heap, and looks through the whole of that whenever it has grown by a
  * part. It does not count memory that threads can share, so what is thrown away of it is counted here.
  */
-function newBlock(bytes: number): Buffer {
+export function uncounted(bytes: number): Buffer {
   made += bytes;
   if (made > MADE) {
     made = bytes;
@@ -27,7 +29,7 @@ function newBlock(bytes: number): Buffer {
 
 function takeBlock(bytes: number): Buffer {
   const block = bytes <= BLOCK ? kept.pop() : undefined;
-  return block ?? newBlock(Math.max(bytes, BLOCK));
+  return block ?? uncounted(Math.max(bytes, BLOCK));
 }
 
 function keepBlock(block: Buffer): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import type { BlobInfo, BlobStore } from '../../platform/blobs.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
@@ -47,6 +47,29 @@ export interface StoredContent extends BlobInfo {
 export async function storeContent(blobs: BlobStore, content: Readable): Promise<StoredContent> {
   const id = randomUUID();
   return { id, ...(await blobs.put(id, content)) };
+}
+
+/**
+ * Stores what is written, whole or not at all, and answers it with what the writer answers.
+ * @param out leads what is written to the store.
+ * @throws what `write` throws, which must end the stream otherwise.
+ */
+export async function storeWritten<T>(
+  blobs: BlobStore,
+  write: (out: Writable) => Promise<T>,
+  out: Duplex = new PassThrough(),
+): Promise<{ content: StoredContent; written: T }> {
+  const stored = storeContent(blobs, out);
+  // it may fail before anybody waits for it, as when the job is cancelled
+  stored.catch(() => undefined);
+  try {
+    const written = await write(out);
+    return { content: await stored, written };
+  } catch (error) {
+    out.destroy(error as Error);
+    await stored.catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Makes a stored content a file, with the caller's transaction. */

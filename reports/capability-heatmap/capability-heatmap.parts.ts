@@ -10,7 +10,9 @@ const BAR = 0x7c;
 export function takeCosts({ bytes, to, numbers }: NumberedLines): Decimals {
   const texts: string[] = [];
   for (let n = 0; n < numbers.count; n += 1) {
-    const bar = bytes.lastIndexOf(BAR, to[n]! - 1);
+    let bar = to[n]! - 1;
+    // a few bytes: step by step it is found sooner than by a call
+    while (bytes[bar] !== BAR) bar -= 1;
     texts.push(bytes.toString('latin1', bar + 1, to[n]!));
     to[n] = bar;
   }

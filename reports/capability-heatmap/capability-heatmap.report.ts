@@ -130,17 +130,21 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
     const { sql, ctx, params, lines, visible } = input;
     await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
     const ways = waysFrom(ctx, APP);
-    const ends = await readEnds(lines, ways, visible);
+    const seesCosts = may(ctx.caller, 'costs.view');
     // what was read is gone through while the database makes the next
-    const [readOfCapabilities, cards] = await meanwhile(readCapabilities(input), () => numberedCards(ends));
+    const readOfCapabilities = await readCapabilities(input);
     const [readOfApps, capabilities] = await meanwhile(readApps(input), () =>
       numberedLines(readOfCapabilities),
     );
-    const riskLinks = may(ctx.caller, 'risks.view') ? await readRiskLinks(sql) : undefined;
+    const [ends, { apps, costs }] = await meanwhile(readEnds(lines, ways, visible), () => {
+      const numbered = numberedLines(readOfApps);
+      return { apps: numbered, costs: seesCosts ? takeCosts(numbered) : undefined };
+    });
+    const risks = may(ctx.caller, 'risks.view') ? readRiskLinks(sql) : Promise.resolve(undefined);
+    const [riskLinks, cards] = await meanwhile(risks, () => numberedCards(ends));
     const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
     const isRelated = new Uint8Array(cards.numbers.count);
     const [readOfCards, body] = await meanwhile(lines(cardsByName(named, visible), relatedCard), () => {
-      const apps = numberedLines(readOfApps);
       const supporting = listsOf(
         capabilities.numbers,
         apps.numbers,
@@ -151,7 +155,7 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
           capabilities,
           apps,
           supporting,
-          costs: may(ctx.caller, 'costs.view') ? takeCosts(apps) : undefined,
+          costs,
           risks: riskLinks && countRisks(riskLinks, capabilities, apps, supporting),
           related: relatedOf(apps, cards, ends, ways),
         },

@@ -1,9 +1,9 @@
-import { PassThrough } from 'node:stream';
 import { may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
-import { type FileFacts, type StoredContent, storeContent } from '../../domain/files/files.store.ts';
+import { type FileFacts, type StoredContent, storeWritten } from '../../domain/files/files.store.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
+import { Outflow } from '../../platform/outflow.ts';
 import { withSnapshot } from '../../platform/snapshot.ts';
 import type { Written } from './extraction.manifest.ts';
 import { mediaTypes } from './extraction.names.ts';
@@ -39,27 +39,22 @@ export async function makeExport(
     const expected = tables.reduce((sum, table) => sum + table.expected, 0);
     const rowsOf = new Map<string, number>();
     let rows = 0;
-    const out = new PassThrough();
-    const stored = storeContent(services.blobs, out);
-    // it may fail before anybody waits for it, as when the job is cancelled
-    stored.catch(() => undefined);
-    try {
-      await write(out, {
-        signal: options.signal,
-        onRows: (more, table) => {
-          rows += more;
-          rowsOf.set(table, (rowsOf.get(table) ?? 0) + more);
-          options.onRows(rows, Math.min(rows / Math.max(expected, 1), 0.99));
-        },
-      });
-    } catch (error) {
-      out.destroy(error as Error);
-      await stored.catch(() => undefined);
-      throw error;
-    }
+    const { content } = await storeWritten(
+      services.blobs,
+      (out) =>
+        write(out, {
+          signal: options.signal,
+          onRows: (more, table) => {
+            rows += more;
+            rowsOf.set(table, (rowsOf.get(table) ?? 0) + more);
+            options.onRows(rows, Math.min(rows / Math.max(expected, 1), 0.99));
+          },
+        }),
+      new Outflow(),
+    );
     const counted = tables.map(({ name, columns }) => ({ name, columns, rows: rowsOf.get(name) ?? 0 }));
     return {
-      content: await stored,
+      content,
       facts: {
         mediaType: mediaTypes[request.format],
         ownerId: ctx.caller.userId,

@@ -1,7 +1,12 @@
-import { PassThrough, Readable, type Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
-import { recordFile, type StoredContent, storeContent } from '../../domain/files/files.store.ts';
+import {
+  recordFile,
+  type StoredContent,
+  storeContent,
+  storeWritten,
+} from '../../domain/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
 import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
@@ -134,17 +139,7 @@ async function storeGroups(
 ): Promise<StoredAnswer> {
   return await withMoment(services.db, payload.query.as_of, TIME_LIMITS.job, async (snapshot) => {
     const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
-    const out = new PassThrough();
-    const stored = storeContent(services.blobs, out);
-    // it may fail before anybody waits for it, as when the job is cancelled
-    stored.catch(() => undefined);
-    try {
-      const groups = await file.write(out);
-      return { content: await stored, groups, position: file.position };
-    } catch (error) {
-      out.destroy(error as Error);
-      await stored.catch(() => undefined);
-      throw error;
-    }
+    const { content, written } = await storeWritten(services.blobs, (out) => file.write(out));
+    return { content, groups: written, position: file.position };
   });
 }

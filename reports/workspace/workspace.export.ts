@@ -1,8 +1,8 @@
-import { PassThrough, type Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { requirePermission } from '../../domain/access/policy.ts';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
-import { recordFile, storeContent } from '../../domain/files/files.store.ts';
+import { recordFile, storeWritten } from '../../domain/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
 import { type WorkspaceExport, workspaceExportJob } from '../../domain/jobs/kinds/workspace.ts';
@@ -95,11 +95,9 @@ export async function runWorkspaceExport(
   requireRights(ctx);
   return await withSnapshot(services.db, async (snapshot) => {
     const facts = await factsOf(services, snapshot, payload);
-    const out = new PassThrough();
-    const [manifest, content] = await Promise.all([
+    const { content, written: manifest } = await storeWritten(services.blobs, (out) =>
       writeArchive(snapshot, services.blobs, facts, out, signal),
-      storeContent(services.blobs, out),
-    ]);
+    );
     const counts = Object.fromEntries(
       manifest.files.flatMap(({ kind, rows }) => (kind && rows ? [[kind, rows]] : [])),
     );

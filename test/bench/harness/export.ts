@@ -35,14 +35,19 @@ async function untilTold(stream: Response, jobId: string): Promise<void> {
   throw new Error('The stream of events has ended.');
 }
 
-/** An export job of all cards, from the request to the last byte of the downloaded file; its end is told, not asked for. */
+/** An export job of all cards, or of those of some types, from the request to the last byte of the downloaded file; its end is told, not asked for. */
 export async function exportByJob(
   api: Api,
   format: 'csv' | 'xlsx' | 'ndjson' | 'parquet',
+  narrowed: { types?: string[] } = {},
 ): Promise<Downloaded> {
   const leaving = new AbortController();
   const stream = await api.fetch('/events/stream?events=job.updated', { signal: leaving.signal });
-  const { job_id } = await api.post<{ job_id: string }>('/exports', { format, kind: 'cards' });
+  const { job_id } = await api.post<{ job_id: string }>('/exports', {
+    format,
+    kind: 'cards',
+    ...narrowed,
+  });
   await untilTold(stream, job_id).finally(() => leaving.abort());
   return await drain(await api.fetch(`/jobs/${job_id}/result`));
 }

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createDiskBlobStore } from '../../platform/blobs.ts';
+import { Outflow } from '../../platform/outflow.ts';
+
+const KEY = '0190a000-0000-7000-8000-0000000000ab';
+const CHUNK = 64 * 1024;
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'estate-blobs-'));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const filesIn = async () =>
+  (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+
+const ofBytes = (chunks: number) =>
+  Buffer.concat(Array.from({ length: chunks }, (_, n) => Buffer.alloc(CHUNK, n % 251)));
+
+it('keeps what many small and large chunks are, and tells their size and hash', async () => {
+  const blobs = createDiskBlobStore(folder);
+  const parts = Array.from({ length: 3000 }, (_, n) => Buffer.alloc(n % 7 === 0 ? CHUNK : n % 97, n % 251));
+  const whole = Buffer.concat(parts);
+  const info = await blobs.put(KEY, Readable.from(parts, { objectMode: false }));
+  expect(info).toEqual({ size: whole.length, sha256: createHash('sha256').update(whole).digest('hex') });
+  expect((await buffer(await blobs.get(KEY))).equals(whole)).toBe(true);
+  expect(
+    (await buffer(await blobs.get(KEY, { start: 5, end: CHUNK }))).equals(whole.subarray(5, CHUNK + 1)),
+  ).toBe(true);
+  await blobs.put(KEY, Readable.from([Buffer.from('another')]));
+  expect(String(await buffer(await blobs.get(KEY)))).toBe('another');
+  await blobs.put(KEY, Readable.from([], { objectMode: false }));
+  expect(await buffer(await blobs.get(KEY))).toHaveLength(0);
+});
+
+it('has done with a chunk that it was lent when the next one is wanted', async () => {
+  const blobs = createDiskBlobStore(folder);
+  const memory = Buffer.alloc(CHUNK);
+  const chunks = 400;
+  async function* lent() {
+    for (let n = 0; n < chunks; n += 1) yield memory.fill(n % 251);
+  }
+  const out = new Outflow();
+  const [info] = await Promise.all([blobs.put(KEY, out), pipeline(lent(), out)]);
+  expect(info.sha256).toBe(createHash('sha256').update(ofBytes(chunks)).digest('hex'));
+  expect((await buffer(await blobs.get(KEY))).equals(ofBytes(chunks))).toBe(true);
+});
+
+it('leaves nothing of what fails on the way, and what was there as it was', async () => {
+  const blobs = createDiskBlobStore(folder);
+  await blobs.put(KEY, Readable.from([Buffer.from('kept')]));
+  async function* cut() {
+    yield ofBytes(20);
+    throw new Error('the source is gone');
+  }
+  await expect(blobs.put(KEY, Readable.from(cut()))).rejects.toThrow('the source is gone');
+  const out = new Outflow();
+  await Promise.allSettled([pipeline(cut(), out), expect(blobs.put(KEY, out)).rejects.toThrow()]);
+  expect(String(await buffer(await blobs.get(KEY)))).toBe('kept');
+  expect(await filesIn()).toHaveLength(1);
+});
+
+it('fails where nothing can be written, and so does what is lent to it', async () => {
+  const file = path.join(folder, 'file');
+  await writeFile(file, '');
+  const blobs = createDiskBlobStore(file);
+  await expect(blobs.put(KEY, Readable.from([Buffer.from('x')]))).rejects.toThrow(/ENOTDIR/);
+  // a device that is always full, where a partial file would stand
+  const { FileSink } = await import('../../platform/file-sink.ts');
+  const out = new Outflow();
+  const stored = pipeline(out, new FileSink('/dev/full'));
+  const outcomes = await Promise.allSettled([stored, pipeline([ofBytes(4)], out)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
