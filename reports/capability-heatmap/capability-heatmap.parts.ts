@@ -7,12 +7,12 @@ import { bytesOfRelated, type Related, writeRelated } from './capability-heatmap
 const BAR = 0x7c;
 
 /** The costs that stand behind the lines' text, after a bar, by the lines' numbers; they are taken off. */
-export function takeCosts({ bytes, to, numbers }: NumberedLines): Decimals {
+export function takeCosts({ bytes, from, to, numbers }: NumberedLines): Decimals {
   const texts: string[] = [];
   for (let n = 0; n < numbers.count; n += 1) {
     let bar = to[n]! - 1;
     // a few bytes: step by step it is found sooner than by a call
-    while (bytes[bar] !== BAR) bar -= 1;
+    while (bar > from[n]! && bytes[bar] !== BAR) bar -= 1;
     texts.push(bytes.toString('latin1', bar + 1, to[n]!));
     to[n] = bar;
   }

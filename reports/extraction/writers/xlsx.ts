@@ -85,6 +85,8 @@ async function writeTable(
   let sheet = openSheet(workbook, table.name, columns);
   let row = 1;
   for await (const rows of table.batches) {
+    // the first leaves little, and may be all
+    if (row > 1) tidy(UNTIDY);
     for (const cells of rows) {
       if (row === maxRows) {
         sheet.commit();
@@ -107,7 +109,6 @@ async function writeTable(
       if (row % 250 === 0) await workbook.drained(sheet);
     }
     onRows?.(rows.length, table.name);
-    tidy(UNTIDY);
     await workbook.drained(sheet);
   }
   sheet.commit();
