@@ -9,7 +9,7 @@ const WAITING = 512 * 1024;
 type Done = (error?: Error | null) => void;
 
 /**
- * Writes a new file, and knows its size and hash when it has finished: all of it is on the disk then. It is done with a chunk
+ * Writes a file, and knows its size and hash when it has finished: all of it is on the disk then. It is done with a chunk
  * when the file system has it.
  */
 export class FileSink extends Writable {
@@ -20,7 +20,7 @@ export class FileSink extends Writable {
 
   constructor(path: string) {
     super({ highWaterMark: WAITING });
-    this.#file = createWriteStream(path, { mode: 0o640, flags: 'wx', highWaterMark: WAITING, flush: true });
+    this.#file = createWriteStream(path, { mode: 0o640, highWaterMark: WAITING, flush: true });
     this.#file.on('error', (error) => this.destroy(error));
   }
 
