@@ -1,21 +1,16 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { connect } from '../harness/database.ts';
 import { exportByJob, measureWork } from '../harness/export.ts';
-import { loadDirect } from '../harness/load-direct.ts';
+import { smallOf, startLoaded } from '../harness/loaded.ts';
 import { sampleMemory } from '../harness/memory.ts';
 import { type Row, under } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
-import { startService } from '../harness/service.ts';
 import { median } from '../harness/stats.ts';
-import { prepareWorkspace } from '../harness/workspace.ts';
 import type { XlsxFloor } from '../harness/xlsx-floor.ts';
 
 const MB = 1_000_000;
 const ROUNDS = 3;
-/** Memory is compared with that of so many cards. */
-const SMALL = 20_000;
 /** So many processes each, since what a collector of garbage leaves differs from process to process. */
 const PROCESSES = 3;
 const floorProgram = path.join(import.meta.dirname, '../harness/xlsx-floor.ts');
@@ -24,10 +19,7 @@ const runFile = promisify(execFile);
 /** By how much a worker that has written a few cards grows while it writes all of so many, in bytes: the middle of some. */
 async function workerGrowth({ args }: Context, cards: number): Promise<number> {
   await using resources = new AsyncDisposableStack();
-  const service = resources.adopt(await startService({}, 'api'), (started) => started.stop());
-  const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
-  await prepareWorkspace(client);
-  await loadDirect(service.databaseUrl, { ...args, cards, relations: cards });
+  const service = await startLoaded(resources, args, cards, 'api');
   const each: number[] = [];
   for (let process = 0; process < PROCESSES; process += 1) {
     const worker = await service.join('worker');
@@ -55,7 +47,7 @@ async function run(context: Context): Promise<Row[]> {
     times.push(ms);
   }
   const value = (await workerGrowth(context, args.cards)) / MB;
-  const floor = (await workerGrowth(context, Math.min(SMALL, Math.floor(args.cards / 5)))) / MB;
+  const floor = (await workerGrowth(context, smallOf(args))) / MB;
   return [
     under({ figure: 'XLSX of all', value: median(times), unit: 'ms', floor: median(floors) }, 1.5),
     under(

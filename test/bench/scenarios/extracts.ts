@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect } from '../harness/database.ts';
 import { type Downloaded, drain, exportByJob, measureWork } from '../harness/export.ts';
-import { loadDirect } from '../harness/load-direct.ts';
+import { smallOf, startLoaded } from '../harness/loaded.ts';
 import { sampleMemory } from '../harness/memory.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
-import { type Service, startService } from '../harness/service.ts';
+import type { Service } from '../harness/service.ts';
 import { median } from '../harness/stats.ts';
-import { prepareWorkspace } from '../harness/workspace.ts';
 
 const MB = 1_000_000;
 const ROUNDS = 5;
@@ -16,8 +14,6 @@ const SHORT_ROUNDS = 60;
 /** Rounds in which memory may grow. */
 const GROWTH_ROUNDS = 3;
 const CHANGES = 1_000;
-/** Memory is compared with that of so many cards. */
-const SMALL = 20_000;
 
 const formats = [
   { format: 'csv', limit: 3 },
@@ -59,13 +55,8 @@ async function growths(service: Service): Promise<Map<string, number>> {
 }
 
 async function smallGrowths({ args }: Context): Promise<Map<string, number>> {
-  const cards = Math.min(SMALL, Math.floor(args.cards / 5));
   await using resources = new AsyncDisposableStack();
-  const service = resources.adopt(await startService(), (started) => started.stop());
-  const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
-  await prepareWorkspace(client);
-  await loadDirect(service.databaseUrl, { ...args, cards, relations: cards });
-  return await growths(service);
+  return await growths(await startLoaded(resources, args, smallOf(args)));
 }
 
 /** Waits until whoever is told of changes has been: that work is not part of asking for them. */
