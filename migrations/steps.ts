@@ -60,6 +60,7 @@ import * as stakeholdersRole from './steps/0070-stakeholders-role.ts';
 import * as diagramShares from './steps/0074-diagram-shares.ts';
 import * as modernizationDecisions from './steps/0075-modernization-decisions.ts';
 import * as pendingFlows from './steps/0076-pending-flows.ts';
+import * as sessionState from './steps/0077-session-state.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -124,4 +125,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0074-diagram-shares', up: diagramShares.up },
   { name: '0075-modernization-decisions', up: modernizationDecisions.up },
   { name: '0076-pending-flows', up: pendingFlows.up },
+  { name: '0077-session-state', up: sessionState.up },
 ];

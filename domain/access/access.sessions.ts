@@ -63,145 +63,152 @@ interface KnownUser {
   permissions: Caller['permissions'];
 }
 
+/** The database as a read has seen it. */
+interface Seen {
+  /** When the server was started: another one's snapshots and sums say nothing here. */
+  server: string;
+  /** An equal snapshot sees the very same rows. */
+  snapshot: string;
+  /** Of the topics' versions. */
+  sum: number;
+  topics: ReadonlyMap<string, number>;
+}
+
 interface Answer {
+  /** The very same object for answers of the same snapshot. */
+  seen: Seen;
   /** By id; the very same objects as in the answer before for users of whom nothing has changed. */
   users: ReadonlyMap<string, KnownUser>;
   revoked: ReadonlySet<string>;
   /** By hash; the very same objects likewise. */
   tokens: ReadonlyMap<string, ApiTokenRow>;
   /** The permissions of roles as which somebody looks at the service; archived ones are not among them. */
-  roles: Map<string, Caller['permissions']>;
+  roles: ReadonlyMap<string, Caller['permissions']>;
+  /** On the process's clock: from then on an API token may have expired, or is to be noted as used again. */
+  goodUntil: number;
+}
+
+/** What one read says to all who share it. */
+interface Round {
   topics: ReadonlyMap<string, number>;
+  answers: ReadonlyMap<Credential, Answer>;
 }
 
 /** A database that is slower than this counts as away. */
 const LIMIT_MS = 7_000;
 
-const TOPICS = `'sum', g.sum, 'topics',
-    case when g.sum = ?::bigint then null else (select json_object_agg(topic, version) from topic_versions) end`;
-const USERS = `
-  select json_object_agg(u.id, json_build_object('id', u.id, 'email', u.email, 'display_name', u.display_name,
-      'role', u.role, 'token_version', u.token_version, 'permissions', r.permissions,
-      'is_archived', r.is_archived)::text)
-  from users u join roles r on r.key = u.role where u.is_active`;
-const REVOKED = `'revoked', (select json_agg(jti) from revoked_tokens where jti = any(?::uuid[]))`;
-const SUM = '(select coalesce(sum(version), 0)::bigint as sum from topic_versions) g';
+/** Bindings: the known server, snapshot and sum; user ids, token ids, hashes, keys of roles. */
+const STATE = 'select session_state(?, ?, ?, ?, ?, ?, ?) as answer';
 
-/** Bindings: the sum of versions that is known already, user ids, token ids. */
-const SESSIONS = `
-  select json_build_object(${TOPICS}, 'users', (${USERS} and u.id = any(?::uuid[])), ${REVOKED})::text as answer
-  from ${SUM}`;
+/** A token that is being revoked at this moment is not waited for. */
+const NOTE_USE = `
+  update api_tokens set last_used_at = now() where id in (
+    select id from api_tokens
+    where id = any(?) and (last_used_at is null or last_used_at < now() - interval '1 minute')
+    for update skip locked)`;
 
-/**
- * The same where API tokens or impersonated roles are among what was shown: hashes (to note the use), the known sum,
- * hashes, user ids, token ids, hashes, role keys. A token that is being revoked at this moment is not waited for.
- */
-const SESSIONS_AND_TOKENS = `
-  with shown as (
-    select id, user_id, hash, scopes, expires_at, last_used_at from api_tokens
-    where hash = any(?::text[]) and (expires_at is null or expires_at > now())
-  ), used as (
-    update api_tokens set last_used_at = now() where id in (
-      select t.id from api_tokens t join shown s on s.id = t.id
-      where t.last_used_at is null or t.last_used_at < now() - interval '1 minute'
-      for update of t skip locked)
-  )
-  select json_build_object(${TOPICS},
-    'users', (${USERS} and u.id in (select unnest(?::uuid[]) union all select user_id from shown)),
-    ${REVOKED},
-    'tokens', (select json_object_agg(hash, json_build_object('id', id, 'user_id', user_id, 'hash', hash,
-        'scopes', scopes, 'expires_at', expires_at)::text) from shown),
-    'roles', (select json_object_agg(key, permissions) from roles where key = any(?::text[]) and not is_archived)
-  )::text as answer
-  from ${SUM}`;
-
-/** The answer of either statement; users and tokens are texts of JSON. */
+/** The answer of {@link STATE} where there is one; users and tokens are texts of JSON. */
 interface Read {
+  server: string;
+  snapshot: string;
   sum: number;
   /** Null where the sum is known. */
   topics: Record<string, number> | null;
   users: Record<string, string> | null;
   revoked: string[] | null;
-  tokens?: Record<string, string> | null;
-  roles?: Record<string, Record<string, boolean>> | null;
-}
-
-/** All topics' versions as they were when their sum was that. */
-interface KnownTopics {
-  sum: number;
-  topics: ReadonlyMap<string, number>;
+  tokens: Record<string, string> | null;
+  /** Ids of the tokens that are to be noted as used. */
+  unnoted: string[] | null;
+  /** For how long what is said of the tokens holds while nothing is written. */
+  good_seconds: number | null;
+  roles: Record<string, Record<string, boolean>> | null;
 }
 
 const isApiToken = (credential: Credential): credential is ApiTokenKey => 'hash' in credential;
 
+/** What is asked about the credentials. */
+function bindingsOf(credentials: Credential[]): unknown[] {
+  const claims = credentials.filter((key): key is TokenClaims => !isApiToken(key));
+  const hashes = new Set(credentials.filter(isApiToken).map(({ hash }) => hash));
+  const userIds = new Set(claims.map((claim) => claim.sub));
+  const roleKeys = new Set(claims.flatMap(({ impersonated_role: key }) => key ?? []));
+  return [[...userIds], claims.map((claim) => claim.jti), [...hashes], [...roleKeys]];
+}
+
 /**
  * One query serves all requests that arrive while the one before is under way; nothing is decided by what an earlier
- * one said, so a logout, a role change or a write counts for every request sent after its answer. Versions only
- * grow, so an unchanged sum tells that none has changed: then they are not sent again, and readers are given the
+ * one said, so a logout, a role change or a write counts for every request sent after its answer. Where the database
+ * says that nothing whatever was committed since it answered about the same credentials, that answer holds. Versions
+ * only grow, so an unchanged sum tells that none has changed: then they are not sent again, and readers are given the
  * very same map. What is read of a user is compared with what was read before, letter by letter: where nothing has
  * changed, requests with the same credential are given the very same caller.
  */
 export function createSessionReader(db: Db): SessionReader {
-  let known: KnownTopics | undefined;
-  /** Most reads say what the one before said. */
-  let last: { text: string; answer: Answer } | undefined;
+  let last: Seen | undefined;
+  const answers = new WeakMap<Credential, Answer>();
   const usersOf = rememberParsed((row: SessionRow) => ({ row, permissions: permissionSet(row.permissions) }));
   const tokensOf = rememberParsed((row: ApiTokenRow) => row);
   const callers = new WeakMap<Credential, KnownCaller>();
 
-  const read = coalesce<Credential | null, Answer>(async (keys) => {
+  const read = coalesce<Credential | null, Round>(async (keys) => {
     const shown = keys.filter((key) => key !== null);
-    const claims = shown.filter((key): key is TokenClaims => !isApiToken(key));
-    const hashes = [...new Set(shown.filter(isApiToken).map(({ hash }) => hash))];
-    const roleKeys = new Set(claims.flatMap(({ impersonated_role: key }) => key ?? []));
-    const told = known;
-    const sum = told?.sum ?? null;
-    const userIds = [...new Set(claims.map((claim) => claim.sub))];
-    const tokenIds = [...new Set(claims.map((claim) => claim.jti))];
-    const plain = hashes.length === 0 && roleKeys.size === 0;
+    const told = last;
+    // taken now: what another read puts in their place meanwhile may be older than what is asked about here
+    const held = told && heldOf(shown, told);
+    const asked = performance.now();
     const { rows } = await prepared(
       db,
-      plain ? SESSIONS : SESSIONS_AND_TOKENS,
-      plain ? [sum, userIds, tokenIds] : [hashes, sum, userIds, tokenIds, [...roleKeys]],
+      STATE,
+      [told?.server ?? null, held ? told.snapshot : null, told?.sum ?? null, ...bindingsOf(shown)],
       // every request waits for it, so none hangs with a server that does
       { timeoutMs: LIMIT_MS },
     ).catch((error: unknown) => {
       // the database that comes back may be a restored one
-      known = undefined;
       last = undefined;
       throw error;
     });
-    return answerOf(rows[0].answer, told);
+    if (rows[0].answer === null && held) return { topics: told.topics, answers: held };
+    const answer = await answerOf(told, JSON.parse(rows[0].answer), asked);
+    for (const credential of shown) answers.set(credential, answer);
+    return { topics: answer.seen.topics, answers: new Map(shown.map((credential) => [credential, answer])) };
   });
 
-  /**
-   * @param told the versions that were known when this was asked: where none are sent, they are those. Another read may
-   * have ended since and said newer ones.
-   */
-  function answerOf(text: string, told: KnownTopics | undefined): Answer {
-    if (text === last?.text) return last.answer;
-    const { sum, topics, users, revoked, tokens, roles }: Read = JSON.parse(text);
-    const versions = topicsOf(sum, topics, told);
-    const answer = {
-      topics: versions,
-      users: usersOf(users ?? {}),
-      revoked: new Set(revoked),
-      tokens: tokensOf(tokens ?? {}),
-      roles: new Map(
-        Object.entries(roles ?? {}).map(([key, permissions]) => [key, permissionSet(permissions)]),
-      ),
-    };
-    last = { text, answer };
-    return answer;
+  /** What was answered about these credentials, if all of it is of what was seen last. */
+  function heldOf(credentials: Credential[], seen: Seen): Round['answers'] | undefined {
+    const held = new Map<Credential, Answer>();
+    const now = performance.now();
+    for (const credential of credentials) {
+      const answer = answers.get(credential);
+      if (answer?.seen !== seen || answer.goodUntil <= now) return undefined;
+      held.set(credential, answer);
+    }
+    return held;
   }
 
-  function topicsOf(sum: number, sent: Read['topics'], told: KnownTopics | undefined): Answer['topics'] {
-    if (sent === null && told) return told.topics;
-    if (sum === known?.sum) return known.topics;
-    const read = { sum, topics: new Map(Object.entries(sent ?? {})) };
+  async function answerOf(told: Seen | undefined, said: Read, asked: number): Promise<Answer> {
+    if (said.unnoted) await prepared(db, NOTE_USE, [said.unnoted], { timeoutMs: LIMIT_MS });
+    return {
+      seen: seenOf(told, said),
+      users: usersOf(said.users ?? {}),
+      revoked: new Set(said.revoked),
+      tokens: tokensOf(said.tokens ?? {}),
+      roles: new Map(
+        Object.entries(said.roles ?? {}).map(([key, permissions]) => [key, permissionSet(permissions)]),
+      ),
+      goodUntil: said.good_seconds === null ? Number.POSITIVE_INFINITY : asked + said.good_seconds * 1000,
+    };
+  }
+
+  /** @param told what was known when this was asked; another read may have ended since and seen something newer. */
+  function seenOf(told: Seen | undefined, { server, snapshot, sum, topics: sent }: Read): Seen {
+    if (last?.server === server && last.snapshot === snapshot) return last;
+    // none are sent where they are those that were told
+    let topics = sent === null ? told!.topics : new Map(Object.entries(sent));
+    if (last?.server === server && last.sum === sum) topics = last.topics;
+    const seen = { server, snapshot, sum, topics };
     // where another read has ended meanwhile, the later one counts; where a failure has, the next one does
-    if (told === known || (known && sum > known.sum)) known = read;
-    return read.topics;
+    if (told === last || (last && sum > last.sum)) last = seen;
+    return seen;
   }
 
   function callerOf(answer: Answer, credential: Credential): Caller | undefined {
@@ -223,10 +230,8 @@ export function createSessionReader(db: Db): SessionReader {
 
   return {
     async read(credential) {
-      const answer = await read(credential);
-      const { topics } = answer;
-      if (!credential) return { caller: undefined, topics };
-      return { caller: callerOf(answer, credential), topics };
+      const { topics, answers: said } = await read(credential);
+      return { caller: credential ? callerOf(said.get(credential)!, credential) : undefined, topics };
     },
   };
 }
