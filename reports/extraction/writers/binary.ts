@@ -59,6 +59,9 @@ function dayText(day: number): Buffer {
   return text;
 }
 
+const tens = Uint8Array.from({ length: 100 }, (_, n) => ZERO + Math.floor(n / 10));
+const ones = Uint8Array.from({ length: 100 }, (_, n) => ZERO + (n % 10));
+
 /** Writes a moment as RFC 3339 in UTC with milliseconds; there must be room. @returns where the text ends. */
 export function writeTime(source: Uint8Array, from: number, target: Uint8Array, start: number): number {
   const ms = msAt(source, from);
@@ -66,29 +69,28 @@ export function writeTime(source: Uint8Array, from: number, target: Uint8Array, 
   const text = dayText(day);
   let at = start;
   for (let n = 0; n < text.length; n += 1, at += 1) target[at] = text[n]!;
-  let rest = ms - day * DAY_MS;
-  const digits = (unit: number, width: number): void => {
-    let value = Math.floor(rest / unit);
-    rest -= value * unit;
-    for (let n = width - 1; n >= 0; n -= 1) {
-      const less = Math.floor(value / 10);
-      target[at + n] = ZERO + value - less * 10;
-      value = less;
-    }
-    at += width;
-  };
-  digits(3_600_000, 2);
-  target[at] = COLON;
-  at += 1;
-  digits(60_000, 2);
-  target[at] = COLON;
-  at += 1;
-  digits(1000, 2);
-  target[at] = POINT;
-  at += 1;
-  digits(1, 3);
-  target[at] = ZULU;
-  return at + 1;
+  // whole numbers of 32 bits from here on
+  const rest = (ms - day * DAY_MS) | 0;
+  const seconds = (rest / 1000) | 0;
+  const minutes = (seconds / 60) | 0;
+  const hours = (minutes / 60) | 0;
+  const fraction = rest - seconds * 1000;
+  const hundreds = (fraction / 100) | 0;
+  const [minute, second] = [minutes - hours * 60, seconds - minutes * 60];
+  target[at] = tens[hours]!;
+  target[at + 1] = ones[hours]!;
+  target[at + 2] = COLON;
+  target[at + 3] = tens[minute]!;
+  target[at + 4] = ones[minute]!;
+  target[at + 5] = COLON;
+  target[at + 6] = tens[second]!;
+  target[at + 7] = ones[second]!;
+  target[at + 8] = POINT;
+  target[at + 9] = ZERO + hundreds;
+  target[at + 10] = tens[fraction - hundreds * 100]!;
+  target[at + 11] = ones[fraction - hundreds * 100]!;
+  target[at + 12] = ZULU;
+  return at + 13;
 }
 
 /** A number of eight bytes. */
@@ -98,6 +100,23 @@ const view = new DataView(new ArrayBuffer(8));
 export function floatAt(bytes: Uint8Array, at: number): number {
   for (let n = 0; n < 8; n += 1) view.setUint8(n, bytes[at + n]!);
   return view.getFloat64(0);
+}
+
+/** The numbers that were written last: most are qualities and costs in round figures. */
+const numbers = new Map<number, Buffer>();
+const MOST_NUMBERS = 10_000;
+
+/** Writes a number as JavaScript shows it; there must be room. @returns where the text ends. */
+export function writeNumber(value: number, target: Uint8Array, start: number): number {
+  let text = numbers.get(value);
+  if (!text) {
+    if (numbers.size === MOST_NUMBERS) numbers.clear();
+    text = Buffer.from(String(value));
+    numbers.set(value, text);
+  }
+  let at = start;
+  for (let n = 0; n < text.length; n += 1, at += 1) target[at] = text[n]!;
+  return at;
 }
 
 /** From so many bytes on a call copies sooner than a loop does. */

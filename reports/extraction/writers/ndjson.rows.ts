@@ -1,5 +1,14 @@
 import type { RowWriter } from '../../../platform/copy-out.ts';
-import { copyBytes, floatAt, ID_TEXT, int32At, TIME_TEXT, writeId, writeTime } from './binary.ts';
+import {
+  copyBytes,
+  floatAt,
+  ID_TEXT,
+  int32At,
+  TIME_TEXT,
+  writeId,
+  writeNumber,
+  writeTime,
+} from './binary.ts';
 import { jsonTextMost, writeJsonText } from './json-text.ts';
 
 /**
@@ -46,7 +55,7 @@ const quoted =
 export const writes: Record<JsonKind, Write> = {
   id: quoted(writeId),
   text: writeJsonText,
-  number: (source, from, _to, target, at) => at + target.write(String(floatAt(source, from)), at, 'latin1'),
+  number: (source, from, _to, target, at) => writeNumber(floatAt(source, from), target, at),
   time: quoted(writeTime),
   json: copyBytes,
   // the version of the form goes first
