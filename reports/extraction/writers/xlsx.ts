@@ -84,6 +84,10 @@ async function writeTable(
   let part = 1;
   let sheet = openSheet(workbook, table.name, columns);
   let row = 1;
+  let place = 0;
+  const cut = (length: number) => {
+    notes.push({ sheet: sheet.name, row, column: columns[place]!.header, length });
+  };
   for await (const rows of table.batches) {
     // the first leaves little, and may be all
     if (row > 1) tidy(UNTIDY);
@@ -95,10 +99,9 @@ async function writeTable(
         row = 1;
       }
       row += 1;
-      const values = columns.map(({ header, type }, n) => {
-        const { value, length } = toXlsxCell(cells[n], type);
-        if (length) notes.push({ sheet: sheet.name, row, column: header, length });
-        return value;
+      const values = columns.map(({ type }, n) => {
+        place = n;
+        return toXlsxCell(cells[n], type, cut);
       });
       const written = sheet.addRow(values);
       written.eachCell((cell, column) => {

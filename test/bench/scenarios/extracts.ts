@@ -11,7 +11,7 @@ const MB = 1_000_000;
 const ROUNDS = 5;
 /** What takes a few hundredths of a second is asked for more often. */
 const SHORT_ROUNDS = 60;
-/** Rounds in which memory may grow. */
+/** Rounds in which memory may grow; of fewer cards more, until as many rows are written: a process also grows by what it has done. */
 const GROWTH_ROUNDS = 3;
 const CHANGES = 1_000;
 
@@ -36,14 +36,14 @@ const PROCESSES = 5;
 const CHANCE = 2;
 
 /** By how much an API that has just started grows while it streams all cards, in bytes, by format: the middle of some. */
-async function growths(service: Service): Promise<Map<string, number>> {
+async function growths(service: Service, rounds: number): Promise<Map<string, number>> {
   const grown = new Map<string, number>();
   for (const { format } of formats) {
     const each: number[] = [];
     for (let process = 0; process < PROCESSES; process += 1) {
       const api = await service.join('api');
       const memory = sampleMemory([api.pid]);
-      for (let round = 0; round < GROWTH_ROUNDS; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         await streamed(service, `format=${format}`, api.url);
       }
       each.push(memory.stop().growthBytes);
@@ -56,7 +56,9 @@ async function growths(service: Service): Promise<Map<string, number>> {
 
 async function smallGrowths({ args }: Context): Promise<Map<string, number>> {
   await using resources = new AsyncDisposableStack();
-  return await growths(await startLoaded(resources, args, smallOf(args)));
+  const cards = smallOf(args);
+  const rounds = Math.round((GROWTH_ROUNDS * args.cards) / cards);
+  return await growths(await startLoaded(resources, args, cards), rounds);
 }
 
 /** Waits until whoever is told of changes has been: that work is not part of asking for them. */
@@ -113,7 +115,7 @@ async function run(context: Context): Promise<Row[]> {
       under({ figure: `${format} of all, streamed`, value: stream.ms, unit: 'ms', floor: unit }, limit),
     );
   }
-  const large = await growths(service);
+  const large = await growths(service, GROWTH_ROUNDS);
   const small = await smallGrowths(context);
   for (const { format } of formats) {
     const figure = `${format} of all, memory growth beside a fifth of the cards and ${CHANCE} MB`;

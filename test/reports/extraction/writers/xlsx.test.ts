@@ -99,7 +99,7 @@ describe('XLSX', () => {
   });
 
   it('drops what XML forbids and escapes what readers would take for an escape', () => {
-    const value = (text: string) => toXlsxCell(text, 'text').value;
+    const value = (text: string) => toXlsxCell(text, 'text', () => undefined);
     expect(value('a\u0000\u0008\u000b\u001fb\ud800c\uffffd')).toBe('abcd');
     expect(value('two\nlines\tand 😀')).toBe('two\nlines\tand 😀');
     expect(value('_x000D_ _x0_ __x0041_')).toBe('_x005F_x000D_ _x0_ __x005F_x0041_');
