@@ -8,7 +8,7 @@ interface Kept {
   name: AnswerName;
   /** What the report says of the caller and the day: the one thing that changes while no topic does. */
   variant: string;
-  headers: readonly string[];
+  etag: string;
 }
 
 /** Addresses that are remembered for one state of the landscape. */
@@ -17,8 +17,11 @@ const REMEMBERED = 1_000;
 /** What `Accept` may say for JSON to be the answer. */
 const forJson = new Set([undefined, '*/*', 'application/json']);
 
-/** What a client may send that asks for something else than the whole answer under the same headers. */
-const special = ['if-none-match', 'origin', 'prefer'] as const;
+/** What a client may send that asks for something else than the answer under the same headers. */
+const special = ['origin', 'prefer'] as const;
+
+/** What goes with every such answer, whether it is sent or known. */
+const same = ['x-content-type-options', 'nosniff', 'vary', 'Accept', 'cache-control', 'private, no-cache'];
 
 /**
  * Answers that are given again. A report asked for at the same address by the same caller (the very same: the session
@@ -50,11 +53,7 @@ export class KeptAnswers {
     }
     if (addresses.has(url)) return;
     this.#count += 1;
-    const headers = [
-      ...['x-content-type-options', 'nosniff', 'vary', 'Accept', 'cache-control', 'private, no-cache'],
-      ...['etag', etag, 'content-type', 'application/json; charset=utf-8'],
-    ];
-    addresses.set(url, { name, variant: report.variant(ctx), headers });
+    addresses.set(url, { name, variant: report.variant(ctx), etag });
   }
 
   /** @returns whether the request has been answered. */
@@ -65,14 +64,20 @@ export class KeptAnswers {
     if (special.some((name) => headers[name] !== undefined)) return false;
     const kept = this.#callers.get(ctx.caller)?.get(request.url);
     if (!kept || kept.variant !== report.variant(ctx)) return false;
+    const about = [...same, 'etag', kept.etag, 'x-request-id', request.id];
+    const known = headers['if-none-match'];
+    if (known !== undefined) {
+      // several, weak ones and none that fits are looked at where all requests are
+      if (known !== kept.etag) return false;
+      reply.hijack();
+      reply.raw.writeHead(304, about).end();
+      return true;
+    }
     const body = this.#runner.again(kept.name, report);
     if (!body) return false;
     reply.hijack();
-    reply.raw.writeHead(200, [
-      ...kept.headers,
-      ...['x-request-id', request.id, 'content-length', String(body.length)],
-    ]);
-    reply.raw.end(body);
+    about.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
+    reply.raw.writeHead(200, about).end(body);
     return true;
   }
 }

@@ -2,6 +2,7 @@ import { type EventEmitter, once } from 'node:events';
 import { finished, type Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type ExcelJS from 'exceljs';
+import { sweep } from '../../../platform/heap.ts';
 
 // as much XML may wait to be compressed before rows wait too
 const MAX_WAITING = 512 * 1024;
@@ -15,10 +16,19 @@ interface Archive {
 }
 /** A sheet's XML goes into a stream of an old kind, which tells only inside itself how much of it waits. */
 interface SheetStream {
-  stream: { pipes: (EventEmitter & { _writableState: { length: number } })[] };
+  stream: {
+    pipes: (EventEmitter & { _writableState: { length: number }; write(xml: Buffer): boolean })[];
+    /** Hands on what has not filled a buffer yet. */
+    _flush(): void;
+  };
+}
+interface Styles {
+  addStyleModel(style: Partial<ExcelJS.Style>): number;
 }
 
-/** A workbook that is written to a stream row by row, with the back-pressure that committing rows lacks. */
+export type Sheet = ExcelJS.Worksheet & { commit(): void };
+
+/** A workbook that is written to a stream row by row, with the back-pressure that the library's own writing of rows lacks. */
 export class WorkbookStream {
   readonly #workbook: ExcelJS.stream.xlsx.WorkbookWriter;
   readonly #archive: Archive;
@@ -57,20 +67,30 @@ export class WorkbookStream {
   }
 
   /** Begins a sheet; the one before has to be committed. */
-  addSheet(
-    name: string,
-    options: Partial<ExcelJS.AddWorksheetOptions>,
-  ): ExcelJS.Worksheet & { commit(): void } {
-    return this.#workbook.addWorksheet(name, options) as ExcelJS.Worksheet & { commit(): void };
+  addSheet(name: string, options: Partial<ExcelJS.AddWorksheetOptions>): Sheet {
+    return this.#workbook.addWorksheet(name, options) as Sheet;
   }
 
-  /** Waits until what has been committed is compressed and taken. @throws the reason of the end, if it came early. */
-  async drained(sheet: ExcelJS.Worksheet): Promise<void> {
-    const [waiting] = (sheet as unknown as SheetStream).stream.pipes;
+  /** The number of a style in the workbook, for cells that are written as XML. */
+  styleId(style: Partial<ExcelJS.Style>): number {
+    return (this.#workbook as unknown as { styles: Styles }).styles.addStyleModel(style);
+  }
+
+  /**
+   * Writes rows as XML, behind all that has been committed, and waits until what was written is compressed and taken.
+   * @throws the reason of the end, if it came early.
+   */
+  async writeRows(sheet: Sheet, xml: string): Promise<void> {
+    const { stream } = sheet as unknown as SheetStream;
+    const part = Buffer.from(xml);
+    stream._flush();
+    const [out] = stream.pipes;
+    out!.write(part);
+    sweep(part.length);
     await setImmediate();
     this.#signal.throwIfAborted();
-    while (waiting!._writableState.length > MAX_WAITING) {
-      await once(waiting!, 'drain', { signal: this.#signal });
+    while (out!._writableState.length > MAX_WAITING) {
+      await once(out!, 'drain', { signal: this.#signal });
     }
   }
 

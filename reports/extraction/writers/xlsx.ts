@@ -1,9 +1,8 @@
 import type { Writable } from 'node:stream';
 import type ExcelJS from 'exceljs';
-import { tidy } from '../../../platform/heap.ts';
 import type { Column, OnRows, Table } from '../extraction.types.ts';
-import { formats, MAX_TEXT, toXlsxCell, widthOf } from './xlsx.cells.ts';
-import { WorkbookStream } from './xlsx.stream.ts';
+import { formats, MAX_TEXT, rowXml, widthOf } from './xlsx.cells.ts';
+import { type Sheet, WorkbookStream } from './xlsx.stream.ts';
 
 export interface XlsxOptions {
   signal?: AbortSignal;
@@ -11,9 +10,6 @@ export interface XlsxOptions {
   /** How many rows a sheet takes, its header included; fewer than the format's limit for tests. */
   maxRows?: number;
 }
-
-/** So much larger may old objects be than what is in use: clearing up at a tenth would take a tenth of the time. */
-const UNTIDY = 1.25;
 
 /** Limit of the format (ISO/IEC 29500 as Excel reads it). */
 const MAX_ROWS = 1_048_576;
@@ -44,8 +40,6 @@ export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOpt
   }
 }
 
-type Sheet = ReturnType<WorkbookStream['addSheet']>;
-
 function openSheet(workbook: WorkbookStream, name: string, columns: Column[]): Sheet {
   const sheet = workbook.addSheet(name, { views: [{ state: 'frozen', ySplit: 1 }] });
   sheet.autoFilter = { from: { row: 1, column: 1 }, to: { row: 1, column: Math.max(columns.length, 1) } };
@@ -58,8 +52,6 @@ function openSheet(workbook: WorkbookStream, name: string, columns: Column[]): S
   return sheet;
 }
 
-// The same objects for all cells: the writer looks styles up by identity, and builds the XML of unknown ones anew.
-const plainStyle: Partial<ExcelJS.Style> = {};
 const headerStyle: Partial<ExcelJS.Style> = { font: { bold: true } };
 const styles = {
   date: { numFmt: formats.date },
@@ -68,51 +60,50 @@ const styles = {
 };
 
 /** The look of numbers and days in a column; a text among them keeps the plain one. */
-function styleOf({ type, money }: Column): Partial<ExcelJS.Style> {
+function styleOf({ type, money }: Column): Partial<ExcelJS.Style> | undefined {
   if (money) return styles.money;
-  return type === 'date' || type === 'datetime' ? styles[type] : plainStyle;
+  return type === 'date' || type === 'datetime' ? styles[type] : undefined;
 }
+
+/** So many characters of rows go to be compressed at once. */
+const PART = 128 * 1024;
 
 async function writeTable(
   workbook: WorkbookStream,
-  table: Table,
+  { name, columns, batches }: Table,
   notes: Note[],
   { onRows, maxRows = MAX_ROWS }: XlsxOptions,
 ): Promise<void> {
-  const { columns } = table;
-  const ofColumns = columns.map(styleOf);
+  const forms = columns.map((column) => {
+    const style = styleOf(column);
+    return { type: column.type, style: style ? ` s="${workbook.styleId(style)}"` : '' };
+  });
   let part = 1;
-  let sheet = openSheet(workbook, table.name, columns);
+  let sheet = openSheet(workbook, name, columns);
   let row = 1;
-  let place = 0;
-  const cut = (length: number) => {
-    notes.push({ sheet: sheet.name, row, column: columns[place]!.header, length });
-  };
-  for await (const rows of table.batches) {
-    // the first leaves little, and may be all
-    if (row > 1) tidy(UNTIDY);
+  const xmlOf = rowXml(forms, (column, length) => {
+    notes.push({ sheet: sheet.name, row, column: columns[column]!.header, length });
+  });
+  let xml = '';
+  for await (const rows of batches) {
     for (const cells of rows) {
       if (row === maxRows) {
+        await workbook.writeRows(sheet, xml);
+        xml = '';
         sheet.commit();
         part += 1;
-        sheet = openSheet(workbook, `${table.name} ${part}`, columns);
+        sheet = openSheet(workbook, `${name} ${part}`, columns);
         row = 1;
       }
       row += 1;
-      const values = columns.map(({ type }, n) => {
-        place = n;
-        return toXlsxCell(cells[n], type, cut);
-      });
-      const written = sheet.addRow(values);
-      written.eachCell((cell, column) => {
-        const value = values[column - 1];
-        cell.style = typeof value === 'number' || value instanceof Date ? ofColumns[column - 1]! : plainStyle;
-      });
-      written.commit();
-      if (row % 250 === 0) await workbook.drained(sheet);
+      xml += xmlOf(cells, row);
+      if (xml.length < PART) continue;
+      await workbook.writeRows(sheet, xml);
+      xml = '';
     }
-    onRows?.(rows.length, table.name);
-    await workbook.drained(sheet);
+    await workbook.writeRows(sheet, xml);
+    xml = '';
+    onRows?.(rows.length, name);
   }
   sheet.commit();
 }

@@ -45,6 +45,24 @@ describe('an answer that is given again', () => {
     }
   });
 
+  it('is not sent to who holds it, with the same headers whichever way that is found', async () => {
+    const { etag = '' } = (await admin.get(costs)).headers;
+    await admin.get(costs);
+    const before = hits('cost');
+    const answers: TestAnswer[] = [];
+    for (const known of [etag, `"other", ${etag}`, `W/${etag}`, '*']) {
+      answers.push(await admin.get(costs, { 'if-none-match': known, 'x-request-id': 'given-by-client' }));
+    }
+    for (const answer of answers) {
+      expect([answer.status, answer.text, lasting(answer)]).toEqual([304, '', lasting(answers[0]!)]);
+      expect(answer.headers).toMatchObject({ etag, vary: 'Accept', 'x-request-id': 'given-by-client' });
+    }
+    expect(hits('cost')).toBe(before);
+    await admin.patch(`/api/v1/cards/${card}`, { alias: 'changed' });
+    const changed = await admin.get(costs, { 'if-none-match': etag });
+    expect([changed.status, changed.headers.etag === etag]).toEqual([200, false]);
+  });
+
   it('gives way to what else is asked for at the same address', async () => {
     const { headers } = await admin.get(costs);
     await admin.get(costs);

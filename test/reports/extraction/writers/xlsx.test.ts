@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import ExcelJS from 'exceljs';
 import fc from 'fast-check';
+import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import type { Cell, Column, Table } from '../../../../reports/extraction/extraction.types.ts';
-import { toXlsxCell } from '../../../../reports/extraction/writers/xlsx.cells.ts';
+import { columnName, rowXml } from '../../../../reports/extraction/writers/xlsx.cells.ts';
 import { writeXlsx, type XlsxOptions } from '../../../../reports/extraction/writers/xlsx.ts';
 import { endlessTable, Kept, Stuck, tableOf, textColumns } from './tables.ts';
 
@@ -22,6 +23,22 @@ function rowsOf(sheet: ExcelJS.Worksheet): unknown[][] {
     rows.push(Array.from({ length: sheet.columnCount }, (_, n) => row.getCell(n + 1).value));
   });
   return rows;
+}
+
+/** What a strict reader finds in the cell of a text. */
+function readBack(text: string): string {
+  const form = { type: 'text' as const, style: '' };
+  const xml = rowXml([form], () => undefined)([text], 2);
+  let read = '';
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('text', (part) => {
+    read += part;
+  });
+  parser.write(`<sheetData>${xml}</sheetData>`).close();
+  return read;
 }
 
 describe('XLSX', () => {
@@ -98,11 +115,39 @@ describe('XLSX', () => {
     );
   });
 
-  it('drops what XML forbids and escapes what readers would take for an escape', () => {
-    const value = (text: string) => toXlsxCell(text, 'text', () => undefined);
-    expect(value('a\u0000\u0008\u000b\u001fb\ud800c\uffffd')).toBe('abcd');
-    expect(value('two\nlines\tand 😀')).toBe('two\nlines\tand 😀');
-    expect(value('_x000D_ _x0_ __x0041_')).toBe('_x005F_x000D_ _x0_ __x005F_x0041_');
+  it('drops what XML forbids and escapes what readers would take for something else', () => {
+    expect(readBack('a\u0000\u0008\u000b\u001fb\ud800c\uffffd')).toBe('abcd');
+    expect(readBack('two\nlines\tand 😀')).toBe('two\nlines\tand 😀');
+    expect(readBack('another\r\nsystem')).toBe('another\r\nsystem');
+    expect(readBack('<v>&amp;</v>]]>')).toBe('<v>&amp;</v>]]>');
+    expect(readBack('_x000D_ _x0_ __x0041_')).toBe('_x005F_x000D_ _x0_ __x005F_x0041_');
+    const unit = fc.oneof(
+      fc.constantFrom(...'&<>"\'_x0D;#]\r\n\t\u0000\u001f\u007f\u0085\ud83d\ude00\ufffe'),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit }), (text) => {
+        const kept = [...text].filter((character) =>
+          /^[\t\n\r\x20-\ud7ff\ue000-\ufffd]$|^..$/s.test(character),
+        );
+        const read = readBack(text).replace(/_x005F_/g, '_');
+        expect(read).toBe(kept.join('').replace(/_x005F_/gi, '_'));
+      }),
+    );
+  });
+
+  it('leaves out empty cells and rows, and names the others', () => {
+    const xml = rowXml(
+      Array.from({ length: 28 }, () => ({ type: 'text' as const, style: '' })),
+      () => undefined,
+    );
+    const cells: Cell[] = new Array(28).fill(null);
+    expect(xml(cells, 7)).toBe('');
+    cells[1] = '';
+    cells[2] = '=1+1';
+    cells[27] = 0.1;
+    expect(xml(cells, 7)).toBe('<row r="7"><c r="C7" t="str"><v>=1+1</v></c><c r="AB7"><v>0.1</v></c></row>');
+    expect([1, 26, 27, 702, 703, 16_384].map(columnName)).toEqual(['A', 'Z', 'AA', 'ZZ', 'AAA', 'XFD']);
   });
 
   it('lists texts that are too long for a cell on a sheet of notes', async () => {
