@@ -54,6 +54,10 @@ export const dataQualityReport = defineReport<Params, Answer>({
   variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
   async compute({ sql, params, cards, moment, past }) {
     const stale = new Date(moment.getTime() - STALE_DAYS * 86_400_000);
+    const orphaned = `c.parent_id is null
+            and not exists (select from relations r where r.source_id = c.id)
+            and not exists (select from relations r where r.target_id = c.id)
+            and not exists (select from cards p where p.parent_id = c.id)`;
     const { rows } = await sql.raw(
       // few groups first: a comparison of decimals for each card takes longer than finding its group; and what was made
       // since cannot be stale, which spares looking for the last change of it. The cards of a moment are put together once,
@@ -82,16 +86,19 @@ export const dataQualityReport = defineReport<Params, Answer>({
          'overall_data_quality', coalesce(round(sum(quality) / sum(total), 1), 0),
          'total_items', coalesce(sum(total), 0),
          'with_lifecycle', coalesce(sum(with_lifecycle), 0),
-         'orphaned', (select count(*) from cards c where ${cards.sql} and c.parent_id is null
-            and not exists (select from relations r where r.source_id = c.id)
-            and not exists (select from relations r where r.target_id = c.id)
-            and not exists (select from cards p where p.parent_id = c.id)),
+         'orphaned', (${
+           // that they stand alone is looked for without what else they were then, which is not put together once more
+           past
+             ? `with alone as materialized (select c.id from cards c where ${orphaned})
+                select count(*) from seen s where s.id in (select a.id from alone a)`
+             : `select count(*) from cards c where ${cards.sql} and ${orphaned}`
+         }),
          'stale', coalesce(sum(stale), 0),
          'by_type', coalesce(json_agg(json_build_object('type', type, 'total', total, 'complete', complete,
            'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
          'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
        from by_type`,
-      [stale, stale, ...cards.bindings, params.worst, ...cards.bindings] as never,
+      [stale, stale, ...cards.bindings, params.worst, ...(past ? [] : cards.bindings)] as never,
     );
     return rows[0].answer;
   },
