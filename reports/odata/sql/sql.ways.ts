@@ -34,7 +34,8 @@ export const ROOT = 'c';
 
 /** Whether a card under the alias is active and visible to the caller. */
 function shown({ ctx }: Writing, alias: string): Fragment {
-  const active = raw(`${alias}.status = 'ACTIVE'`);
+  // others are found by their id: the index of states and ids is twice the way to each of them
+  const active = raw(`${alias}.status = 'ACTIVE'${alias === ROOT ? '' : ' is true'}`);
   const visible = visibleCards(ctx);
   // who sees every card needs no look at each
   if (visible.sql === 'true') return active;
