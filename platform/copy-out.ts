@@ -37,14 +37,20 @@ const BINARY_END = 2;
 
 /** Chunks that are kept to be used again: 5 MiB, which is what one reading over several connections has waiting. */
 const KEPT = 80;
-const kept: Buffer[] = [];
+let kept: Buffer[] | undefined;
+
+/** All that are kept, written to once: how many happen to wait for a reader is no matter of memory any more. */
+const makeChunks = (): Buffer[] => Array.from({ length: KEPT }, () => Buffer.allocUnsafeSlow(CHUNK).fill(0));
 
 /** A chunk for the lines of a connection. */
-const takeChunk = (): Buffer => kept.pop() ?? Buffer.allocUnsafeSlow(CHUNK);
+function takeChunk(): Buffer {
+  kept ??= makeChunks();
+  return kept.pop() ?? Buffer.allocUnsafeSlow(CHUNK);
+}
 
 /** Keeps a chunk that nobody reads any more. */
 function keepChunk(chunk: Buffer): void {
-  if (chunk.length === CHUNK && kept.length < KEPT) kept.push(chunk);
+  if (kept && chunk.length === CHUNK && kept.length < KEPT) kept.push(chunk);
 }
 
 /** Lines in a chunk that wait for the reader. */

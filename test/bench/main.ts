@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { importFile } from './harness/api.ts';
 import { type BenchArgs, parseBenchArgs } from './harness/args.ts';
-import { connect, measureU } from './harness/database.ts';
+import { connect, measureU, settle } from './harness/database.ts';
 import { loadDirect } from './harness/load-direct.ts';
 import { formatRows, type Row } from './harness/rows.ts';
 import type { Context, LandscapeLoad, Scenario } from './harness/scenario.ts';
@@ -146,7 +146,11 @@ async function bench(args: BenchArgs): Promise<boolean> {
     const service = resources.adopt(await startService(), (started) => started.stop());
     const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
     await prepareWorkspace(client);
-    const loadLandscape = once(() => loadInto(service, files, args));
+    const loadLandscape = once(async () => {
+      const loaded = await loadInto(service, files, args);
+      await settle(client);
+      return loaded;
+    });
     const unit = async () => {
       await loadLandscape();
       return await measureU(client);

@@ -23,6 +23,15 @@ export async function measureU(client: pg.Client): Promise<number> {
   return median(times);
 }
 
+/**
+ * Lets the database clear up behind what was loaded: otherwise it does so by itself, for minutes, beside whatever is measured
+ * meanwhile.
+ */
+export async function settle(client: pg.Client): Promise<void> {
+  await client.query('vacuum analyze');
+  await client.query('checkpoint');
+}
+
 /** Mean bytes of a card's line in PostgreSQL's text form, its line break included. */
 export async function meanCopyLine(client: pg.Client): Promise<number> {
   let bytes = 0;
