@@ -28,8 +28,8 @@ export interface BlobStore {
   olderThan(moment: Date): AsyncIterable<string>;
 }
 
-/** Bytes that are read at once: for a long file the file system is asked a quarter as often as by default. */
-const READ = 256 * 1024;
+/** Bytes that are read at once: for a long file the file system is asked a sixteenth as often as by default. */
+const READ = 1024 * 1024;
 
 /** Reads as `node:fs` does, and tells of what is read. */
 const sweeping = {
