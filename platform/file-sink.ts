@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, fdatasync, type WriteStream } from 'node:fs';
 import { finished, Writable } from 'node:stream';
 import { sweep } from './heap.ts';
 
 /** Bytes that may wait to be written: what comes while the file system is at work goes to it together. */
 const WAITING = 512 * 1024;
+
+/** Bytes after which the disk is told to take what is written: at the end all that is left would have to be waited for. */
+const FLUSHED = 8 * 1024 * 1024;
 
 type Done = (error?: Error | null) => void;
 
@@ -15,6 +18,12 @@ type Done = (error?: Error | null) => void;
 export class FileSink extends Writable {
   readonly #hash = createHash('sha256');
   readonly #file: WriteStream;
+  #fd: number | undefined;
+  /** Bytes that nobody has told the disk to take. */
+  #unflushed = 0;
+  #flushing = false;
+  /** Called when no flushing is under way. */
+  #flushed: (() => void) | undefined;
   /** Bytes. */
   size = 0;
 
@@ -22,6 +31,9 @@ export class FileSink extends Writable {
     super({ highWaterMark: WAITING });
     this.#file = createWriteStream(path, { mode: 0o640, highWaterMark: WAITING, flush: true });
     this.#file.on('error', (error) => this.destroy(error));
+    this.#file.once('open', (fd) => {
+      this.#fd = fd;
+    });
   }
 
   /** Hexadecimal; to be asked for once. */
@@ -47,17 +59,38 @@ export class FileSink extends Writable {
   override _final(done: Done): void {
     // closed is more than finished: what is flushed is flushed between the two
     finished(this.#file, done);
-    this.#file.end();
+    this.#whenFlushed(() => this.#file.end());
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    this.#file.destroy();
+    // a number of a file that is closed may be another's at once
+    this.#whenFlushed(() => this.#file.destroy());
     done(error);
+  }
+
+  #whenFlushed(act: () => void): void {
+    if (this.#flushing) this.#flushed = act;
+    else act();
+  }
+
+  /** Has the disk take what the file system has, beside what is still written. */
+  #flush(): void {
+    if (this.#flushing || this.#unflushed < FLUSHED || this.#fd === undefined || this.#file.destroyed) return;
+    this.#unflushed = 0;
+    this.#flushing = true;
+    fdatasync(this.#fd, (error) => {
+      this.#flushing = false;
+      // the next one to ask would not be told
+      if (error) this.#file.destroy(error);
+      else this.#flushed?.();
+    });
   }
 
   #look(chunk: Buffer): void {
     this.#hash.update(chunk);
     this.size += chunk.length;
+    this.#unflushed += chunk.length;
+    this.#flush();
     sweep(chunk.length);
   }
 }

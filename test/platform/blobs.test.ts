@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import fs from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDiskBlobStore } from '../../platform/blobs.ts';
 import { FileSink } from '../../platform/file-sink.ts';
 import { Outflow } from '../../platform/outflow.ts';
@@ -72,6 +74,53 @@ it('leaves nothing of what fails on the way, and what was there as it was', asyn
   ]);
   expect(String(await buffer(await blobs.get(KEY)))).toBe('kept');
   expect(await filesIn()).toHaveLength(1);
+});
+
+describe('while what is written goes to the disk', () => {
+  const flush = fs.fdatasync;
+  /** Has flushing take a while, and answer what is given. */
+  const flushing = (error: Error | null) => {
+    const asked = vi.spyOn(fs, 'fdatasync').mockImplementation((fd, done) => {
+      flush(fd, () => setTimeout(() => done(error as NodeJS.ErrnoException | null), 50));
+    });
+    syncBuiltinESMExports();
+    return asked;
+  };
+  afterEach(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+
+  it('goes on, and has finished when all is there', async () => {
+    const asked = flushing(null);
+    const blobs = createDiskBlobStore(folder);
+    const { size } = await blobs.put(KEY, Readable.from([ofBytes(200), ofBytes(200), ofBytes(200)]));
+    expect(size).toBe(600 * CHUNK);
+    expect(asked).toHaveBeenCalled();
+  });
+
+  it('fails with the disk, which tells of a fault but once', async () => {
+    flushing(new Error('the disk is broken'));
+    const blobs = createDiskBlobStore(folder);
+    await expect(blobs.put(KEY, Readable.from([ofBytes(150), ofBytes(150), ofBytes(150)]))).rejects.toThrow(
+      'the disk is broken',
+    );
+    expect(await filesIn()).toEqual([]);
+  });
+
+  it('leaves nothing of what fails meanwhile', async () => {
+    const blobs = createDiskBlobStore(folder);
+    async function* cut() {
+      yield ofBytes(150);
+      yield ofBytes(150);
+      yield ofBytes(150);
+      throw new Error('the source is gone');
+    }
+    const asked = flushing(null);
+    await expect(blobs.put(KEY, Readable.from(cut()))).rejects.toThrow('the source is gone');
+    expect(asked).toHaveBeenCalled();
+    expect(await filesIn()).toEqual([]);
+  });
 });
 
 it('fails where nothing can be written, and so does what is lent to it', async () => {
