@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 /**
  * What every request reads before anything else: who a credential stands for, and the versions of all topics. Nearly
  * always nothing at all has been committed since the process read it last, which the server's snapshot tells: an equal
- * one, by the same server, sees the very same rows. To say so takes the server a third of what the reading takes.
+ * one, by the same server, sees the very same rows. To say so takes the server half of what the reading takes.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

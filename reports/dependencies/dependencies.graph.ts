@@ -11,17 +11,33 @@ export interface GraphParams {
   type?: string;
 }
 
-/** Which part of the graph is asked for. */
-interface GraphPart extends Pick<GraphParams, 'depth' | 'type'> {
-  /** The cards in the middle; without them the whole graph. */
-  centers?: string[];
+/** Cards in the middle, and the visible ones among these with all that are around them. */
+export interface Around {
+  centers: string[];
+  ids: string[];
+  /** The keys of their types. */
+  types: string[];
+  /** The names on the ways from the root to the cards below which they stand, as JSON. */
+  ways: { below: string[]; paths: string[] };
 }
+
+/** Which part of the graph is asked for. */
+interface GraphPart extends Pick<GraphParams, 'type'> {
+  /** Without it the whole graph. */
+  around?: Around;
+}
+
+/**
+ * Of so many cards the planner looks at each one's id to know how many relations they have, which takes it longer than looking
+ * through all relations when they are more.
+ */
+const FEW = 5_000;
 
 /** The graph as SQL: statements begin with `tables`, and select from `nodes` and `edges`. */
 export interface GraphSql {
   /** `with recursive ...` */
   tables: Fragment;
-  /** `from ...`, with `c` for the card and `w` for its way from the root. */
+  /** `from ...`, with `c` for the card and `w` for the way to it from the root. */
   nodes: string;
   /** `from ...`, with `e` for the relation and `t` for its type. */
   edges: string;
@@ -30,28 +46,11 @@ export interface GraphSql {
   edge: string;
 }
 
-const fragment = ({ sql: text, bindings }: Condition): Fragment => ({ sql: text, bindings, total: false });
-
-/** The cards within some hops of others, as the common table `n (id, type)`. */
-function around(
-  centers: string[],
-  depth: number,
-  cards: Fragment,
-  visible: Fragment,
-  types: string[],
-): Fragment {
-  let tables = sql`l0 as (select c.id, c.type from cards c where c.id = any(${centers}::uuid[]) and ${visible})`;
-  for (let hop = 1; hop <= depth; hop += 1) {
-    const before = raw(`l${hop - 1}`);
-    tables = sql`${tables}, ${raw(`l${hop}`)} as (
-      select c.id, c.type from cards c join (
-        select r.target_id as id from ${before} b join relations r on r.source_id = b.id where r.type = any(${types}::text[])
-        union select r.source_id from ${before} b join relations r on r.target_id = b.id where r.type = any(${types}::text[])
-      ) near on near.id = c.id where ${cards}
-      union select b.id, b.type from ${before} b)`;
-  }
-  return sql`${tables}, n as materialized (select l.id, l.type from ${raw(`l${depth}`)} l)`;
-}
+export const fragment = ({ sql: text, bindings }: Condition): Fragment => ({
+  sql: text,
+  bindings,
+  total: false,
+});
 
 /**
  * The cards that a report is about, or those around some of them, with the relations among them. `type` leaves the
@@ -59,7 +58,7 @@ function around(
  */
 export function graphOf(
   ctx: Ctx,
-  { centers, depth, type }: GraphPart,
+  { around, type }: GraphPart,
   condition: Condition,
   visibleCards: Condition,
 ): GraphSql {
@@ -73,12 +72,24 @@ export function graphOf(
     ({ key, label, reverse_label }) =>
       `"type":${JSON.stringify(key)},"label":${JSON.stringify(label)},"reverse_label":${JSON.stringify(reverse_label)}`,
   );
-  const all =
-    centers === undefined
-      ? sql`n as not materialized (select c.id, c.type from cards c where ${cards})`
-      : around(centers, depth, cards, visible, types);
+  const few = around !== undefined && around.ids.length <= FEW;
   const touches = type === undefined ? raw('') : sql` and ${type}::text in (a.type, b.type)`;
-  const middle = centers === undefined ? raw('') : sql` union select unnest(${centers}::uuid[])`;
+  const ends = raw('join n a on a.id = r.source_id join n b on b.id = r.target_id');
+  let all: Fragment;
+  let edges = sql`${ends} where r.type = any(${types}::text[])${touches}`;
+  if (around === undefined) {
+    all = sql`n as not materialized (select c.id, c.type from cards c where ${cards})`;
+  } else if (few) {
+    all = sql`n as not materialized (
+      select * from unnest(${around.ids}::uuid[], ${around.types}::text[]) as n (id, type))`;
+    // looked for by their ends alone, as a type that is part of an index would be looked for with each of them
+    edges = sql`${type === undefined ? raw('') : ends} where (r.type || '') = any(${types}::text[])
+      and r.source_id = any(${around.ids}::uuid[]) and r.target_id = any(${around.ids}::uuid[])${touches}`;
+  } else {
+    all = sql`n as not materialized (
+      select c.id, c.type from unnest(${around.ids}::uuid[]) as u (id) join cards c on c.id = u.id)`;
+  }
+  const middle = around === undefined ? raw('') : sql` union select unnest(${around.centers}::uuid[])`;
   const kept =
     type === undefined
       ? raw('k as not materialized (select id from n)')
@@ -86,19 +97,16 @@ export function graphOf(
           union select e.source_id from e union select e.target_id from e${middle})`;
   const tables = sql`with recursive ${all},
     e as (select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
-      from relations r join n a on a.id = r.source_id join n b on b.id = r.target_id
-      where r.type = any(${types}::text[])${touches}),
+      from relations r ${edges}),
     ${kept},
     t as (select * from unnest(${types}::text[], ${labels}::text[], ${heads}::text[]) as t (key, label, head)),
-    p as not materialized (select c.id, c.parent_id, c.name from cards c where ${visible}),
-    up as (
-      select k.id, p.parent_id, p.name, 1 as height
-      from k join cards c on c.id = k.id join p on p.id = c.parent_id
-      union all select up.id, p.parent_id, p.name, up.height + 1 from up join p on p.id = up.parent_id),
-    w as (select up.id, array_agg(up.name order by up.height desc) as path from up group by up.id)`;
+    ${around === undefined ? waysOfAll(visible) : waysOf(around)}`;
   return {
     tables,
-    nodes: 'from k join cards c on c.id = k.id left join w on w.id = k.id',
+    nodes:
+      around === undefined
+        ? 'from k join cards c on c.id = k.id left join w on w.id = k.id'
+        : 'from k join cards c on c.id = k.id left join w on w.id = c.parent_id',
     edges: 'from e join t on t.key = e.type',
     // joined as text, which takes half the time of building objects
     node: `'{"id":"' || c.id || '","name":' || to_json(c.name)::text || ',"type":"' || c.type
@@ -110,6 +118,19 @@ export function graphOf(
       || ',"attributes":' || (${edgeAttributes(ctx)})::text || '}'`,
   };
 }
+
+/** The common table `w (id, path)` of the names of all cards' visible ancestors, root first. */
+const waysOfAll = (visible: Fragment): Fragment => sql`
+    p as not materialized (select c.id, c.parent_id, c.name from cards c where ${visible}),
+    up as (
+      select k.id, p.parent_id, p.name, 1 as height
+      from k join cards c on c.id = k.id join p on p.id = c.parent_id
+      union all select up.id, p.parent_id, p.name, up.height + 1 from up join p on p.id = up.parent_id),
+    w as (select up.id, array_agg(up.name order by up.height desc) as path from up group by up.id)`;
+
+/** The common table `w (id, path)` of the names on the ways to and including the cards below which others stand. */
+const waysOf = ({ ways }: Around): Fragment => sql`
+    w as (select * from unnest(${ways.below}::uuid[], ${ways.paths}::json[]) as w (id, path))`;
 
 /** The attributes of a relation, without costs unless the caller may see them. */
 function edgeAttributes(ctx: Ctx): string {

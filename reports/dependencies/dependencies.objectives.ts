@@ -3,9 +3,11 @@ import { OBJECTIVE } from '../../domain/architect/architect.words.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { raw, sql } from '../../domain/filters/filters.sql.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';
+import type { Sql } from '../../platform/database.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { activeCards } from '../report.cards.ts';
+import { cardsAround } from './dependencies.around.ts';
 import { graphOf } from './dependencies.graph.ts';
 
 const MOST_OBJECTIVES = 50;
@@ -26,15 +28,19 @@ export async function readObjectiveDependencies(ctx: Ctx, ids: string, depth: nu
   }
   if (centers.length === 0) return '{"nodes":[],"edges":[]}';
   const active = { ...activeCards(ctx), total: false };
-  const graph = graphOf(ctx, { centers, depth }, active, active);
   const list = (item: string, from: string) => raw(`coalesce(string_agg(${item}, ','), '') ${from}`);
-  const statement = sql`${graph.tables}
-    select array(select c.id::text from cards c where c.id = any(${centers}::uuid[]) and c.type = ${OBJECTIVE}
-        and ${active}) as found,
-      '{"nodes":[' || (select ${list(graph.node, graph.nodes)}) || '],"edges":['
-        || (select ${list(graph.edge, graph.edges)}) || ']}' as answer`;
-  const { rows } = await ctx.db.raw(statement.sql, statement.bindings as never);
-  const missing = centers.find((id) => !rows[0].found.includes(id));
-  if (missing) throw notFound('objective', missing);
-  return rows[0].answer;
+  const read = async (db: Sql): Promise<JsonText> => {
+    const around = await cardsAround(db, ctx, { centers, depth }, active, active);
+    const graph = graphOf(ctx, { around }, active, active);
+    const statement = sql`${graph.tables}
+      select array(select c.id::text from cards c where c.id = any(${centers}::uuid[]) and c.type = ${OBJECTIVE}
+          and ${active}) as found,
+        '{"nodes":[' || (select ${list(graph.node, graph.nodes)}) || '],"edges":['
+          || (select ${list(graph.edge, graph.edges)}) || ']}' as answer`;
+    const { rows } = await db.raw(statement.sql, statement.bindings as never);
+    const missing = centers.find((id) => !rows[0].found.includes(id));
+    if (missing) throw notFound('objective', missing);
+    return rows[0].answer;
+  };
+  return await ctx.db.transaction(read, { isolationLevel: 'repeatable read', readOnly: true });
 }

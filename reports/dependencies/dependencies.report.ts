@@ -7,6 +7,7 @@ import { column } from '../report.formats.ts';
 import { streamedItems } from '../report.lines.ts';
 import { typeOf } from '../report.params.ts';
 import { defineReport, type StreamInput } from '../report.ts';
+import { cardsAround } from './dependencies.around.ts';
 import { dependenciesChart } from './dependencies.chart.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 
@@ -52,9 +53,6 @@ const DRAWN = { cards: 80, hubs: 8, peers: 9 };
 /** All items as a JSON array, one a line; putting them in order would take longer than reading them. */
 const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
 
-const partOf = ({ center_id, ...part }: GraphParams) =>
-  center_id === undefined ? part : { ...part, centers: [center_id] };
-
 /** Cards and how they depend on each other. */
 export const dependenciesReport = defineReport<GraphParams, Answer>({
   name: 'dependencies',
@@ -90,19 +88,21 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
   async compute({ sql: db, ctx, params, cards, visible, forPicture }) {
-    const graph = graphOf(ctx, partOf(params), cards, visible);
+    const { center_id, depth, type } = params;
     await db.raw(`set local work_mem = '64MB'`);
+    const around =
+      center_id === undefined
+        ? undefined
+        : await cardsAround(db, ctx, { centers: [center_id], depth }, cards, visible);
+    if (around?.ids.length === 0) throw notFound('card', center_id!);
+    const graph = graphOf(ctx, { type, around }, cards, visible);
     if (forPicture) return await mostRelated(db, graph);
     const nodes = listOf(graph.node);
     const edges = listOf(graph.edge);
-    const found = params.center_id
-      ? sql`exists (select from n where n.id = ${params.center_id}::uuid)`
-      : raw('true');
     const statement = sql`${graph.tables}
-      select ${found} as found, '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
+      select '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
         || ',"edges":' || (select ${raw(`${edges} ${graph.edges}`)}) || '}' as answer`;
     const { rows } = await db.raw(statement.sql, statement.bindings as never);
-    if (!rows[0].found) throw notFound('card', params.center_id!);
     return rows[0].answer;
   },
   chart: (answer, params, context) => dependenciesChart(answer, params, context),
@@ -121,7 +121,7 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
   stream: {
     applies: ({ center_id }) => center_id === undefined,
     open(input) {
-      const graph = graphOf(input.ctx, partOf(input.params), input.cards, input.visible);
+      const graph = graphOf(input.ctx, { type: input.params.type }, input.cards, input.visible);
       const select = (list: string, from: string) => sql`${graph.tables} select ${raw(`${list} ${from}`)}`;
       return {
         json: jsonOf(

@@ -151,6 +151,9 @@ describe('dependencies', () => {
     expect([names(one.nodes), ends(one.edges)]).toEqual([['Cloud', 'Desk'], ['Desk Cloud']]);
     const two = await around(`center_id=${id.Cloud}`);
     expect(names(two.nodes)).toEqual(['Cloud', 'Desk', 'Server']);
+    const shop = await around(`center_id=${id.Shop}&depth=1`);
+    const paths = shop.nodes.map((node: { name: string; path: string[] }) => [node.name, ...node.path]);
+    expect(paths.sort()).toEqual([['Print', 'Sell', 'Invoice'], ['Sell'], ['Server'], ['Shop']]);
     const three = await around(`center_id=${id.Cloud}&depth=3`);
     expect(names(three.nodes)).toEqual(['Cloud', 'Desk', 'Server', 'Shop']);
     const capabilities = await around('type=BusinessCapability');
@@ -225,5 +228,36 @@ describe('dependencies', () => {
     const past = await member.get(`${matrix}?as_of=${before}`);
     expect([past.status, past.body.intersections.length]).toEqual([200, 3]);
     expect((await member.get(matrix)).body.intersections).toHaveLength(4);
+  });
+
+  it('tells of a card with thousands of neighbours what the whole graph tells', async () => {
+    await command(await t.ctx(), async ({ sql, raise }) => {
+      const { rows } = await sql.raw(
+        `
+        with hub as (insert into cards (type, name) values ('ITComponent', 'Hub') returning id),
+        users as (insert into cards (type, name, parent_id)
+          select 'Application', 'User ' || n, ? from generate_series(1, 5100) n returning id),
+        joined as (insert into relations (source_id, target_id, type)
+          select users.id, hub.id, 'relAppToITC' from users, hub)
+        select id from hub`,
+        [id.Shop!],
+      );
+      id.Hub = rows[0].id;
+      for (const topic of ['cards:Application', 'cards:ITComponent', 'relations:relAppToITC']) raise(topic);
+    });
+    type Item = Record<string, unknown>;
+    const texts = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
+    const whole = (await viewer.get(dependencies)).body;
+    const near = new Set([id.Hub]);
+    const edges = whole.edges.filter(({ source, target }: Item) => source === id.Hub || target === id.Hub);
+    for (const { source } of edges) near.add(source);
+    expect(near.size).toBe(5101);
+    for (const query of ['', '&type=ITComponent']) {
+      const { body } = await viewer.get(`${dependencies}?center_id=${id.Hub}&depth=1${query}`);
+      expect(texts(body.nodes)).toEqual(
+        texts(whole.nodes.filter((node: Item) => near.has(node.id as string))),
+      );
+      expect(texts(body.edges)).toEqual(texts(edges));
+    }
   });
 });
