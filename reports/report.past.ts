@@ -6,14 +6,16 @@ import type { ReportQuestion } from './report.question.ts';
 /** Cards and relations that a report reads, as it tells by the topics that it depends on. */
 export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQuestion): PastScope {
   // a filter that looks beyond the card itself may look anywhere
-  if (report.uncached || (filtered && /\bfrom\b/i.test(cards.sql))) return {};
+  if (filtered && /\bfrom\b/i.test(cards.sql)) return {};
+  const reads = report.reads && { reads: withFiltered(report.reads, cards.sql) };
+  if (report.uncached) return { ...reads };
   const { cardTypes, relationTypes } = ctx.metamodel;
   const read = (topic: string, keys: Iterable<string>) =>
     [...keys].filter((key) => report.dependsOn(`${topic}:${key}`, params));
   const cardKeys = read('cards', cardTypes.keys());
   const relationKeys = read('relations', relationTypes.keys());
   return {
-    ...(report.reads ? { reads: withFiltered(report.reads, cards.sql) } : {}),
+    ...reads,
     ...(cardKeys.length < cardTypes.size ? { cardTypes: cardKeys } : {}),
     ...(relationKeys.length < relationTypes.size ? { relationTypes: relationKeys } : {}),
   };

@@ -62,6 +62,7 @@ const cardFigures = ({ sql, cards, moment }: Input): Promise<CardFigures> =>
               count(*) filter (where c.approval_status = 'REJECTED') as rejected,
               count(*) filter (where c.approval_status = 'BROKEN') as broken,
               count(*) filter (where c.approval_status = 'DRAFT'
+                and c.created_at < ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})
                 and c.updated_at < ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})) as stuck
        from cards c left join (select distinct card_id from stakeholders) h on h.card_id = c.id
        where ${cards.sql} group by c.type
@@ -74,7 +75,7 @@ const cardFigures = ({ sql, cards, moment }: Input): Promise<CardFigures> =>
        'approval_pipeline', coalesce(json_agg(json_build_object('type', type, 'draft', draft, 'approved', approved,
          'rejected', rejected, 'broken', broken) order by type), '[]')) as answer
      from counted`,
-    [moment, ...cards.bindings],
+    [moment, moment, ...cards.bindings],
   );
 
 interface PeopleFigures {
@@ -151,6 +152,7 @@ export const adminDashboardReport = defineReport<Params, Answer>({
     }),
   },
   timeTravel: true,
+  reads: { cards: ['type', 'name', 'status', 'approval_status', 'created_at', 'updated_at'], relations: [] },
   uncached: true,
   dependsOn: () => false,
   variant: () => '',

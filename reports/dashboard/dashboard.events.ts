@@ -3,7 +3,7 @@ import type { ReportInput } from '../report.ts';
 
 /** The newest events of cards and relations, newest first; costs are cut by the caller's app permission alone: the answer is shared by many callers. */
 export async function recentEvents(
-  { sql, ctx, cards, filtered, past, moment }: Omit<ReportInput<unknown>, 'params'>,
+  { sql, ctx, cards, filtered }: Omit<ReportInput<unknown>, 'params'>,
   most: number,
 ): Promise<unknown[]> {
   const hidden = ctx.metamodel.hiddenTypes;
@@ -11,7 +11,6 @@ export async function recentEvents(
   const narrowed = [
     may(ctx.caller, 'relations.view') ? '' : 'and e.relation_id is null',
     filtered ? `and (${cards.sql})` : '',
-    past ? 'and e.at <= ?' : '',
   ].join(' ');
   const { rows } = await sql.raw(
     `select e.id, e.card_id, c.name as card_name, e.event_type,
@@ -23,7 +22,7 @@ export async function recentEvents(
        and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
        ${narrowed}
      order by e.position desc limit ?`,
-    [hidden, hidden, ...(filtered ? cards.bindings : []), ...(past ? [moment] : []), most] as never,
+    [hidden, hidden, ...(filtered ? cards.bindings : []), most] as never,
   );
   return rows;
 }

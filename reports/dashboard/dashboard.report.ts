@@ -79,6 +79,10 @@ export const dashboardReport = defineReport<Record<string, never>, Answer>({
   permission: 'reports.ea_dashboard',
   params: {},
   timeTravel: true,
+  reads: {
+    cards: ['type', 'name', 'status', 'approval_status', 'data_quality', 'lifecycle'],
+    relations: [],
+  },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$|users$|kpis$)/.test(topic),
   variant: (ctx) =>
     [

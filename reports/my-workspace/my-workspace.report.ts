@@ -26,6 +26,7 @@ export const myWorkspaceReport = defineReport<Record<string, never>, Answer>({
   permission: 'login',
   params: {},
   timeTravel: true,
+  reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [] },
   uncached: true,
   dependsOn: () => false,
   variant: (ctx) => ctx.caller.userId ?? '',

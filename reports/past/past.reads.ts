@@ -11,7 +11,7 @@ export type Reads = Record<ReadTable, readonly string[]>;
 const fields: Record<string, readonly string[]> = {
   lifecycle: lifecyclePhases.map((phase) => `lifecycle.${phase}`),
   name_key: ['name'],
-  // told by no change
+  // told by no change, but by the row itself and its events
   updated_at: [],
   updated_by: [],
 };
@@ -26,7 +26,3 @@ export function columnsRead({ table }: PastTable, reads: Reads | undefined): rea
 /** The fields of events in which the columns of a table that are read can change, or undefined when it may be any. */
 export const fieldsRead = (table: PastTable, reads: Reads | undefined): readonly string[] | undefined =>
   columnsRead(table, reads)?.flatMap((column) => fields[column] ?? [column]);
-
-/** Whether every event of a row counts, since the last one before the moment tells what is read. */
-export const readsStamps = (columns: readonly string[]): boolean =>
-  columns.includes('updated_at') || columns.includes('updated_by');

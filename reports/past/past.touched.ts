@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { EventType } from '../../domain/events/events.types.ts';
-import { columnsRead, fieldsRead, type Reads, readsStamps } from './past.reads.ts';
+import { columnsRead, fieldsRead, type Reads } from './past.reads.ts';
 import { type PastTable, pastTables } from './past.tables.ts';
 
 /** A table with rows that were written after the moment. */
@@ -66,10 +66,12 @@ const changedNothingRead = (reads: Reads | undefined): string =>
   pastTables
     .flatMap((table) => {
       const columns = columnsRead(table, reads);
-      if (!columns || readsStamps(columns)) return [];
+      if (!columns) return [];
       const names = fieldsRead(table, reads)!.map(literal).join(', ');
+      const updated = list(table.updated);
+      if (names === '') return [`and e.event_type not in (${updated})`];
       return [
-        `and (e.event_type not in (${list(table.updated)}) or jsonb_exists_any(e.data -> 'changes', array[${names}]::text[]))`,
+        `and (e.event_type not in (${updated}) or jsonb_exists_any(e.data -> 'changes', array[${names}]))`,
       ];
     })
     .join('\n');
@@ -123,7 +125,7 @@ export async function collectTouched(
     Array.from({ length: PARTS }, () => bindings).flat(),
   );
   // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
-  // not tell that
+  // not tell that.
   await sql.raw(`set local enable_sort to default;
     set local min_parallel_table_scan_size to default; set local min_parallel_index_scan_size to default;
     create unique index on ${table} (number, id);

@@ -16,6 +16,9 @@ const derived: Record<string, Record<string, (name: (column: string) => string) 
   cards: { name_key: (column) => `fold(${column('name')})` },
 };
 
+/** A row gets its time before its event does, in the same transaction, which takes no longer than this. */
+const IN_DOUBT_MS = 5 * 60_000;
+
 /**
  * Puts temporary views of the same names before the tables, which PostgreSQL looks into first: each shows the table's
  * rows that were not written since, and the old rows of those that were. Columns that nobody asks for cost nothing.
@@ -37,6 +40,7 @@ export async function shadowTables(
     [names],
   );
   const columns: Column[] = rows;
+  const untouchedUntil = new Date(asOf.getTime() - IN_DOUBT_MS);
   const views = touched.map((one) =>
     one.table === 'card_tags'
       ? tagLinks(one)
@@ -46,6 +50,7 @@ export async function shadowTables(
           columns.filter(({ table }) => table === (one.table as PastTable).table),
           columnsRead(one.table, reads),
           position,
+          untouchedUntil,
         ),
   );
   const at = `'${asOf.toISOString()}'::timestamptz`;
@@ -104,6 +109,7 @@ function viewOf(
   columns: Column[],
   read: readonly string[] | undefined,
   position: number,
+  untouchedUntil: Date,
 ): string {
   const { table } = past;
   const before = (column: Column): string => {
@@ -115,8 +121,10 @@ function viewOf(
       const found = nestedBefore(name, changed);
       return name === 'lifecycle' ? `nullif(${found}, '{}')` : found;
     }
-    if (isStamp(table, name))
-      return `case when k.id is null then t.${name} else ${stamp(table, column, position, 't')} end`;
+    if (isStamp(table, name)) {
+      const untouched = `t.updated_at <= ${literal(untouchedUntil.toISOString())}::timestamptz`;
+      return `case when ${untouched} then t.${name} else ${stamp(table, column, position, 't')} end`;
+    }
     const source = derived[table]?.[name];
     if (source) {
       if (!fields.has('name')) return `t.${name}`;

@@ -95,4 +95,42 @@ describe('dashboard', () => {
     expect(series.body.items).toMatchObject([{ slot: slot.toISOString(), metrics: { total_cards: 6 } }]);
     expect((await viewer.get(`/api/v1/reports/kpis?to=${slot.toISOString()}`)).body.total).toBe(0);
   });
+
+  it('is shown as it was, narrowed or not', async () => {
+    const member = await t.as('member');
+    const made: string[] = [];
+    for (const name of ['kept', 'renamed', 'archived', 'described']) {
+      const { status, body } = await member.post('/api/v1/cards', {
+        type: 'Application',
+        name,
+        lifecycle: { active: day(-9) },
+      });
+      expect(status).toBe(201);
+      made.push(body.id);
+    }
+    const [, renamed, archived, described] = made;
+    const shown = async (query: string) => {
+      const { status, body, text } = await member.get(`/api/v1/reports/dashboard?${query}`);
+      expect(status, text).toBe(200);
+      const { position: _, ...answer } = body;
+      return answer;
+    };
+    const filters = ['', 'name != c', 'attributes.numberOfUsers is empty', 'tags is empty'].map((text) =>
+      text === '' ? '' : `filter=${encodeURIComponent(text)}`,
+    );
+    const before = await Promise.all(filters.map(shown));
+    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const patches: [string, object][] = [
+      [renamed!, { name: 'another', lifecycle: { active: day(-9), endOfLife: day(-1) } }],
+      [described!, { description: 'Told now', attributes: { numberOfUsers: 7 } }],
+    ];
+    for (const [id, patch] of patches)
+      expect((await member.patch(`/api/v1/cards/${id}`, patch)).status).toBe(200);
+    expect((await member.post(`/api/v1/cards/${archived}/archive`, {})).status).toBe(200);
+    for (const [n, filter] of filters.entries()) {
+      const as = `as_of=${rows[0].at}`;
+      expect(await shown(filter), filter).not.toEqual(before[n]);
+      expect(await shown(filter === '' ? as : `${filter}&${as}`), filter).toEqual(before[n]);
+    }
+  });
 });

@@ -46,7 +46,9 @@ beforeAll(async () => {
   await command(await t.ctx(), async ({ sql, raise }) => {
     await sql('cards').where({ id: id.a! }).update({ approval_status: 'BROKEN' });
     await sql('cards').where({ id: id.c! }).update({ approval_status: 'APPROVED' });
-    await sql('cards').where({ id: id.b! }).update({ updated_at: '2020-01-01T00:00:00Z' });
+    const old = '2020-01-01T00:00:00Z';
+    await sql('cards').where({ id: id.b! }).update({ created_at: old, updated_at: old });
+    await sql('events').where({ card_id: id.b! }).whereLike('event_type', 'card.%').update({ at: old });
     const [survey] = await sql('surveys')
       .insert({ name: 'Asked', status: 'active', target_type_key: 'Application' })
       .returning('id');
@@ -153,6 +155,21 @@ describe('the administrators’ dashboard', () => {
     });
     const csv = await admin.get(`${url}/admin-dashboard?table=approval_pipeline`, { accept: 'text/csv' });
     expect(csv.text.split('\r\n')[1]).toBe('Application,1,1,0,1');
+  });
+
+  it('is shown as it was', async () => {
+    const ofCards = async (query = '') => {
+      const { status, body, text } = await admin.get(`${url}/admin-dashboard${query}`);
+      expect(status, text).toBe(200);
+      return [body.stakeholder_coverage, body.approval_pipeline, body.kpis.stuck_approvals];
+    };
+    const before = await ofCards();
+    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    expect((await admin.patch(`/api/v1/cards/${id.b}`, { description: 'Looked at again' })).status).toBe(200);
+    await card('later');
+    expect((await ofCards()).at(-1)).toBe(0);
+    expect(await ofCards(`?as_of=${rows[0].at}`)).toEqual(before);
+    expect(before.at(-1)).toBe(1);
   });
 });
 
