@@ -26,3 +26,7 @@ export function columnsRead({ table }: PastTable, reads: Reads | undefined): rea
 /** The fields of events in which the columns of a table that are read can change, or undefined when it may be any. */
 export const fieldsRead = (table: PastTable, reads: Reads | undefined): readonly string[] | undefined =>
   columnsRead(table, reads)?.flatMap((column) => fields[column] ?? [column]);
+
+/** Whether it is read who wrote a row last, or when, which every write changes. */
+export const readsStamps = (columns: readonly string[] | undefined): boolean =>
+  columns !== undefined && (columns.includes('updated_at') || columns.includes('updated_by'));

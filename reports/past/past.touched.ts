@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { EventType } from '../../domain/events/events.types.ts';
-import { columnsRead, fieldsRead, type Reads } from './past.reads.ts';
+import { columnsRead, fieldsRead, type Reads, readsStamps } from './past.reads.ts';
 import { type PastTable, pastTables } from './past.tables.ts';
 
-/** A table with rows that were written after the moment. */
+/** A table with rows that may have been written after the moment. */
 export interface TouchedTable {
   table: PastTable | 'card_tags';
   /** Its number in `past_rows`. */
@@ -125,7 +125,7 @@ export async function collectTouched(
     Array.from({ length: PARTS }, () => bindings).flat(),
   );
   // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
-  // not tell that.
+  // not tell that
   await sql.raw(`set local enable_sort to default;
     set local min_parallel_table_scan_size to default; set local min_parallel_index_scan_size to default;
     create unique index on ${table} (number, id);
@@ -134,13 +134,17 @@ export async function collectTouched(
     set local default_statistics_target to default;
     create temporary view past_rows as select * from ${table}`);
   const { rows } = await sql.raw(touchedSql(reads));
-  const touched = rows.map(
+  const touched: TouchedTable[] = rows.map(
     (row: { number: number; gone: boolean; made: boolean; fields: string[] }): TouchedTable => ({
       ...row,
       fields: new Set(row.fields),
       table: pastTables[row.number] ?? 'card_tags',
     }),
   );
+  for (const [number, table] of pastTables.entries()) {
+    if (!readsStamps(columnsRead(table, reads)) || touched.some((one) => one.number === number)) continue;
+    touched.push({ table, number, gone: false, made: false, fields: new Set() });
+  }
   return touched;
 }
 
