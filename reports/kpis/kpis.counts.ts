@@ -40,7 +40,7 @@ export async function countTypes(
   if (types.length === 0) return counts;
   const { rows } = await sql.raw(
     `select c.type, c.approval_status as approval,
-            (c.data_quality >= 25)::int + (c.data_quality >= 50)::int + (c.data_quality >= 75)::int as quarter,
+            width_bucket(c.data_quality, array[25, 50, 75]::numeric[]) as quarter,
             ${phaseOn('c.lifecycle')} as phase, count(*)::int as cards,
             (sum(c.data_quality) * 10)::bigint as tenths
      from cards c where c.status = 'ACTIVE' and c.type = any(?::text[]) and ${narrowed.sql}

@@ -16,6 +16,9 @@ const fields: Record<string, readonly string[]> = {
   updated_by: [],
 };
 
+/** Fields of a table that are known one by one are columns of `past_rows`, by this name. */
+export const fieldColumn = (field: string): string => `"was ${field}"`;
+
 /** The columns that are read of a table, or undefined when it may be any. */
 export function columnsRead({ table }: PastTable, reads: Reads | undefined): readonly string[] | undefined {
   const columns = reads?.[table as ReadTable];

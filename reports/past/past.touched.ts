@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { EventType } from '../../domain/events/events.types.ts';
-import { columnsRead, fieldsRead, type Reads, readsStamps } from './past.reads.ts';
+import { columnsRead, fieldColumn, fieldsRead, type Reads, readsStamps } from './past.reads.ts';
 import { type PastTable, pastTables } from './past.tables.ts';
 
 /** A table with rows that may have been written after the moment. */
@@ -45,12 +45,7 @@ function tableNumber(): string {
 
 const createdTypes = list([...pastTables.flatMap(({ created }) => created), 'tag.added']);
 const deletedTypes = list([...pastTables.flatMap(({ deleted }) => deleted), 'tag.removed']);
-const allTypes = list([
-  ...pastTables.flatMap(({ created, updated, deleted }) => [...created, ...updated, ...deleted]),
-  'tag.added',
-  'tag.removed',
-  'attachment.moved',
-]);
+const movable = pastTables.flatMap(({ moves }) => (moves ? [literal(moves)] : [])).join(', ');
 /** The row that an event tells of. */
 const ROW_ID = `case when e.relation_id is not null then e.relation_id
   when starts_with(e.event_type, 'card.') then e.card_id else (e.data ->> 'id')::uuid end`;
@@ -59,22 +54,53 @@ const ROW_HASH = `case when e.relation_id is not null then uuid_hash(e.relation_
   when starts_with(e.event_type, 'card.') then uuid_hash(e.card_id) else hashtext(e.data ->> 'id') end`;
 /** Rows are gathered in so many parts, side by side; a power of two. */
 const PARTS = 2;
+/** Of all events of a row: the first is not that it was made. */
+const EXISTED = 'min(e.position * 2 + e.created::int) % 2 = 0';
 const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,tag_id,old}')::uuid`;
 
-/** Leaves out the events that changed nothing that is read. */
-const changedNothingRead = (reads: Reads | undefined): string =>
-  pastTables
-    .flatMap((table) => {
-      const columns = columnsRead(table, reads);
-      if (!columns) return [];
-      const names = fieldsRead(table, reads)!.map(literal).join(', ');
-      const updated = list(table.updated);
-      if (names === '') return [`and e.event_type not in (${updated})`];
-      return [
-        `and (e.event_type not in (${updated}) or jsonb_exists_any(e.data -> 'changes', array[${names}]))`,
-      ];
-    })
-    .join('\n');
+/** Fields by whose change an update of a table may be told apart from others; of those of no field nothing is read. */
+const updates = (reads: Reads | undefined) =>
+  pastTables.map((table) => ({ ...table, fields: fieldsRead(table, reads) }));
+
+/** The types of events that may have changed what is read. */
+const typesRead = (reads: Reads | undefined): EventType[] => [
+  ...updates(reads).flatMap(({ created, updated, deleted, fields }) => [
+    ...created,
+    ...(fields?.length === 0 ? [] : updated),
+    ...deleted,
+  ]),
+  'tag.added',
+  'tag.removed',
+  'attachment.moved',
+];
+
+/** Whether an event of these types belongs to a part and changed what is read: the part first, which is told at once. */
+function isOfPart(n: number, reads: Reads | undefined): string {
+  const changed = updates(reads).flatMap(({ updated, fields }) =>
+    fields && fields.length > 0
+      ? [
+          `when e.event_type in (${list(updated)})
+           then jsonb_exists_any(e.data -> 'changes', array[${fields.map(literal).join(', ')}])`,
+        ]
+      : [],
+  );
+  return `case when (${ROW_HASH}) & ${PARTS - 1} <> ${n} then false
+    ${changed.join('\n')}
+    when e.event_type = 'attachment.moved' then e.data ->> 'entity' in (${movable}) else true end`;
+}
+
+/** Every field that is known to be read of some table. */
+const knownFields = (reads: Reads | undefined): string[] => [
+  ...new Set(pastTables.flatMap((table) => fieldsRead(table, reads) ?? [])),
+];
+
+/** The first changes of a row: where a few fields are read, each is a column, small and looked at without a search. */
+function keptChanges(reads: Reads | undefined): string {
+  const known = pastTables.flatMap((table, number) => (fieldsRead(table, reads) ? [number] : []));
+  if (known.length === 0) return 'changes';
+  const columns = knownFields(reads).map((field) => `changes -> ${literal(field)} as ${fieldColumn(field)}`);
+  return [`case when number not in (${known.join(', ')}) then changes end as changes`, ...columns].join(', ');
+}
 
 /**
  * Gathers what was written after a position, once, as `past_rows`: for each row whether it stood
@@ -99,24 +125,23 @@ export async function collectTouched(
     set local min_parallel_table_scan_size = '1TB'; set local min_parallel_index_scan_size = '1TB'`);
   const part = (n: number) => `
      select number, case when tag_id is null then id else md5(concat(id, tag_id))::uuid end as id, id as card_id, tag_id,
-       existed, existed and deleted as gone, changes, told
+       existed, existed and deleted as gone, ${keptChanges(reads)}, told
      from (
        select e.number, e.id, e.tag_id,
-         min(e.position * 2 + e.created::int) % 2 = 0 as existed,
+         ${EXISTED} as existed,
          coalesce(max(case when e.created or e.deleted then e.position * 2 + e.deleted::int end) % 2 = 1, false) as deleted,
-         first_changes(e.changes) as changes, first_changes(e.told) as told
+         case when ${EXISTED} then first_changes(e.changes) end as changes,
+         first_changes(e.told) as told
        from (
          select e.position, ${tableNumber()}::smallint as number, ${ROW_ID} as id,
            case when e.event_type in ('tag.added', 'tag.removed') then ${tagId} end as tag_id,
            e.event_type in (${createdTypes}) as created, e.event_type in (${deletedTypes}) as deleted,
            e.data -> 'changes' as changes,
            case when e.event_type in (${deletedTypes}) then e.data - 'changes' end as told
-         from events e where e.position > ? and e.event_type in (${allTypes}) and (${ROW_HASH}) & ${PARTS - 1} = ${n}
+         from events e where e.position > ? and e.event_type in (${list(typesRead(reads))}) and ${isOfPart(n, reads)}
            ${within('card', 'card_type', cardTypes)} ${within('relation', 'relation_type', relationTypes)}
-           ${changedNothingRead(reads)}
          order by e.position desc
        ) e
-       where e.number is not null
        group by e.number, e.id, e.tag_id
      ) written`;
   const bindings = [position, ...[cardTypes, relationTypes].filter((types) => types !== undefined)];
@@ -150,11 +175,9 @@ export async function collectTouched(
 
 /** What `past_rows` holds of each table. Looking for the fields that are read is much quicker than listing all. */
 function touchedSql(reads: Reads | undefined): string {
-  const known = pastTables.map((table) => fieldsRead(table, reads));
-  const listed = known.flatMap((fields, number) => (fields ? [number] : []));
-  const found = [...new Set(known.flatMap((fields) => fields ?? []))].map(
-    (field) =>
-      `case when bool_or(existed and jsonb_exists(changes, ${literal(field)})) then ${literal(field)} end`,
+  const listed = pastTables.flatMap((table, number) => (fieldsRead(table, reads) ? [number] : []));
+  const found = knownFields(reads).map(
+    (field) => `case when count(${fieldColumn(field)}) > 0 then ${literal(field)} end`,
   );
   return `select p.number, p.gone, p.made, p.found || coalesce(f.fields, '{}') as fields
      from (
@@ -166,7 +189,7 @@ function touchedSql(reads: Reads | undefined): string {
        select number, array_agg(field) as fields
        from (
          select distinct number, jsonb_object_keys(changes) as field from past_rows
-         where existed and number <> all('{${listed.join(',')}}'::smallint[])
+         where number <> all('{${listed.join(',')}}'::smallint[])
        ) listed group by number
      ) f using (number)`;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { columnsRead, type Reads } from './past.reads.ts';
+import { columnsRead, fieldColumn, fieldsRead, type Reads } from './past.reads.ts';
 import type { PastTable } from './past.tables.ts';
 import type { TouchedTable } from './past.touched.ts';
 
@@ -48,7 +48,7 @@ export async function shadowTables(
           one.table,
           one,
           columns.filter(({ table }) => table === (one.table as PastTable).table),
-          columnsRead(one.table, reads),
+          reads,
           position,
           untouchedUntil,
         ),
@@ -61,41 +61,68 @@ export async function shadowTables(
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
 }
 
-/** A value of JSON as one of a column's type. */
-function cast(changes: string, column: Column, member = ',old'): string {
-  const path = `'{${column.name}${member}}'`;
-  if (column.type === 'jsonb') return `nullif(${changes} #> ${path}, 'null')`;
-  if (column.type.endsWith('[]')) {
-    const values = `array(select jsonb_array_elements_text(${changes} #> ${path}))::${column.type}`;
-    return `case when jsonb_typeof(${changes} #> ${path}) = 'array' then ${values} end`;
-  }
-  return `(${changes} #>> ${path})::${column.type}`;
+/** Where a row of `past_rows`, `k`, tells the first changes of its fields, as SQL. */
+interface Told {
+  changed(field: string): string;
+  changedAny(fields: string[]): string;
+  /** `{ old, new }`, null for a field that did not change. */
+  change(field: string): string;
+  /** The old values of a column of named values, by name, null where there was none. */
+  valuesBefore(column: string): string;
 }
 
-/**
- * The old values that changes tell of a column of named values, by name, null where there was none. In the query itself,
- * since calling a function for each row takes several times as long.
- */
-const valuesBefore = (
-  column: string,
-) => `(select jsonb_object_agg(substr(f.key, ${column.length + 2}), f.value -> 'old')
-  from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`;
+/** One column for all; in the query itself, since calling a function for each row takes several times as long. */
+const toldTogether: Told = {
+  changed: (field) => `k.changes ? ${literal(field)}`,
+  changedAny: (fields) => `k.changes ?| array[${fields.map(literal).join(', ')}]`,
+  change: (field) => `k.changes -> ${literal(field)}`,
+  valuesBefore: (column) => `(select jsonb_object_agg(substr(f.key, ${column.length + 2}), f.value -> 'old')
+    from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`,
+};
+
+/** A column for each of a few fields. */
+const toldApart = (known: readonly string[]): Told => {
+  const change = (field: string) => `k.${fieldColumn(field)}`;
+  const changed = (field: string) => `${change(field)} is not null`;
+  return {
+    changed,
+    changedAny: (fields) => fields.map(changed).join(' or '),
+    change,
+    valuesBefore: (column) => {
+      const values = known
+        .filter((field) => field.startsWith(`${column}.`))
+        .map((field) => `${literal(field.slice(column.length + 1))}, ${change(field)} -> 'old'`);
+      return `jsonb_build_object(${values.join(', ')})`;
+    },
+  };
+};
+
+/** A member of an object of JSON as a value of a column's type. */
+function cast(object: string, member: string, { type }: Column): string {
+  const value = `${object} -> '${member}'`;
+  if (type === 'jsonb') return `nullif(${value}, 'null')`;
+  if (type.endsWith('[]')) {
+    const values = `array(select jsonb_array_elements_text(${value}))::${type}`;
+    return `case when jsonb_typeof(${value}) = 'array' then ${values} end`;
+  }
+  return `(${object} ->> '${member}')::${type}`;
+}
 
 /** Fields that an expression names one by one; a function takes at most 100 arguments. */
 const NAMED = 40;
 
 /** A column of named values as it was, given the fields of it that changed in any row. */
-function nestedBefore(name: string, changed: string[]): string {
+function nestedBefore(told: Told, name: string, changed: string[]): string {
   const present = `coalesce(t.${name}, '{}')`;
   if (changed.length > NAMED) {
-    const values = `jsonb_strip_nulls(${present} || ${valuesBefore(name)})`;
+    const values = `jsonb_strip_nulls(${present} || ${told.valuesBefore(name)})`;
     return `case when k.id is null then t.${name} else coalesce(${values}, t.${name}) end`;
   }
   const values = changed.map((field) => {
     const key = literal(field.slice(name.length + 1));
-    return `${key}, coalesce(k.changes -> ${literal(field)} -> 'old', t.${name} -> ${key})`;
+    return `${key}, coalesce(${told.change(field)} -> 'old', t.${name} -> ${key})`;
   });
-  return `case when k.changes ?| array[${changed.map(literal).join(', ')}]
+  return `case when ${told.changedAny(changed)}
     then jsonb_strip_nulls(${present} || jsonb_build_object(${values.join(', ')})) else t.${name} end`;
 }
 
@@ -107,18 +134,20 @@ function viewOf(
   past: PastTable,
   { number, gone, made, fields }: TouchedTable,
   columns: Column[],
-  read: readonly string[] | undefined,
+  reads: Reads | undefined,
   position: number,
   untouchedUntil: Date,
 ): string {
   const { table } = past;
+  const known = fieldsRead(past, reads);
+  const told = known ? toldApart(known) : toldTogether;
   const before = (column: Column): string => {
     const name = column.name;
     if (name === 'id') return 't.id';
     if (past.nested.includes(name)) {
       const changed = [...fields].filter((field) => field.startsWith(`${name}.`));
       if (changed.length === 0) return `t.${name}`;
-      const found = nestedBefore(name, changed);
+      const found = nestedBefore(told, name, changed);
       return name === 'lifecycle' ? `nullif(${found}, '{}')` : found;
     }
     if (isStamp(table, name)) {
@@ -129,24 +158,26 @@ function viewOf(
     if (source) {
       if (!fields.has('name')) return `t.${name}`;
       const of = (other: string) => before(columns.find((one) => one.name === other)!);
-      return `case when k.changes ? 'name' then ${source(of)} else t.${name} end`;
+      return `case when ${told.changed('name')} then ${source(of)} else t.${name} end`;
     }
     if (!fields.has(name)) return `t.${name}`;
-    return `case when k.changes ? '${name}' then ${cast('k.changes', column)} else t.${name} end`;
+    return `case when ${told.changed(name)} then ${cast(told.change(name), 'old', column)} else t.${name} end`;
   };
   const lost = (column: Column): string => {
     const name = column.name;
     if (name === 'id') return 'k.id';
     if (past.nested.includes(name)) {
-      const values = `jsonb_strip_nulls(${valuesBefore(name)})`;
+      const values = `jsonb_strip_nulls(${told.valuesBefore(name)})`;
       return name === 'lifecycle' ? `nullif(${values}, '{}')` : `coalesce(${values}, '{}')`;
     }
     if (isStamp(table, name)) return stamp(table, column, position, 'k');
     const source = derived[table]?.[name];
     if (source) return source((other) => lost(columns.find((one) => one.name === other)!));
-    return `case when k.changes ? '${name}' then ${cast('k.changes', column)} else ${cast('k.told', column, '')} end`;
+    const was = cast(told.change(name), 'old', column);
+    return `case when ${told.changed(name)} then ${was} else ${cast('k.told', name, column)} end`;
   };
   // of the others nothing was gathered: whoever reads one shall fail and not see it as it is now
+  const read = columnsRead(past, reads);
   const shown = read ? columns.filter(({ name }) => name === 'id' || read.includes(name)) : columns;
   const select = (value: (column: Column) => string) =>
     shown.map((column) => `${value(column)} as ${column.name}`).join(',\n');
