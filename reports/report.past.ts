@@ -1,13 +1,13 @@
 import type { Ctx } from '../domain/context.ts';
+import type { PastScope } from './past/past.events.ts';
 import type { Reads } from './past/past.reads.ts';
-import type { PastScope } from './past/past.touched.ts';
 import type { ReportQuestion } from './report.question.ts';
 
 /** Cards and relations that a report reads, as it tells by the topics that it depends on. */
 export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQuestion): PastScope {
   // a filter that looks beyond the card itself may look anywhere
-  if (filtered && /\bfrom\b/i.test(cards.sql)) return {};
-  const reads = report.reads && { reads: withFiltered(report.reads, cards.sql) };
+  if (filtered && looksBeyond(cards.sql)) return {};
+  const reads = report.reads && { reads: withCondition(report.reads, cards.sql) };
   if (report.uncached) return { ...reads };
   const { cardTypes, relationTypes } = ctx.metamodel;
   const read = (topic: string, keys: Iterable<string>) =>
@@ -21,8 +21,13 @@ export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQ
   };
 }
 
-/** The columns of a report, and those of its cards that their condition names. */
-function withFiltered({ cards, relations }: Reads, condition: string): Reads {
+/** What a report reads, and what the condition of its cards does. */
+function withCondition({ cards = [], ...reads }: Reads, condition: string): Reads {
   const named = [...condition.matchAll(/\bc\.(\w+)/g)].map(([, name]) => name!);
-  return { cards: [...new Set([...cards, ...named])], relations };
+  // who sees a few cards alone sees them as a stakeholder
+  const others = reads.others || looksBeyond(condition);
+  return { ...reads, cards: [...new Set([...cards, ...named])], others };
 }
+
+/** Whether a condition of cards looks beyond the card itself. */
+const looksBeyond = (condition: string): boolean => /\bfrom\b/i.test(condition);

@@ -11,7 +11,7 @@ import type { Snapshot } from '../platform/snapshot.ts';
 import type { ChartContext } from './charts/charts.labels.ts';
 import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './extraction/extraction.types.ts';
-import type { ReadTable } from './past/past.reads.ts';
+import type { Reads } from './past/past.reads.ts';
 import type { ReportBody } from './report.body.ts';
 
 /**
@@ -102,10 +102,10 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   /** Whether `as_of` is taken; not by reports on what has no history. */
   timeTravel: boolean;
   /**
-   * Which columns of cards and relations it reads, besides `id`, where they are few: of a moment in the past only these
-   * are there. Those that a filter reads are added.
+   * What it reads of the inventory, where that is little: of a moment in the past nothing else is there. What its filter
+   * reads is added.
    */
-  reads?: Record<ReadTable, readonly string[]>;
+  reads?: Reads;
   /** Its numbers follow from what no topic tells, such as logins: it is computed for each request. */
   uncached?: true;
   /**

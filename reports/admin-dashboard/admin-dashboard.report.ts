@@ -152,7 +152,11 @@ export const adminDashboardReport = defineReport<Params, Answer>({
     }),
   },
   timeTravel: true,
-  reads: { cards: ['type', 'name', 'status', 'approval_status', 'created_at', 'updated_at'], relations: [] },
+  reads: {
+    cards: ['type', 'name', 'status', 'approval_status', 'created_at', 'updated_at'],
+    relations: [],
+    others: true,
+  },
   uncached: true,
   dependsOn: () => false,
   variant: () => '',

@@ -81,7 +81,7 @@ export const dashboardReport = defineReport<Record<string, never>, Answer>({
   timeTravel: true,
   reads: {
     cards: ['type', 'name', 'status', 'approval_status', 'data_quality', 'lifecycle'],
-    relations: [],
+    others: false,
   },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$|users$|kpis$)/.test(topic),
   variant: (ctx) =>

@@ -49,6 +49,7 @@ export const dataQualityReport = defineReport<Params, Answer>({
   reads: {
     cards: ['type', 'name', 'parent_id', 'status', 'lifecycle', 'data_quality', 'created_at', 'updated_at'],
     relations: ['source_id', 'target_id'],
+    others: false,
   },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,

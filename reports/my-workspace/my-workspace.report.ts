@@ -26,7 +26,7 @@ export const myWorkspaceReport = defineReport<Record<string, never>, Answer>({
   permission: 'login',
   params: {},
   timeTravel: true,
-  reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [] },
+  reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [], others: true },
   uncached: true,
   dependsOn: () => false,
   variant: (ctx) => ctx.caller.userId ?? '',

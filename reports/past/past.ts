@@ -2,7 +2,8 @@ import type { Knex } from 'knex';
 import { feedEnds } from '../../domain/events/changes.ts';
 import type { Db } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import { collectTouched, type PastScope } from './past.touched.ts';
+import type { PastScope } from './past.events.ts';
+import { collectTouched } from './past.touched.ts';
 import { shadowTables } from './past.views.ts';
 
 /** Longer than a transaction may hold the feed's lock. */

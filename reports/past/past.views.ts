@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
-import { columnsRead, fieldColumn, fieldsRead, type Reads } from './past.reads.ts';
-import type { PastTable } from './past.tables.ts';
+import { literal } from './past.events.ts';
+import { columnsRead, fewFields, fieldColumn, isRead, type Reads } from './past.reads.ts';
+import { type PastTable, pastTables } from './past.tables.ts';
 import type { TouchedTable } from './past.touched.ts';
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 interface Column {
   table: string;
@@ -54,7 +53,10 @@ export async function shadowTables(
         ),
   );
   const at = `'${asOf.toISOString()}'::timestamptz`;
+  // what was not gathered has no columns: whoever reads it shall fail and not see it as it is now
+  const unread = [...pastTables, 'card_tags' as const].filter((table) => !isRead(table, reads));
   views.push(
+    ...unread.map((one) => `create temporary view ${one === 'card_tags' ? one : one.table} as select`),
     `create temporary view events as select * from public.events where position <= ${position}`,
     `create temporary view kpi_snapshots as select * from public.kpi_snapshots where slot <= ${at}`,
   );
@@ -139,8 +141,8 @@ function viewOf(
   untouchedUntil: Date,
 ): string {
   const { table } = past;
-  const known = fieldsRead(past, reads);
-  const told = known ? toldApart(known) : toldTogether;
+  const few = fewFields(reads);
+  const told = few ? toldApart(few) : toldTogether;
   const before = (column: Column): string => {
     const name = column.name;
     if (name === 'id') return 't.id';
