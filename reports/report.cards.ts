@@ -12,6 +12,13 @@ export function activeCards(ctx: Ctx): Fragment {
 }
 
 /**
+ * Whether a report is about fewer than all active cards: a filter narrows them, or the caller sees those alone on which a
+ * stakeholder role shows them.
+ */
+export const isNarrowed = ({ ctx, filtered }: { ctx: Ctx; filtered: boolean }): boolean =>
+  filtered || !may(ctx.caller, 'inventory.view');
+
+/**
  * The cards that a report is about, over the alias `c`: active, visible to the caller, let through by the filter.
  * @throws EstateError 422 for a filter that is not valid, `forbidden` for one about what the caller may not see.
  */

@@ -26,7 +26,7 @@ function withCondition({ cards = [], ...reads }: Reads, condition: string): Read
   const named = [...condition.matchAll(/\bc\.(\w+)/g)].map(([, name]) => name!);
   // who sees a few cards alone sees them as a stakeholder
   const others = reads.others || looksBeyond(condition);
-  return { ...reads, cards: [...new Set([...cards, ...named])], others };
+  return { ...reads, cards: cards === 'any' ? cards : [...new Set([...cards, ...named])], others };
 }
 
 /** Whether a condition of cards looks beyond the card itself. */

@@ -117,6 +117,7 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
     }),
   },
   timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },
   check(ctx, { metric }) {
     typeOf(ctx, 'type', APP);
     typeOf(ctx, 'type', CAPABILITY);

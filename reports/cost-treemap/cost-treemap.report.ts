@@ -161,6 +161,7 @@ export const costTreemapReport = defineReport<Params, Answer>({
     ),
   },
   timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check,
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: () => '',

@@ -1,16 +1,21 @@
 import { may } from '../../domain/access/policy.ts';
+import { isNarrowed } from '../report.cards.ts';
 import type { ReportInput } from '../report.ts';
 
 /** The newest events of cards and relations, newest first; costs are cut by the caller's app permission alone: the answer is shared by many callers. */
 export async function recentEvents(
-  { sql, ctx, cards, filtered }: Omit<ReportInput<unknown>, 'params'>,
+  input: Omit<ReportInput<unknown>, 'params'>,
   most: number,
 ): Promise<unknown[]> {
+  const { sql, ctx, cards } = input;
   const hidden = ctx.metamodel.hiddenTypes;
   const costs = may(ctx.caller, 'costs.view');
-  const narrowed = [
-    may(ctx.caller, 'relations.view') ? '' : 'and e.relation_id is null',
-    filtered ? `and (${cards.sql})` : '',
+  // a relation names the card at its other end, which need not be among those that the caller sees
+  const relations = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
+  const narrowed = isNarrowed(input);
+  const conditions = [
+    relations ? '' : 'and e.relation_id is null',
+    narrowed ? `and (${cards.sql})` : '',
   ].join(' ');
   const { rows } = await sql.raw(
     `select e.id, e.card_id, c.name as card_name, e.event_type,
@@ -20,9 +25,9 @@ export async function recentEvents(
      where e.scope = 'inventory' and e.card_id is not null
        and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag')
        and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
-       ${narrowed}
+       ${conditions}
      order by e.position desc limit ?`,
-    [hidden, hidden, ...(filtered ? cards.bindings : []), most] as never,
+    [hidden, hidden, ...(narrowed ? cards.bindings : []), most] as never,
   );
   return rows;
 }

@@ -2,6 +2,7 @@ import { may } from '../../domain/access/policy.ts';
 import type { Sql } from '../../platform/database.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';
+import { isNarrowed } from '../report.cards.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../report.ts';
 import { dashboardChart } from './dashboard.chart.ts';
@@ -59,11 +60,12 @@ async function comparison(sql: Sql, moment: Date): Promise<{ slot: Date; metrics
 }
 
 /** Counts of the cards; those of all cards as they are now are kept type by type. */
-async function countsOf({ sql, ctx, cards, filtered, past, moment, cache }: Input): Promise<Figures> {
+async function countsOf(input: Input): Promise<Figures> {
+  const { sql, ctx, cards, past, moment, cache } = input;
   const today = moment.toISOString().slice(0, 10);
   const types = ctx.metamodel.visibleTypes;
   return figuresOf(
-    filtered || past
+    isNarrowed(input) || past
       ? await countTypes(sql, types, today, cards)
       : await countChangedTypes(sql, cache, types, today),
   );
@@ -75,7 +77,7 @@ export const dashboardReport = defineReport<Record<string, never>, Answer>({
   id: 'readDashboard',
   summary: 'Read the key figures of the landscape',
   description:
-    'Trends compare with the stored snapshot of 30 days before; narrowed by a filter, there is none to compare with.',
+    'Trends compare with the stored snapshot of 30 days before; narrowed by a filter, or by what the caller sees, there is none to compare with.',
   permission: 'reports.ea_dashboard',
   params: {},
   timeTravel: true,
@@ -93,7 +95,7 @@ export const dashboardReport = defineReport<Record<string, never>, Answer>({
   async compute(input) {
     const { moment } = input;
     const figures = await countsOf(input);
-    const before = input.filtered ? undefined : await comparison(input.sql, moment);
+    const before = isNarrowed(input) ? undefined : await comparison(input.sql, moment);
     const status = (of: Figures, key: string) => of.approval_statuses[key] ?? 0;
     const previous = before?.metrics;
     return JSON.stringify({

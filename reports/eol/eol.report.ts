@@ -77,6 +77,7 @@ export const eolReport = defineReport<Params, Answer>({
     ),
   },
   timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic) || topic === EOL_TOPIC,
   variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
   async compute({ sql, ctx, params, cards, moment }) {

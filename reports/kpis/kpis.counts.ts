@@ -89,5 +89,6 @@ export async function countChangedTypes(
     counts.set(type, cards);
     await cache.set(keys.get(type)!, JSON.stringify(cards), KEEP_SECONDS);
   }
-  return counts;
+  // in the order of the types, whichever were counted anew
+  return new Map(types.map((type) => [type, counts.get(type)!]));
 }

@@ -35,6 +35,7 @@ export const landscapeReport = defineReport<Params, Answer>({
   permissionNote: 'and relations.view',
   params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
   timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check(ctx, { type, group_by }) {
     typeOf(ctx, 'type', type);
     typeOf(ctx, 'group_by', group_by);

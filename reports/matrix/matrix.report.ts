@@ -34,6 +34,11 @@ export const matrixReport = defineReport<Params, Answer>({
   permissionNote: 'and relations.view',
   params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
   timeTravel: true,
+  reads: {
+    cards: ['type', 'name', 'name_key', 'parent_id', 'status'],
+    relations: ['type', 'source_id', 'target_id'],
+    others: false,
+  },
   check(ctx, { row_type, col_type }) {
     typeOf(ctx, 'row_type', row_type);
     typeOf(ctx, 'col_type', col_type);

@@ -3,9 +3,9 @@ import { type PastTable, pastTables } from './past.tables.ts';
 
 /** What a reader reads of the tables that can be shown as they were; of those that it does not read nothing is gathered. */
 export interface Reads {
-  /** Columns besides `id`; absent: the table is not read. */
-  cards?: readonly string[];
-  relations?: readonly string[];
+  /** Columns besides `id`, or any of them; absent: the table is not read. */
+  cards?: readonly string[] | 'any';
+  relations?: readonly string[] | 'any';
   /** Whether it reads any other table. */
   others: boolean;
 }
@@ -33,8 +33,8 @@ export function isRead(table: PastTable | 'card_tags', reads: Reads | undefined)
 export function columnsRead({ table }: PastTable, reads: Reads | undefined): readonly string[] | undefined {
   if (!reads || !isNarrowed(table)) return undefined;
   const columns = reads[table] ?? [];
-  // there may be any number of them
-  return columns.includes('attributes') ? undefined : columns;
+  // attributes may be any number of fields
+  return columns === 'any' || columns.includes('attributes') ? undefined : columns;
 }
 
 /** The fields of events in which the columns of a table that are read can change, or undefined when it may be any. */

@@ -73,6 +73,7 @@ export const stakeholderDirectoryReport = defineReport<Params, Answer>({
     }),
   },
   timeTravel: true,
+  reads: { cards: ['type', 'name', 'name_key', 'status'], others: true },
   check(ctx, { type, role }) {
     const types = type === undefined ? visibleTypes(ctx) : [typeOf(ctx, 'type', type)];
     if (role !== undefined && rolesOf(types, role).length === 0) {

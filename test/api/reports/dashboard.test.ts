@@ -96,6 +96,29 @@ describe('dashboard', () => {
     expect((await viewer.get(`/api/v1/reports/kpis?to=${slot.toISOString()}`)).body.total).toBe(0);
   });
 
+  it('shows whoever sees a few cards alone nothing of the others', async () => {
+    const held = { 'reports.ea_dashboard': true, 'relations.view': true };
+    await t.services
+      .db('roles')
+      .insert({ key: 'involved', label: 'Involved', permissions: JSON.stringify(held) });
+    const involved = await t.as('involved');
+    const admin = await t.as('admin');
+    const card = async (name: string) =>
+      (await admin.post('/api/v1/cards', { type: 'Application', name })).body.id;
+    const own = await card('Own');
+    const unseen = await card('Not to be named');
+    const role = { user_id: involved.userId, role: 'responsible' };
+    expect((await admin.post(`/api/v1/cards/${own}/stakeholders`, role)).status).toBe(201);
+    const relation = { type: 'relAppSuccessor', source_id: own, target_id: unseen };
+    expect((await admin.post('/api/v1/relations', relation)).status).toBe(201);
+    const { body, text } = await involved.get('/api/v1/reports/dashboard');
+    expect(body).toMatchObject({ total_cards: 1, trends: { snapshot_available: false } });
+    const events: { card_id: string; event_type: string }[] = body.recent_events;
+    expect(events.map(({ card_id }) => card_id)).toEqual(events.map(() => own));
+    expect(events.map(({ event_type }) => event_type)).toContain('card.created');
+    expect(text).not.toContain('Not to be named');
+  });
+
   it('is shown as it was, narrowed or not', async () => {
     const member = await t.as('member');
     const made: string[] = [];
