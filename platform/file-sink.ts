@@ -80,9 +80,12 @@ export class FileSink extends Writable {
     this.#flushing = true;
     fdatasync(this.#fd, (error) => {
       this.#flushing = false;
-      // the next one to ask would not be told
-      if (error) this.#file.destroy(error);
-      else this.#flushed?.();
+      // the next one to ask would not be told; and at once, as whoever writes to the file meanwhile learns no more than that
+      // it is gone
+      if (!error) return this.#flushed?.();
+      this.destroy(error);
+      // also where this had been given up before
+      this.#file.destroy();
     });
   }
 
