@@ -14,6 +14,21 @@ export interface PastTable {
   moves?: string;
 }
 
+/** A table with rows that may have been written after a moment. */
+export interface TouchedTable {
+  table: PastTable | 'card_tags';
+  /** Its number in `past_rows`. */
+  number: number;
+  /** Whether its rows are gathered as `past_cards` instead. */
+  apart?: boolean;
+  /** Whether rows that stood at the moment are there no more. */
+  gone: boolean;
+  /** Whether rows were made since. */
+  made: boolean;
+  /** Every field that changed in some row. */
+  fields: ReadonlySet<string>;
+}
+
 const approvals: EventType[] = [
   'card.approval_status.approve',
   'card.approval_status.reject',

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
+import { isPlain, isTold, optionalFields } from './past.cards.ts';
 import { literal } from './past.events.ts';
 import { columnsRead, fewFields, fieldColumn, isRead, type Reads } from './past.reads.ts';
-import { type PastTable, pastTables } from './past.tables.ts';
-import type { TouchedTable } from './past.touched.ts';
+import { type PastTable, pastTables, type TouchedTable } from './past.tables.ts';
 
 interface Column {
   table: string;
@@ -63,12 +63,15 @@ export async function shadowTables(
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
 }
 
-/** Where a row of `past_rows`, `k`, tells the first changes of its fields, as SQL. */
+/** Where a gathered row, `k`, tells the first old values of its fields, as SQL. */
 interface Told {
+  /** Whether it tells of a field; null for no. */
   changed(field: string): string;
   changedAny(fields: string[]): string;
-  /** `{ old, new }`, null for a field that did not change. */
-  change(field: string): string;
+  /** As JSON; null for a field that it does not tell of. */
+  old(field: string): string;
+  /** The same, as a value of a column's type. */
+  value(field: string, column: Column): string;
   /** The old values of a column of named values, by name, null where there was none. */
   valuesBefore(column: string): string;
 }
@@ -77,27 +80,47 @@ interface Told {
 const toldTogether: Told = {
   changed: (field) => `k.changes ? ${literal(field)}`,
   changedAny: (fields) => `k.changes ?| array[${fields.map(literal).join(', ')}]`,
-  change: (field) => `k.changes -> ${literal(field)}`,
+  old: (field) => `k.changes -> ${literal(field)} -> 'old'`,
+  value: (field, column) => cast(`k.changes -> ${literal(field)}`, 'old', column),
   valuesBefore: (column) => `(select jsonb_object_agg(substr(f.key, ${column.length + 2}), f.value -> 'old')
     from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`,
 };
 
 /** A column for each of a few fields. */
-const toldApart = (known: readonly string[]): Told => {
+const toldSingly = (known: readonly string[]): Told => {
   const change = (field: string) => `k.${fieldColumn(field)}`;
   const changed = (field: string) => `${change(field)} is not null`;
+  const old = (field: string) => `${change(field)} -> 'old'`;
   return {
     changed,
     changedAny: (fields) => fields.map(changed).join(' or '),
-    change,
-    valuesBefore: (column) => {
-      const values = known
-        .filter((field) => field.startsWith(`${column}.`))
-        .map((field) => `${literal(field.slice(column.length + 1))}, ${change(field)} -> 'old'`);
-      return `jsonb_build_object(${values.join(', ')})`;
-    },
+    old,
+    value: (field, column) => cast(change(field), 'old', column),
+    valuesBefore: (column) => namedOf(known, column, old),
   };
 };
+
+/** Old values of cards, as `past_cards` has them. */
+const toldOfCards: Told = {
+  changed: (field) => (isPlain(field) ? `k.${field} is not null` : `k.optional ? ${literal(field)}`),
+  changedAny: (fields) => `k.optional ?| array[${fields.map(literal).join(', ')}]`,
+  old: (field) => `k.optional -> ${literal(field)}`,
+  value: (field, column) => (isPlain(field) ? `k.${field}` : cast('k.optional', field, column)),
+  valuesBefore: (column) => namedOf(optionalFields, column, toldOfCards.old),
+};
+
+const toldOfRows = (reads: Reads | undefined): Told => {
+  const few = fewFields(reads);
+  return few ? toldSingly(few) : toldTogether;
+};
+
+/** Those of the fields that are values of a column of named values, as an object by their names. */
+function namedOf(fields: readonly string[], column: string, value: (field: string) => string): string {
+  const values = fields
+    .filter((field) => field.startsWith(`${column}.`))
+    .map((field) => `${literal(field.slice(column.length + 1))}, ${value(field)}`);
+  return `jsonb_build_object(${values.join(', ')})`;
+}
 
 /** A member of an object of JSON as a value of a column's type. */
 function cast(object: string, member: string, { type }: Column): string {
@@ -122,7 +145,7 @@ function nestedBefore(told: Told, name: string, changed: string[]): string {
   }
   const values = changed.map((field) => {
     const key = literal(field.slice(name.length + 1));
-    return `${key}, coalesce(${told.change(field)} -> 'old', t.${name} -> ${key})`;
+    return `${key}, coalesce(${told.old(field)}, t.${name} -> ${key})`;
   });
   return `case when ${told.changedAny(changed)}
     then jsonb_strip_nulls(${present} || jsonb_build_object(${values.join(', ')})) else t.${name} end`;
@@ -134,15 +157,16 @@ function nestedBefore(told: Told, name: string, changed: string[]): string {
  */
 function viewOf(
   past: PastTable,
-  { number, gone, made, fields }: TouchedTable,
+  { number, apart, gone, made, fields }: TouchedTable,
   columns: Column[],
   reads: Reads | undefined,
   position: number,
   untouchedUntil: Date,
 ): string {
   const { table } = past;
-  const few = fewFields(reads);
-  const told = few ? toldApart(few) : toldTogether;
+  const told = apart ? toldOfCards : toldOfRows(reads);
+  const rows = apart ? 'past_cards' : 'past_rows';
+  const its = (row: string) => (apart ? 'true' : `${row}.number = ${number}`);
   const before = (column: Column): string => {
     const name = column.name;
     if (name === 'id') return 't.id';
@@ -163,7 +187,7 @@ function viewOf(
       return `case when ${told.changed('name')} then ${source(of)} else t.${name} end`;
     }
     if (!fields.has(name)) return `t.${name}`;
-    return `case when ${told.changed(name)} then ${cast(told.change(name), 'old', column)} else t.${name} end`;
+    return `case when ${told.changed(name)} then ${told.value(name, column)} else t.${name} end`;
   };
   const lost = (column: Column): string => {
     const name = column.name;
@@ -175,8 +199,9 @@ function viewOf(
     if (isStamp(table, name)) return stamp(table, column, position, 'k');
     const source = derived[table]?.[name];
     if (source) return source((other) => lost(columns.find((one) => one.name === other)!));
-    const was = cast(told.change(name), 'old', column);
-    return `case when ${told.changed(name)} then ${was} else ${cast('k.told', name, column)} end`;
+    const last = cast(apart ? 'd.data' : 'k.told', name, column);
+    if (apart && !isTold(name)) return last;
+    return `case when ${told.changed(name)} then ${told.value(name, column)} else ${last} end`;
   };
   // of the others nothing was gathered: whoever reads one shall fail and not see it as it is now
   const read = columnsRead(past, reads);
@@ -184,9 +209,10 @@ function viewOf(
   const select = (value: (column: Column) => string) =>
     shown.map((column) => `${value(column)} as ${column.name}`).join(',\n');
   const present = `select ${select(before)}
-    from public.${table} t left join past_rows k on k.number = ${number} and k.id = t.id
-    ${made ? `where not exists (select from past_rows n where n.number = ${number} and n.id = t.id and not n.existed)` : ''}`;
-  const absent = `select ${select(lost)} from past_rows k where k.number = ${number} and k.gone`;
+    from public.${table} t left join ${rows} k on ${its('k')} and k.id = t.id
+    ${made ? `where not exists (select from ${rows} n where ${its('n')} and n.id = t.id and not n.existed)` : ''}`;
+  const deletion = apart ? 'join public.events d on d.position = k.last' : '';
+  const absent = `select ${select(lost)} from ${rows} k ${deletion} where ${its('k')} and k.gone`;
   return `create temporary view ${table} as ${gone ? `${present} union all ${absent}` : present}`;
 }
 

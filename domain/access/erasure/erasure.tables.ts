@@ -31,6 +31,7 @@ export const textTables: TextTable[] = [
   { table: 'extraction_schedules', key: 'id', json: ['destination'] },
   { table: 'extraction_runs', key: 'id', json: ['destination'] },
   { table: 'comments', key: 'id', mentions: ['content'] },
+  { table: 'card_old_values', key: 'position', mentions: ['name'] },
   { table: 'todos', key: 'id', text: ['description'], where: 't.is_system' },
   { table: 'mutation_batches', key: 'id', json: ['summary'], about: 'actor_user_id' },
 ];

@@ -71,6 +71,12 @@ describe('erasure', () => {
       { type: 'Application', name: `Card ${word}`, description },
       token,
     );
+    // a name that was mentioned in that of a card
+    const mention = await admin.post('/api/v1/cards', {
+      type: 'Application',
+      name: `Of @[Ada ${word} Byron](user:${user.id})`,
+    });
+    await admin.patch(`/api/v1/cards/${mention.body.id}`, { name: `Of nobody ${word}` });
     const api = await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
     const { db } = t.services;
     const at = `/api/v1/cards/${card.body.id}`;

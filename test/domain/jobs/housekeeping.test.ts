@@ -88,17 +88,28 @@ it('removes finished jobs after the days of their kind, with their files', async
 it('removes the oldest events and tells readers where the feed begins', async () => {
   const { db } = t.services;
   for (let n = 0; n < 3; n += 1) {
-    await command(await t.ctx(), async ({ emit }) => emit({ event_type: 'auth.login', data: { n } }));
+    const changes = { status: { old: 'ACTIVE', new: 'ARCHIVED' } };
+    await command(await t.ctx(), async ({ emit }) =>
+      emit({
+        event_type: 'card.archived',
+        card_id: randomUUID(),
+        card_type: 'Application',
+        data: { changes },
+      }),
+    );
   }
+  const oldValues = () => db('card_old_values').orderBy('position').pluck('position');
   const positions: number[] = await db('events').orderBy('position').pluck('position');
   await db('events')
     .whereIn('position', positions.slice(0, -1))
     .update({ at: ago(401 * 24) });
   expect(await run()).toMatchObject({ events: positions.length - 1 });
   expect(await feedEnds(db)).toEqual({ purgedThrough: positions.at(-2), newest: positions.at(-1) });
+  expect(await oldValues(), 'what is kept beside events goes with them').toEqual(positions.slice(-1));
   await db('events').update({ at: ago(401 * 24) });
   expect(await run()).toMatchObject({ events: 1 });
   expect(await feedEnds(db)).toEqual({ purgedThrough: positions.at(-1), newest: positions.at(-1) });
+  expect(await oldValues()).toEqual([]);
   expect(await run()).toMatchObject({ events: 0 });
 });
 

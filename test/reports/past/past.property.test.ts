@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { up } from '../../../migrations/steps/0079-card-old-values.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Reads } from '../../../reports/past/past.reads.ts';
 import { pastTables } from '../../../reports/past/past.tables.ts';
@@ -47,13 +48,25 @@ async function copyOf(sql: Sql): Promise<Record<string, string[]>> {
 }
 
 const few = {
-  cards: ['type', 'name', 'name_key', 'parent_id', 'status', 'approval_status', 'data_quality', 'lifecycle'],
+  cards: [
+    'type',
+    'subtype',
+    'name',
+    'name_key',
+    'parent_id',
+    'status',
+    'approval_status',
+    'data_quality',
+    'lifecycle',
+  ],
   relations: ['type', 'source_id', 'target_id', 'description'],
 };
 /** What a reader may say that it reads. */
 const reads: Reads[] = [
   { ...few, others: false },
   { ...few, others: true },
+  // besides, of cards, what their old values are not kept apart of
+  { ...few, cards: [...few.cards, 'description'], others: false },
 ];
 
 /** The rows of cards and relations with the columns of them that are read, in the order of their texts. */
@@ -121,4 +134,23 @@ it('leaves nothing behind, and lets nothing be written', async () => {
     `select count(*)::int as left from pg_class where relnamespace::regnamespace::text like 'pg\\_temp%'`,
   );
   expect(rows[0].left).toBe(0);
+});
+
+it('keeps beside the events what an update of the program finds in them', async () => {
+  const oldValues = async (sql: Sql) =>
+    (await sql.raw('select to_jsonb(v)::text as row from card_old_values v order by position')).rows;
+  const sql = await t.services.db.transaction();
+  try {
+    const kept = await oldValues(sql);
+    expect(kept.length).toBeGreaterThan(20);
+    await sql.raw(`drop trigger card_old_values on events;
+      drop function note_card_old_values;
+      drop aggregate first_values (jsonb);
+      drop function told_first;
+      drop table card_old_values`);
+    await up(sql);
+    expect(await oldValues(sql)).toEqual(kept);
+  } finally {
+    await sql.rollback();
+  }
 });

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Fragment } from '../../domain/lists/lists.types.ts';
+
+interface Gathered extends Fragment {
+  /** Columns by which a row is known. */
+  key: string;
+  /** Columns that the planner has to know about. */
+  counted: string;
+}
+
+/** Keeps the rows of a query for the transaction, under a name. */
+export async function gather(
+  sql: Knex.Transaction,
+  name: string,
+  { sql: query, bindings, key, counted }: Gathered,
+): Promise<void> {
+  // the database's workers cannot read a temporary table; this one is nobody else's and goes when the transaction does,
+  // which is taken back
+  const table = `public.${name}_${randomUUID().replaceAll('-', '')}`;
+  // sorting the groups' events once more would take longer than all the rest. Sorting by row would mix the order up in which
+  // the events come: with few of them it looks as cheap as hashing
+  await sql.raw('set local enable_sort = off');
+  await sql.raw(`create unlogged table ${table} as ${query}`, bindings as never);
+  // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
+  // not tell that
+  await sql.raw(`set local enable_sort to default;
+    create unique index on ${table} (${key});
+    set local default_statistics_target = 10;
+    analyze ${table} (${counted});
+    set local default_statistics_target to default;
+    create temporary view ${name} as select * from ${table}`);
+}
