@@ -62,7 +62,7 @@ import * as modernizationDecisions from './steps/0075-modernization-decisions.ts
 import * as pendingFlows from './steps/0076-pending-flows.ts';
 import * as sessionState from './steps/0077-session-state.ts';
 import * as firstTold from './steps/0078-first-told.ts';
-import * as cardOldValues from './steps/0079-card-old-values.ts';
+import * as oldValues from './steps/0079-old-values.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -129,5 +129,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0076-pending-flows', up: pendingFlows.up },
   { name: '0077-session-state', up: sessionState.up },
   { name: '0078-first-told', up: firstTold.up },
-  { name: '0079-card-old-values', up: cardOldValues.up },
+  { name: '0079-old-values', up: oldValues.up },
 ];

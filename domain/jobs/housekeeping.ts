@@ -101,9 +101,8 @@ async function removeEvents(sql: Sql, { events_days }: Retention): Promise<numbe
          select e.position from events e, cut where e.position < cut.position order by e.position limit ${BATCH}
        ) returning position
      ),
-     values_gone as (
-       delete from card_old_values where position <= (select max(position) from gone)
-     ),
+     of_cards as (delete from card_old_values where position <= (select max(position) from gone)),
+     of_relations as (delete from relation_old_values where position <= (select max(position) from gone)),
      purged as (
        insert into settings (key, value) select '${PURGED_THROUGH}', to_jsonb(max(position)) from gone
        having count(*) > 0

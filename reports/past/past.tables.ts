@@ -14,13 +14,29 @@ export interface PastTable {
   moves?: string;
 }
 
+/** A table whose old values are kept beside the events, as far as reports count by them. */
+export interface KeptApart {
+  table: 'cards' | 'relations';
+  /** Where they are kept: a row for each event that tells of one, or that a row came or went. */
+  values: string;
+  /** Its columns with the id of the row and the type of it. */
+  id: string;
+  type: string;
+  /** Fields that are never empty, each a column of its own. */
+  plain: string[];
+  /** Fields that may be empty, together in the column `optional`. */
+  optional: string[];
+  /** What they are called when they have been gathered. */
+  rows: string;
+}
+
 /** A table with rows that may have been written after a moment. */
 export interface TouchedTable {
   table: PastTable | 'card_tags';
   /** Its number in `past_rows`. */
   number: number;
-  /** Whether its rows are gathered as `past_cards` instead. */
-  apart?: boolean;
+  /** Where its rows are gathered from old values that are kept, and not from events. */
+  apart?: KeptApart;
   /** Whether rows that stood at the moment are there no more. */
   gone: boolean;
   /** Whether rows were made since. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { cardsApart, collectCards } from './past.cards.ts';
 import type { PastScope } from './past.events.ts';
-import { columnsRead, isRead, readsStamps } from './past.reads.ts';
+import { collectKept, keptOf } from './past.kept.ts';
+import { columnsRead, isRead, type Reads, readsStamps } from './past.reads.ts';
 import { collectRows } from './past.rows.ts';
 import { pastTables, type TouchedTable } from './past.tables.ts';
 
@@ -12,9 +12,14 @@ export async function collectTouched(
   scope: PastScope = {},
 ): Promise<TouchedTable[]> {
   const { reads } = scope;
-  const apart = cardsApart(reads);
-  const touched = apart ? await collectCards(sql, position, scope) : [];
-  const others = apart ? { ...reads!, cards: undefined } : reads;
+  const touched: TouchedTable[] = [];
+  const others: Reads | undefined = reads && { ...reads };
+  for (const past of pastTables) {
+    const kept = keptOf(past, reads);
+    if (!kept) continue;
+    touched.push(...(await collectKept(sql, past, kept, position, scope)));
+    others![kept.table] = undefined;
+  }
   if ([...pastTables, 'card_tags' as const].some((table) => isRead(table, others))) {
     touched.push(...(await collectRows(sql, position, { ...scope, reads: others })));
   }

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import { isPlain, isTold, optionalFields } from './past.cards.ts';
 import { literal } from './past.events.ts';
+import { tellsOf } from './past.kept.ts';
 import { columnsRead, fewFields, fieldColumn, isRead, type Reads } from './past.reads.ts';
-import { type PastTable, pastTables, type TouchedTable } from './past.tables.ts';
+import { type KeptApart, type PastTable, pastTables, type TouchedTable } from './past.tables.ts';
 
 interface Column {
   table: string;
@@ -100,13 +100,16 @@ const toldSingly = (known: readonly string[]): Told => {
   };
 };
 
-/** Old values of cards, as `past_cards` has them. */
-const toldOfCards: Told = {
-  changed: (field) => (isPlain(field) ? `k.${field} is not null` : `k.optional ? ${literal(field)}`),
-  changedAny: (fields) => `k.optional ?| array[${fields.map(literal).join(', ')}]`,
-  old: (field) => `k.optional -> ${literal(field)}`,
-  value: (field, column) => (isPlain(field) ? `k.${field}` : cast('k.optional', field, column)),
-  valuesBefore: (column) => namedOf(optionalFields, column, toldOfCards.old),
+/** Old values that are kept: columns, and one for fields that may be empty. */
+const toldOfKept = ({ plain, optional }: KeptApart): Told => {
+  const old = (field: string) => `k.optional -> ${literal(field)}`;
+  return {
+    changed: (field) => (plain.includes(field) ? `k.${field} is not null` : `k.optional ? ${literal(field)}`),
+    changedAny: (fields) => `k.optional ?| array[${fields.map(literal).join(', ')}]`,
+    old,
+    value: (field, column) => (plain.includes(field) ? `k.${field}` : cast('k.optional', field, column)),
+    valuesBefore: (column) => namedOf(optional, column, old),
+  };
 };
 
 const toldOfRows = (reads: Reads | undefined): Told => {
@@ -164,8 +167,8 @@ function viewOf(
   untouchedUntil: Date,
 ): string {
   const { table } = past;
-  const told = apart ? toldOfCards : toldOfRows(reads);
-  const rows = apart ? 'past_cards' : 'past_rows';
+  const told = apart ? toldOfKept(apart) : toldOfRows(reads);
+  const rows = apart?.rows ?? 'past_rows';
   const its = (row: string) => (apart ? 'true' : `${row}.number = ${number}`);
   const before = (column: Column): string => {
     const name = column.name;
@@ -200,7 +203,7 @@ function viewOf(
     const source = derived[table]?.[name];
     if (source) return source((other) => lost(columns.find((one) => one.name === other)!));
     const last = cast(apart ? 'd.data' : 'k.told', name, column);
-    if (apart && !isTold(name)) return last;
+    if (apart && !tellsOf(apart, name)) return last;
     return `case when ${told.changed(name)} then ${told.value(name, column)} else ${last} end`;
   };
   // of the others nothing was gathered: whoever reads one shall fail and not see it as it is now

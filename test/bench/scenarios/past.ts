@@ -12,9 +12,12 @@ const reports = [
   'cost',
   'roadmap',
   'portfolio',
+  'app-portfolio',
   'landscape',
   'capability-heatmap',
   'matrix',
+  'cost-treemap',
+  'dependencies',
   'eol',
   'stakeholder-directory',
   'dashboard',
@@ -57,6 +60,7 @@ async function edit(client: pg.Client): Promise<void> {
   await client.query('vacuum analyze cards');
   await client.query('vacuum analyze relations');
   await client.query('vacuum analyze events');
+  await client.query('vacuum analyze card_old_values, relation_old_values');
 }
 
 async function times(run: (round: number) => Promise<unknown>): Promise<number> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { up } from '../../../migrations/steps/0079-card-old-values.ts';
+import { up } from '../../../migrations/steps/0079-old-values.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Reads } from '../../../reports/past/past.reads.ts';
 import { pastTables } from '../../../reports/past/past.tables.ts';
@@ -65,16 +65,17 @@ const few = {
 const reads: Reads[] = [
   { ...few, others: false },
   { ...few, others: true },
-  // besides, of cards, what their old values are not kept apart of
+  // fields whose old values are not kept beside the events, or are kept of all
   { ...few, cards: [...few.cards, 'description'], others: false },
+  { ...few, relations: few.relations.slice(0, 3), others: false },
 ];
 
 /** The rows of cards and relations with the columns of them that are read, in the order of their texts. */
-function ofFew(copy: Record<string, string[]>): string[][] {
-  return Object.entries(few).map(([table, columns]) => {
+function ofFew(copy: Record<string, string[]>, { cards, relations }: Reads): string[][] {
+  return Object.entries({ cards, relations }).map(([table, columns]) => {
     const shown = (row: string) => {
       const all = JSON.parse(row);
-      return JSON.stringify(['id', ...columns].map((column) => all[column]));
+      return JSON.stringify(['id', ...columns!].map((column) => all[column]));
     };
     return copy[table]!.map(shown).sort();
   });
@@ -112,7 +113,7 @@ it('shows every table as it was at each moment, whatever was written since', {
     for (const table of tables) expect(shown[table], `${table} at moment ${number}`).toEqual(copy[table]);
     for (const read of reads) {
       const known = await atMoment(t.services.db, at, copyOf, { reads: read });
-      expect(ofFew(known), `what is read at moment ${number}`).toEqual(ofFew(copy));
+      expect(ofFew(known, read), `what is read at moment ${number}`).toEqual(ofFew(copy, read));
     }
   }
   expect(tally.done).toBeGreaterThan(tally.refused);
@@ -138,16 +139,19 @@ it('leaves nothing behind, and lets nothing be written', async () => {
 
 it('keeps beside the events what an update of the program finds in them', async () => {
   const oldValues = async (sql: Sql) =>
-    (await sql.raw('select to_jsonb(v)::text as row from card_old_values v order by position')).rows;
+    (
+      await sql.raw(`select 'card' as of, to_jsonb(v)::text as row from card_old_values v
+        union all select 'relation', to_jsonb(v)::text from relation_old_values v order by 1, 2`)
+    ).rows;
   const sql = await t.services.db.transaction();
   try {
     const kept = await oldValues(sql);
     expect(kept.length).toBeGreaterThan(20);
-    await sql.raw(`drop trigger card_old_values on events;
-      drop function note_card_old_values;
+    await sql.raw(`drop trigger old_values on events;
+      drop function note_old_values;
       drop aggregate first_values (jsonb);
       drop function told_first;
-      drop table card_old_values`);
+      drop table card_old_values, relation_old_values`);
     await up(sql);
     expect(await oldValues(sql)).toEqual(kept);
   } finally {
