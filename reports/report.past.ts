@@ -7,6 +7,7 @@ import type { ReportQuestion } from './report.question.ts';
 export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQuestion): PastScope {
   // a filter that looks beyond the card itself may look anywhere
   if (filtered && looksBeyond(cards.sql)) return {};
+  if (report.fewRows?.(params) && !looksBeyond(cards.sql)) return { rowwise: true };
   const reads = report.reads && { reads: withCondition(report.reads, cards.sql) };
   if (report.uncached) return { ...reads };
   const { cardTypes, relationTypes } = ctx.metamodel;

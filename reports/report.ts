@@ -106,6 +106,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
    * reads is added.
    */
   reads?: Reads;
+  /** Parameters under which it reads few rows, of cards and relations alone and by their ids and ends. */
+  fewRows?(params: P): boolean;
   /** Its numbers follow from what no topic tells, such as logins: it is computed for each request. */
   uncached?: true;
   /**

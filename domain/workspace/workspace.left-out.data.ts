@@ -55,6 +55,8 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
   notifications: service('What people were told, they were told there.'),
   notification_mailings: service(working),
   events: service(history),
+  card_old_values: service(history),
+  relation_old_values: service(history),
   mutation_batches: service(history),
   card_merges: service(history),
   card_redirects: service(history),

@@ -75,6 +75,8 @@ export async function up(knex: Knex): Promise<void> {
       optional jsonb
     );
 
+    create index card_old_values_gone on card_old_values (position) include (card_id) where act = 'd';
+
     create table relation_old_values (
       position bigint primary key,
       relation_id uuid not null,
@@ -84,6 +86,8 @@ export async function up(knex: Knex): Promise<void> {
       source_id uuid,
       target_id uuid
     );
+
+    create index relation_old_values_gone on relation_old_values (position) include (relation_id) where act <> 'c';
 
     -- the older of two tellings holds
     create function told_first(older jsonb, newer jsonb) returns jsonb

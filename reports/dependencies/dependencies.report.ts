@@ -81,6 +81,8 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
     ),
   },
   timeTravel: true,
+  reads: { cards: 'any', relations: 'any', others: false },
+  fewRows: ({ center_id }) => center_id !== undefined,
   check(ctx, { type }) {
     if (type !== undefined) typeOf(ctx, 'type', type);
     if (!may(ctx.caller, 'relations.view')) throw forbidden('relations.view');

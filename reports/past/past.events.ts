@@ -9,6 +9,8 @@ export interface PastScope {
   relationTypes?: string[];
   /** Which tables are read, and which columns of cards and relations; absent: any. */
   reads?: Reads;
+  /** Few rows of cards and relations are read, by their ids and ends, and of no other table. */
+  rowwise?: boolean;
 }
 
 export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;

@@ -5,7 +5,8 @@ import { gather } from './past.gather.ts';
 import { columnsRead, fieldsRead, isRead, type Reads } from './past.reads.ts';
 import { type KeptApart, type PastTable, pastTables, type TouchedTable } from './past.tables.ts';
 
-const keptApart: KeptApart[] = [
+/** Tables whose old values are kept. */
+export const keptApart: KeptApart[] = [
   {
     table: 'cards',
     values: 'card_old_values',
@@ -27,7 +28,7 @@ const keptApart: KeptApart[] = [
 ];
 
 /** Fields in which no row ever changes. */
-const fixed = ['type', 'created_at', 'created_by'];
+export const fixedFields = ['type', 'created_at', 'created_by'];
 
 /** Whether a table of old values tells of a field. */
 export const tellsOf = ({ plain, optional }: KeptApart, field: string): boolean =>
@@ -37,7 +38,7 @@ export const tellsOf = ({ plain, optional }: KeptApart, field: string): boolean 
 export function keptOf(past: PastTable, reads: Reads | undefined): KeptApart | undefined {
   const kept = keptApart.find(({ table }) => table === past.table);
   if (!kept || !isRead(past, reads) || columnsRead(past, reads) === undefined) return undefined;
-  const isKept = (field: string) => tellsOf(kept, field) || fixed.includes(field);
+  const isKept = (field: string) => tellsOf(kept, field) || fixedFields.includes(field);
   return fieldsRead(past, reads)!.every(isKept) ? kept : undefined;
 }
 

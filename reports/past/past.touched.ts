@@ -30,7 +30,7 @@ export async function collectTouched(
       touched.some((one) => one.number === number)
     )
       continue;
-    touched.push({ table, number, gone: false, made: false, fields: new Set() });
+    touched.push({ table, number, apart: keptOf(table, reads), gone: false, made: false, fields: new Set() });
   }
   return touched;
 }

@@ -3,6 +3,7 @@ import { feedEnds } from '../../domain/events/changes.ts';
 import type { Db } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { PastScope } from './past.events.ts';
+import { shadowRowwise } from './past.rowwise.ts';
 import { collectTouched } from './past.touched.ts';
 import { shadowTables } from './past.views.ts';
 
@@ -35,8 +36,12 @@ export async function atMoment<T>(
     // merging would read the old rows through their index, page by page; they are in no order and their cache is small
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
       set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001`);
-    const touched = await collectTouched(sql, position, scope);
-    await shadowTables(sql, touched, position, asOf, scope?.reads);
+    if (scope?.rowwise) {
+      await shadowRowwise(sql, position, asOf);
+    } else {
+      const touched = await collectTouched(sql, position, scope);
+      await shadowTables(sql, touched, position, asOf, scope?.reads);
+    }
     await sql.raw('set transaction read only');
     return await read(sql);
   } finally {

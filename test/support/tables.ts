@@ -3,6 +3,8 @@ import type { Sql } from '../../platform/database.ts';
 /** Tables of what follows, of what is told, and of how work is done: no part of the inventory. */
 const apart = [
   'events',
+  'card_old_values',
+  'relation_old_values',
   'feed',
   'topic_versions',
   'mutation_batches',

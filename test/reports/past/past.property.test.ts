@@ -35,9 +35,11 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-async function copyOf(sql: Sql): Promise<Record<string, string[]>> {
+const copyOfLinked = (sql: Sql) => copyOf(sql, ['cards', 'relations']);
+
+async function copyOf(sql: Sql, of = tables): Promise<Record<string, string[]>> {
   const copy: Record<string, string[]> = {};
-  for (const table of tables) {
+  for (const table of of) {
     const { rows } = await sql.raw(
       `select (to_jsonb(t) - ?::text[])::text as row from ${table} t order by 1`,
       [left] as never,
@@ -109,10 +111,15 @@ it('shows every table as it was at each moment, whatever was written since', {
   }
   moments.push({ at: await now(), copy: await copyOf(t.services.db) });
   for (const [number, { at, copy }] of moments.entries()) {
-    const shown = await atMoment(t.services.db, at, copyOf);
+    const shown = await atMoment(t.services.db, at, (sql) => copyOf(sql));
     for (const table of tables) expect(shown[table], `${table} at moment ${number}`).toEqual(copy[table]);
+    const { cards, relations } = await atMoment(t.services.db, at, copyOfLinked, { rowwise: true });
+    expect({ cards, relations }, `row by row at moment ${number}`).toEqual({
+      cards: copy.cards,
+      relations: copy.relations,
+    });
     for (const read of reads) {
-      const known = await atMoment(t.services.db, at, copyOf, { reads: read });
+      const known = await atMoment(t.services.db, at, (sql) => copyOf(sql), { reads: read });
       expect(ofFew(known, read), `what is read at moment ${number}`).toEqual(ofFew(copy, read));
     }
   }
@@ -122,10 +129,14 @@ it('shows every table as it was at each moment, whatever was written since', {
 
 it('refuses moments to come, and those before the oldest event kept', async () => {
   const soon = new Date(Date.now() + 60_000);
-  await expect(atMoment(t.services.db, soon, copyOf)).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(atMoment(t.services.db, soon, copyOfLinked)).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
   const { rows } = await t.services.db.raw('select min(at) as at from events');
   const before = new Date(rows[0].at.getTime() - 1);
-  await expect(atMoment(t.services.db, before, copyOf)).rejects.toMatchObject({ code: 'as_of_expired' });
+  await expect(atMoment(t.services.db, before, copyOfLinked)).rejects.toMatchObject({
+    code: 'as_of_expired',
+  });
 });
 
 it('leaves nothing behind, and lets nothing be written', async () => {
