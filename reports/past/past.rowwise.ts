@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { type Column, columnsOf, settledBefore, shownBy, toldTogether } from './past.columns.ts';
-import { DELETED, EXISTED, list } from './past.events.ts';
+import { EXISTED, list } from './past.events.ts';
 import { fixedFields, keptApart } from './past.kept.ts';
 import { type KeptApart, type PastTable, pastTables } from './past.tables.ts';
 import { toldUntil } from './past.views.ts';
@@ -14,7 +14,9 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
   const names = keptApart.map(({ table }) => table);
   const columns = await columnsOf(sql, names);
   const { rows } = await sql.raw(
-    keptApart.map((kept) => `select exists (${goneSince(kept, position)}) as gone`).join(' union all '),
+    keptApart
+      .map((kept) => `select exists (select ${goneSince(kept, position)}) as gone`)
+      .join(' union all '),
   );
   const views = keptApart.flatMap((kept, n) =>
     viewOf(
@@ -37,10 +39,12 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
 }
 
-/** Ids of rows that a table may hold no more, or hold with other ends, as these are looked for by an index. */
-const goneSince = ({ values, id, plain }: KeptApart, position: number): string =>
-  `select ${id} as id from ${values} where position > ${position}
-   and ${plain.includes('source_id') ? `act <> 'c'` : `act = 'd'`}`;
+/** Rows that a table may hold no more, or hold with other ends: an index on what it holds does not find them. */
+const goneSince = ({ values, plain }: KeptApart, position: number): string =>
+  `from ${values} where position > ${position} and act ${endsOf(plain).length > 0 ? `<> 'c'` : `= 'd'`}`;
+
+const endsOf = (names: string[]): string[] =>
+  names.filter((name) => ['source_id', 'target_id'].includes(name));
 
 /** What events since tell of one row. */
 function toldOf(past: PastTable, id: string, position: number): string {
@@ -48,10 +52,10 @@ function toldOf(past: PastTable, id: string, position: number): string {
   const its =
     table === 'cards' ? `e.card_id = ${id} and e.relation_id is null` : `e.data ->> 'id' = ${id}::text`;
   return `
-    select case when count(*) > 0 then ${id} end as id, ${EXISTED} as existed, ${DELETED} as deleted,
+    select case when count(*) > 0 then ${id} end as id, ${EXISTED} as existed,
       first_changes(e.changes) as changes, first_changes(e.told) as told
     from (
-      select e.position, e.event_type in (${list(created)}) as created, e.event_type in (${list(deleted)}) as deleted,
+      select e.position, e.event_type in (${list(created)}) as created,
         e.data -> 'changes' as changes, case when e.event_type in (${list(deleted)}) then e.data - 'changes' end as told
       from public.events e
       where ${its} and e.position > ${position} and e.event_type in (${list([...created, ...updated, ...deleted])})
@@ -66,45 +70,58 @@ function viewOf(
   position: number,
   asOf: Date,
 ): string[] {
-  const { table } = kept;
+  const { table, id } = kept;
   const past = pastTables.find((one) => one.table === table)!;
-  const showing = {
+  const ends = endsOf(kept.plain);
+  // what rows are looked for by is as it was in either table
+  const sought = ['id', 'type', ...ends];
+  const { before, lost } = shownBy({
     past,
     told: toldTogether,
+    fixed: [...fixedFields, ...ends],
     columns,
     position,
     untouchedUntil: settledBefore(asOf),
     last: 'k.told',
-  };
-  // rows whose ends have changed are among the gone
-  const { before } = shownBy({ ...showing, fixed: [...fixedFields, 'source_id', 'target_id'] });
-  const names = columns.map(({ name }) => name).join(', ');
-  const shown = columns.map((column) => `${before(column)} as ${column.name}`).join(',\n');
+  });
+  const told = `left join lateral (${toldOf(past, 't.id', position)}) k on true where k.existed is not false`;
+  const select = (value: (column: Column) => string) =>
+    columns.map((column) => `${value(column)} as ${column.name}`).join(',\n');
   if (!someGone) {
-    return [
-      `create temporary view ${table} as select ${shown}
-       from public.${table} t left join lateral (${toldOf(past, 't.id', position)}) k on true
-       where k.existed is not false`,
-    ];
+    return [`create temporary view ${table} as select ${select(before)} from public.${table} t ${told}`];
   }
   const gone = `past_gone_${table}`;
-  const ends = columns.filter(({ name }) => ['id', 'source_id', 'target_id'].includes(name));
-  const any = shownBy({ ...showing, fixed: fixedFields });
-  const were = columns.map(
-    (column) => `case when t.id is null then ${any.lost(column)} else ${any.before(column)} end`,
-  );
+  const names = columns.map(({ name }) => name).join(', ');
+  const filled = columns.map(({ name, type }) => {
+    if (name === 'id') return 'v.id';
+    if (!sought.includes(name)) return `t.${name}`;
+    return `coalesce(${ends.includes(name) ? `v.${name}, ` : ''}t.${name}, (d.data ->> '${name}')::${type})`;
+  });
+  const first = ends.map((end) => `, first_told(${end} order by position) as ${end}`).join('');
   return [
-    `create temporary table ${gone} as select * from public.${table} with no data`,
-    `insert into ${gone} (${names}) select ${were.join(',\n')}
-     from (select distinct id from (${goneSince(kept, position)}) g) g
-     cross join lateral (${toldOf(past, 'g.id', position)}) k left join public.${table} t on t.id = g.id
-     where k.existed ${table === 'cards' ? 'and t.id is null' : ''}`,
-    ...ends.map(({ name }) => `create index on ${gone} (${name})`),
+    `create temporary table ${gone} as select *, true as lost from public.${table} with no data`,
+    `insert into ${gone} (${names}, lost) select ${filled.join(', ')}, t.id is null
+     from (
+       select ${id} as id, max(position) filter (where act = 'd') as last ${first}
+       ${goneSince(kept, position)} group by ${id}
+     ) v
+     left join public.${table} t on t.id = v.id
+     left join public.events d on d.position = v.last
+     ${ends.length > 0 ? '' : 'where t.id is null'}`,
+    ...columns
+      .filter(({ name }) => name === 'id' || ends.includes(name))
+      .map(({ name }) => `create index on ${gone} (${name})`),
     `analyze ${gone}`,
-    // both tables as they are, so that each is looked into by its own index
-    `create temporary view ${table} as select ${shown}
-     from (select ${names}, true as present from public.${table} union all select ${names}, false from ${gone}) t
-     left join lateral (${toldOf(past, 't.id', position)}) k on t.present
-     where k.existed is not false and not (t.present and t.id in (select id from ${gone}))`,
+    // both tables side by side as they stand, so that each is looked into by its own index
+    `create temporary view ${table} as
+     select ${select((column) => {
+       if (sought.includes(column.name)) return `t.${column.name}`;
+       return `case when t.lost then ${lost(column)} else ${before(column)} end`;
+     })}
+     from (
+       select ${names}, false as lost, true as stands from public.${table}
+       union all select ${names}, lost, false from ${gone}
+     ) t
+     ${told} and not (t.stands and t.id in (select id from ${gone}))`,
   ];
 }
