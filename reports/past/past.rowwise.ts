@@ -33,7 +33,7 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
   views.push(
     ...others.map((table) => `create temporary view ${table} as select`),
     ...toldUntil(position, asOf),
-    // the planner knows neither how few rows are read, nor that telling of one takes some microseconds
+    // the planner cannot know how few rows are read: it would compile what takes less time to carry out
     'set local jit = off',
   );
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
