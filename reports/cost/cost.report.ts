@@ -25,6 +25,7 @@ export const costReport = defineReport<Params, Answer>({
   permissionNote: 'and costs.view',
   params: { type: typeParam('Application') },
   timeTravel: true,
+  reads: { cards: 'any', others: false },
   check(ctx, { type }) {
     requirePermission(ctx.caller, 'costs.view');
     typeOf(ctx, 'type', type);

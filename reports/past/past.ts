@@ -24,7 +24,7 @@ export async function atMoment<T>(
   db: Db,
   asOf: Date,
   read: (sql: Knex.Transaction) => Promise<T>,
-  scope?: PastScope,
+  scope: PastScope = {},
 ): Promise<T> {
   if (Date.now() - asOf.getTime() < SETTLED_MS) {
     // events get their time under the feed's lock: whoever got one up to the moment has committed after this
@@ -36,11 +36,11 @@ export async function atMoment<T>(
     // merging would read the old rows through their index, page by page; they are in no order and their cache is small
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
       set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001`);
-    if (scope?.rowwise) {
+    if (await readsFew(sql, scope)) {
       await shadowRowwise(sql, position, asOf);
     } else {
       const touched = await collectTouched(sql, position, scope);
-      await shadowTables(sql, touched, position, asOf, scope?.reads);
+      await shadowTables(sql, touched, position, asOf, scope.reads);
     }
     await sql.raw('set transaction read only');
     return await read(sql);
@@ -48,6 +48,18 @@ export async function atMoment<T>(
     // the views and the table of the moment go with it
     await sql.rollback();
   }
+}
+
+/** Of so many cards it takes less to find out about each than to gather all that was written since. */
+const FEW = 1_000;
+
+async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: PastScope): Promise<boolean> {
+  if (rowwise || !cardTypes || !reads || reads.relations || reads.others) return rowwise === true;
+  const { rows } = await sql.raw(
+    `select count(*)::int as n from (select from cards where type = any(?::text[]) limit ${FEW + 1}) c`,
+    [cardTypes],
+  );
+  return rows[0].n <= FEW;
 }
 
 /** The position of the last event up to a moment. */

@@ -46,6 +46,7 @@ export const portfolioReport = defineReport<Params, Answer>({
     color_field: fieldParam('businessCriticality', 'Field that gives the colour'),
   },
   timeTravel: true,
+  reads: { cards: 'any', others: false },
   check(ctx, params) {
     const type = typeOf(ctx, 'type', params.type);
     for (const param of fields) fieldOf(ctx, param, type, params[param]);

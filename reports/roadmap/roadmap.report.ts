@@ -35,6 +35,7 @@ export const roadmapReport = defineReport<Params, Answer>({
     ),
   },
   timeTravel: true,
+  reads: { cards: 'any', others: false },
   check(ctx, { type }) {
     if (type !== undefined) typeOf(ctx, 'type', type);
   },
