@@ -15,20 +15,19 @@ const list = (fields: string[]) => fields.map((field) => `'${field}'`).join(', '
 const noteCards = (events: string) => `
   insert into card_old_values
   select e.position, e.card_id, e.card_type, e.act,
-    case when e.act <> 'c' then e.changes #>> '{name,old}' end,
-    case when e.act <> 'c' then e.changes #>> '{status,old}' end,
-    case when e.act <> 'c' then e.changes #>> '{approval_status,old}' end,
-    case when e.act <> 'c' then (e.changes #>> '{data_quality,old}')::numeric end,
+    e.changes #>> '{name,old}', e.changes #>> '{status,old}', e.changes #>> '{approval_status,old}',
+    (e.changes #>> '{data_quality,old}')::numeric,
     case
       when e.act = 'd'
         then jsonb_build_object(${optional.map((field) => `'${field}', e.changes #> '{${field},old}'`).join(', ')})
-      when e.act = 'u' and e.changes \\?| array[${list(optional)}]
+      when e.changes \\?| array[${list(optional)}]
         then (select jsonb_object_agg(key, value -> 'old') from jsonb_each(e.changes) where key in (${list(optional)}))
     end
   from (
     select position, card_id, card_type,
       (case event_type when 'card.created' then 'c' when 'card.deleted' then 'd' else 'u' end)::"char" as act,
-      data -> 'changes' as changes
+      -- nothing was before a card came
+      case when event_type <> 'card.created' then data -> 'changes' end as changes
     from ${events}
     where event_type in ('card.created', 'card.updated', 'card.archived', 'card.restored', 'card.deleted',
       'card.approval_status.approve', 'card.approval_status.reject', 'card.approval_status.reset')

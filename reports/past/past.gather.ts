@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
+import { literal } from './past.events.ts';
 
 interface Gathered extends Fragment {
   /** Columns by which a row is known. */
@@ -30,4 +31,15 @@ export async function gather(
     analyze ${table} (${counted});
     set local default_statistics_target to default;
     create temporary view ${name} as select * from ${table}`);
+}
+
+/**
+ * Which fields changed in rows that stood at the moment, as the column `fields`; none of a row that was made since matters.
+ * @param told what is null, as SQL, where a row does not tell of the field.
+ */
+export function changedFields(fields: readonly string[], told: (field: string) => string): string {
+  const found = fields.map(
+    (field) => `case when count(${told(field)}) filter (where existed) > 0 then ${literal(field)} end`,
+  );
+  return `array_remove(array[${found.join(', ')}]::text[], null) as fields`;
 }

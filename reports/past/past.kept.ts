@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
-import { literal, type PastScope } from './past.events.ts';
-import { gather } from './past.gather.ts';
+import { DELETED, EXISTED, literal, type PastScope } from './past.events.ts';
+import { changedFields, gather } from './past.gather.ts';
 import { columnsRead, fieldsRead, isRead, type Reads } from './past.reads.ts';
 import { type KeptApart, type PastTable, pastTables, type TouchedTable } from './past.tables.ts';
 
@@ -53,53 +53,46 @@ export async function collectKept(
   kept: KeptApart,
   position: number,
   scope: PastScope,
-): Promise<TouchedTable[]> {
+): Promise<TouchedTable> {
   const types = kept.table === 'cards' ? scope.cardTypes : scope.relationTypes;
   const fields = fieldsRead(past, scope.reads)!.filter((field) => tellsOf(kept, field));
   const columns = kept.plain.filter((field) => fields.includes(field));
   if (kept.optional.some((field) => fields.includes(field))) columns.push('optional');
   const first = (column: string) =>
-    `${column === 'optional' ? 'first_values' : 'first_told'}(${column}) as ${column}`;
+    `, ${column === 'optional' ? 'first_values' : 'first_told'}(e.${column}) as ${column}`;
   const told = columns.map((column) => `or ${column} is not null`);
-  const none = columns.map((column) => `, ${column}`);
   await gather(sql, kept.rows, {
     // the aggregates see the values oldest first, as the inner query orders them
     sql: `
-     select id, first % 2 = 0 as existed, first % 2 = 0 and coalesce(last % 2 = 1, false) as gone, last / 2 as last
-       ${none.join('')}
+     select ${['id', 'existed', 'existed and deleted as gone', 'last', ...columns].join(', ')}
      from (
-       select ${kept.id} as id, min(position * 2 + (act = 'c')::int) as first,
-         max(case when act <> 'u' then position * 2 + (act = 'd')::int end) as last
-         ${columns.map((column) => `, ${first(column)}`).join('')}
+       select e.${kept.id} as id, ${EXISTED} as existed, ${DELETED} as deleted,
+         max(e.position) filter (where e.created or e.deleted) as last ${columns.map(first).join(' ')}
        from (
-         select * from ${kept.values}
+         select *, act = 'c' as created, act = 'd' as deleted from ${kept.values}
          where position > ? and (act <> 'u' ${told.join(' ')}) ${types ? `and ${kept.type} = any(?::text[])` : ''}
          order by position
-       ) told
-       group by ${kept.id}
+       ) e
+       group by e.${kept.id}
      ) written`,
     bindings: types ? [position, types] : [position],
     key: 'id',
     counted: 'id, existed, gone',
   });
-  const found = fields.map((field) => {
-    const one = kept.plain.includes(field)
-      ? field
-      : `case when jsonb_exists(optional, ${literal(field)}) then 1 end`;
-    return `case when count(${one}) filter (where existed) > 0 then ${literal(field)} end`;
-  });
+  const changed = changedFields(fields, (field) =>
+    kept.plain.includes(field) ? field : `case when jsonb_exists(optional, ${literal(field)}) then 1 end`,
+  );
   const { rows } = await sql.raw(
-    `select bool_or(gone) as gone, bool_or(not existed) as made,
-       array_remove(array[${found.join(', ')}]::text[], null) as fields
-     from ${kept.rows} having count(*) > 0`,
+    `select coalesce(bool_or(gone), false) as gone, coalesce(bool_or(not existed), false) as made, ${changed}
+     from ${kept.rows}`,
   );
-  return rows.map(
-    (row: { gone: boolean; made: boolean; fields: string[] }): TouchedTable => ({
-      ...row,
-      table: past,
-      number: pastTables.indexOf(past),
-      apart: kept,
-      fields: new Set(row.fields),
-    }),
-  );
+  const { gone, made, fields: found } = rows[0];
+  return {
+    table: past,
+    number: pastTables.indexOf(past),
+    apart: kept,
+    gone,
+    made,
+    fields: new Set(found),
+  };
 }

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { partOfAny } from './past.any.ts';
 import { literal, PARTS, type PastScope } from './past.events.ts';
 import { partOfFew } from './past.few.ts';
-import { gather } from './past.gather.ts';
+import { changedFields, gather } from './past.gather.ts';
 import { fewFields, fieldColumn, fieldsRead, type Reads } from './past.reads.ts';
 import { pastTables, type TouchedTable } from './past.tables.ts';
 
@@ -47,15 +47,9 @@ export async function collectRows(
 }
 
 /** What `past_rows` holds of each table, where a few fields are columns. */
-function touchedFew(fields: readonly string[]): string {
-  // none of a row that was made since matters
-  const found = fields.map(
-    (field) => `case when count(${fieldColumn(field)}) filter (where existed) > 0 then ${literal(field)} end`,
-  );
-  return `select number, bool_or(gone) as gone, bool_or(not existed) as made,
-      array_remove(array[${found.join(', ')}]::text[], null) as fields
-    from past_rows group by number`;
-}
+const touchedFew = (fields: readonly string[]): string =>
+  `select number, bool_or(gone) as gone, bool_or(not existed) as made, ${changedFields(fields, fieldColumn)}
+   from past_rows group by number`;
 
 /** What `past_rows` holds of each table. Looking for the fields that are read is much quicker than listing all. */
 function touchedAny(reads: Reads | undefined): string {

@@ -3,7 +3,7 @@ import { type Column, columnsOf, settledBefore, shownBy, toldTogether } from './
 import { EXISTED, list } from './past.events.ts';
 import { fixedFields, keptApart } from './past.kept.ts';
 import { type KeptApart, type PastTable, pastTables } from './past.tables.ts';
-import { toldUntil } from './past.views.ts';
+import { toldUntil, unreadViews } from './past.views.ts';
 
 /**
  * Puts temporary views before cards and relations that find out about each row when it is read, from the events of that row
@@ -27,11 +27,8 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
       asOf,
     ),
   );
-  const others = [...pastTables.map(({ table }) => table), 'card_tags'].filter(
-    (table) => !names.some((name) => name === table),
-  );
   views.push(
-    ...others.map((table) => `create temporary view ${table} as select`),
+    ...unreadViews((one) => one !== 'card_tags' && names.some((name) => name === one.table)),
     ...toldUntil(position, asOf),
     // the planner cannot know how few rows are read: it would compile what takes less time to carry out
     'set local jit = off',

@@ -17,7 +17,7 @@ export async function collectTouched(
   for (const past of pastTables) {
     const kept = keptOf(past, reads);
     if (!kept) continue;
-    touched.push(...(await collectKept(sql, past, kept, position, scope)));
+    touched.push(await collectKept(sql, past, kept, position, scope));
     others![kept.table] = undefined;
   }
   if ([...pastTables, 'card_tags' as const].some((table) => isRead(table, others))) {
@@ -30,7 +30,7 @@ export async function collectTouched(
       touched.some((one) => one.number === number)
     )
       continue;
-    touched.push({ table, number, apart: keptOf(table, reads), gone: false, made: false, fields: new Set() });
+    touched.push({ table, number, gone: false, made: false, fields: new Set() });
   }
   return touched;
 }

@@ -54,7 +54,8 @@ export async function atMoment<T>(
 const FEW = 1_000;
 
 async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: PastScope): Promise<boolean> {
-  if (rowwise || !cardTypes || !reads || reads.relations || reads.others) return rowwise === true;
+  if (rowwise) return true;
+  if (!cardTypes || !reads || reads.relations || reads.others) return false;
   const { rows } = await sql.raw(
     `select count(*)::int as n from (select from cards where type = any(?::text[]) limit ${FEW + 1}) c`,
     [cardTypes],

@@ -40,12 +40,7 @@ export async function shadowTables(
           untouchedUntil,
         ),
   );
-  // what was not gathered has no columns: whoever reads it shall fail and not see it as it is now
-  const unread = [...pastTables, 'card_tags' as const].filter((table) => !isRead(table, reads));
-  views.push(
-    ...unread.map((one) => `create temporary view ${one === 'card_tags' ? one : one.table} as select`),
-    ...toldUntil(position, asOf),
-  );
+  views.push(...unreadViews((table) => isRead(table, reads)), ...toldUntil(position, asOf));
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
 }
 
@@ -86,6 +81,12 @@ function viewOf(
   const absent = `select ${select(lost)} from ${rows} k ${deletion} where ${its('k')} and k.gone`;
   return `create temporary view ${table} as ${gone ? `${present} union all ${absent}` : present}`;
 }
+
+/** Views without columns of all tables that are not read: whoever reads one shall fail and not see it as it is now. */
+export const unreadViews = (isRead: (table: PastTable | 'card_tags') => boolean): string[] =>
+  [...pastTables, 'card_tags' as const]
+    .filter((table) => !isRead(table))
+    .map((table) => `create temporary view ${table === 'card_tags' ? table : table.table} as select`);
 
 /** Views of what is told, and not changed, as time goes on. */
 export const toldUntil = (position: number, asOf: Date): string[] => [
