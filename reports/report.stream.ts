@@ -10,6 +10,7 @@ import { pump } from './extraction/writers/pump.ts';
 import { writeXlsx } from './extraction/writers/xlsx.ts';
 import { atMoment } from './past/past.ts';
 import { tableNamed } from './report.formats.ts';
+import { pastScope } from './report.past.ts';
 import type { ReportQuestion } from './report.question.ts';
 import type { StreamedReport, StreamedTable, StreamInput } from './report.ts';
 
@@ -54,10 +55,11 @@ export interface OpenedStream {
 export async function openReportStream(
   db: Db,
   input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position' | 'past'>,
-  { report, asOf }: ReportQuestion,
+  question: ReportQuestion,
   format: StreamFormat,
   table: string | undefined,
 ): Promise<OpenedStream> {
+  const { report, asOf } = question;
   const out = new PassThrough();
   let flows = false;
   return await new Promise<OpenedStream>((resolve, reject) => {
@@ -72,7 +74,12 @@ export async function openReportStream(
       await write(out);
     };
     const reading = asOf
-      ? atMoment(db, asOf, async (sql) => await read(snapshotOn(await sql.client.acquireConnection())))
+      ? atMoment(
+          db,
+          asOf,
+          async (sql) => await read(snapshotOn(await sql.client.acquireConnection())),
+          pastScope(input.ctx, question),
+        )
       : withSnapshot(db, read);
     reading.catch((error: unknown) => {
       // answered before it flows, when nobody listens to the stream yet; noticed as a broken answer after
