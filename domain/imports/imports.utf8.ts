@@ -8,15 +8,24 @@ import { type FieldError, invalidField } from '../../platform/errors.ts';
 const NOT_UTF8 = '\0\ufffd';
 const replacement = Buffer.from('\ufffd');
 
+/** So many bytes are handed on at once: who reads them makes objects of all of them before it goes on. */
+const PIECE = 64 * 1024;
+
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of source) {
+    for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
+  }
+}
+
 /**
- * The bytes of a text file without a byte order mark, cut only between characters; bytes that are not UTF-8 are
- * marked for {@link badText} to find.
+ * The bytes of a text file without a byte order mark, about 64 KiB at once however they come, cut only between
+ * characters; bytes that are not UTF-8 are marked for {@link badText} to find.
  * @throws EstateError `validation_failed` when the file is UTF-16.
  */
 export async function* utf8Chunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   let begun = false;
-  for await (const bytes of source) {
+  for await (const bytes of inPieces(source)) {
     let chunk: Buffer =
       held.length > 0
         ? Buffer.concat([held, bytes])
