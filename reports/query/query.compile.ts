@@ -44,28 +44,27 @@ export function compileQuery(plan: QueryPlan): CompiledQuery {
   const isMixed = plan.measures.some(({ node }) => node !== undefined);
   const base = [raw('c.id as card'), ...named([...plan.keys, ...plan.values, ...plan.lists])];
   const ctes = [sql`b as materialized (select ${join(base, ', ')} from cards c where ${plan.cards})`];
-  for (const top of tops) ctes.push(branch(top, isMixed));
 
-  const keyColumns = plan.dimensions.map(({ column }) => column);
-  const ownColumns = [...plan.keys, ...plan.values].map(({ column }) => `b.${column}`);
-  const joins = tops.map((top) => ` left join p${top.n} on p${top.n}.card = b.card`).join('');
-  const columns = [
-    'b.card',
-    ...ownColumns,
-    ...tops.flatMap((top) => columnsOf(top, isMixed).map((c) => `p${top.n}.${c}`)),
-  ];
-  ctes.push(raw(`j as (select ${columns.join(', ')} from b${joins})`));
+  const columns = [raw('b.card'), ...[...plan.keys, ...plan.values].map(({ column }) => raw(`b.${column}`))];
+  const joins: Fragment[] = [];
+  for (const top of tops) {
+    const values = valuesOf(top, isMixed);
+    if (isMixed && isMeasured(top)) {
+      columns.push(...named(values));
+      joins.push(...joinsOf(top, 'left join'));
+    } else {
+      const name = raw(`p${top.n}`);
+      const way = sql`select distinct ${join([raw('b.card'), ...named(values)], ', ')} from b ${join(joinsOf(top, 'join'), ' ')}`;
+      ctes.push(sql`${name} as (${way})`);
+      columns.push(...values.map(({ column }) => sql`${name}.${raw(column)}`));
+      joins.push(sql`left join ${name} on ${name}.card = b.card`);
+    }
+  }
+  ctes.push(sql`j as (select ${join(columns, ', ')} from b ${join(joins, ' ')})`);
 
-  const sources = isMixed ? sourcesOf(plan) : [];
-  if (isMixed) ctes.push(raw(`s as (${distinctRows(sources, keyColumns)})`));
-  const measures = plan.measures.map((measure, n) => {
-    const id = measure.node ? idOf(measure.node, measure.entity) : 'card';
-    const filter = isMixed ? ` filter (where src = ${sources.findIndex((source) => source.id === id)})` : '';
-    return sql`${aggregate(measure, filter)} as ${raw(`q${n}`)}`;
-  });
-  const group = keyColumns.length > 0 ? raw(` group by ${keyColumns.join(', ')}`) : raw('');
+  const keys = plan.dimensions.map(({ column }) => column);
   ctes.push(
-    sql`g as (select ${join([...keyColumns.map(raw), ...measures], ', ')} from ${raw(isMixed ? 's' : 'j')}${group})`,
+    sql`g as (${isMixed ? groupedApart(plan, keys) : grouped(raw('j'), keys, plan.measures.map(aggregate))})`,
   );
   const having = plan.having.map(
     ({ measure, op, value }) => sql`${raw(`q${measure} ${op}`)} ${value}::numeric`,
@@ -73,82 +72,97 @@ export function compileQuery(plan: QueryPlan): CompiledQuery {
   ctes.push(sql`h as (select * from g where ${combine('and', having)})`);
 
   const outputs = plan.columns.map(({ type }, n) => {
-    const column = keyColumns[n] ?? `q${n - keyColumns.length}`;
+    const column = keys[n] ?? `q${n - keys.length}`;
     return type === 'datetime' ? `utc(${column})` : column;
   });
-  return { groups: sql`with ${join(ctes, ', ')}`, outputs, order: orderOf(plan, keyColumns) };
+  return { groups: sql`with ${join(ctes, ', ')}`, outputs, order: orderOf(plan, keys) };
 }
 
-/** What follows a card along one way: different rows of the keys, and of all that measures need. */
-function branch(top: QueryNode, isMixed: boolean): Fragment {
-  const nodes = within(top);
-  const columns = nodes.flatMap((node) => [...named(node.keys), ...(isMixed ? named(measured(node)) : [])]);
-  const joins = nodes.map(
-    (node, n) => sql`${raw(n === 0 ? 'join' : 'left join')} ${node.from} on ${node.on}`,
-  );
-  return sql`${raw(`p${top.n}`)} as (select distinct ${join([raw('b.card'), ...columns], ', ')} from b ${join(joins, ' ')})`;
+/** Groups the rows of a table by the keys. @param measures what stands in `q0`, `q1`... */
+function grouped(from: Fragment, keys: string[], measures: Fragment[]): Fragment {
+  const columns = [...keys.map(raw), ...measures.map((value, n) => sql`${value} as ${raw(`q${n}`)}`)];
+  const by = keys.length > 0 ? ` group by ${keys.join(', ')}` : '';
+  return sql`select ${join(columns, ', ')} from ${from}${raw(by)}`;
 }
+
+/**
+ * Groups what measures are made of, each source by itself, and puts together what was found for a group. One that only
+ * sums is hashed then, and only what asks for percentiles is sorted.
+ */
+function groupedApart({ children, values, measures }: QueryPlan, keys: string[]): Fragment {
+  const nodes = [...children.values()].flatMap(within);
+  const sources: Source[] = [
+    { id: 'card', values },
+    ...nodes.flatMap((node) =>
+      [...node.values].map(([entity, read]) => ({ id: idOf(node, entity), values: read })),
+    ),
+  ];
+  const found = sources.map(({ id, values: read }) => {
+    const different = [...keys, `${id} as id`, ...read.map(({ column }) => column)].join(', ');
+    const own = measures.map((measure) => {
+      const isOwn = (measure.node ? idOf(measure.node, measure.entity) : 'card') === id;
+      return isOwn ? aggregate(measure) : raw(`null::${measuredType(measure)}`);
+    });
+    return grouped(raw(`(select distinct ${different} from j where ${id} is not null) s`), keys, own);
+  });
+  const together = measures.map(({ fn }, n) =>
+    raw(fn === 'count' || fn === 'distinct' ? `coalesce(any_value(q${n}), 0)` : `any_value(q${n})`),
+  );
+  return grouped(sql`(${join(found, ' union all ')}) u`, keys, together);
+}
+
+/** What is read along one way from a card: the keys and, if they are told apart, all that measures need. */
+const valuesOf = (top: QueryNode, isMixed: boolean): Pick<NodeValue, 'column' | 'value'>[] =>
+  within(top).flatMap((node) => [...node.keys, ...(isMixed ? measured(node) : [])]);
+
+/**
+ * Whether something is measured at each place of a way: its rows are different then, and nothing is gained by reducing
+ * them to different ones before they are.
+ */
+const isMeasured = (top: QueryNode): boolean => within(top).every(({ values }) => values.size > 0);
+
+const joinsOf = (top: QueryNode, first: string): Fragment[] =>
+  within(top).map((node, n) => sql`${raw(n === 0 ? first : 'left join')} ${node.from} on ${node.on}`);
 
 /** The ids and values that measures need of a node. */
-function measured(node: QueryNode): { column: string; value: Fragment }[] {
+function measured(node: QueryNode): Pick<NodeValue, 'column' | 'value'>[] {
   return [...node.values].flatMap(([entity, values]) => [
     { column: idOf(node, entity), value: node.ids[entity]! },
     ...values,
   ]);
 }
 
-const columnsOf = (top: QueryNode, isMixed: boolean): string[] =>
-  within(top).flatMap((node) => [
-    ...node.keys.map(({ column }) => column),
-    ...(isMixed ? measured(node).map(({ column }) => column) : []),
-  ]);
-
-function sourcesOf(plan: QueryPlan): Source[] {
-  const nodes = [...plan.children.values()].flatMap(within);
-  return [
-    { id: 'card', values: plan.values },
-    ...nodes.flatMap((node) =>
-      [...node.values].map(([entity, values]) => ({ id: idOf(node, entity), values })),
-    ),
-  ];
+/** What PostgreSQL holds a measure as. */
+function measuredType({ fn, value }: PlannedMeasure): string {
+  switch (fn) {
+    case 'count':
+    case 'distinct':
+      return 'bigint';
+    case 'percentile':
+      return 'float8';
+    default:
+      return sqlTypes[value!.type];
+  }
 }
 
-/** What each source has in each group, once; the columns of the other sources stay empty. */
-function distinctRows(sources: Source[], keys: string[]): string {
-  return sources
-    .map((source, n) => {
-      const values = sources.flatMap((other) =>
-        other.values.map(({ column, type }) =>
-          other === source ? column : `null::${sqlTypes[type]} as ${column}`,
-        ),
-      );
-      const columns = [`${n} as src`, ...keys, `${source.id} as id`, ...values];
-      return `select distinct ${columns.join(', ')} from j where ${source.id} is not null`;
-    })
-    .join(' union all ');
-}
-
-function aggregate({ fn, p, value, isList }: PlannedMeasure, filter: string): Fragment {
-  const over = (call: string) => raw(`${call}${filter}`);
-  if (!value) return over('count(*)');
+function aggregate({ fn, p, value, isList }: PlannedMeasure): Fragment {
+  if (!value) return raw('count(*)');
   const { column, type } = value;
   switch (fn) {
     case 'count':
       // a card with several tags has several rows
-      if (isList)
-        return raw(`count(distinct id)${filter.replace('where', `where ${column} is not null and`)}`);
-      return over(`count(${column})`);
+      return raw(isList ? `count(distinct id) filter (where ${column} is not null)` : `count(${column})`);
     case 'distinct':
-      return over(`count(distinct ${column})`);
+      return raw(`count(distinct ${column})`);
     case 'avg':
-      return sql`trim_scale(round(${over(`avg(${column})`)}, 6))`;
+      return raw(`trim_scale(round(avg(${column}), 6))`);
     case 'percentile':
-      return sql`percentile_cont(${p}::float8) within group (order by ${raw(`${column}::float8`)})${raw(filter)}`;
+      return sql`percentile_cont(${p}::float8) within group (order by ${raw(`${column}::float8`)})`;
     case 'min':
     case 'max':
-      return over(`${fn}(${column}${type === 'date' ? ' collate "C"' : ''})`);
+      return raw(`${fn}(${column}${type === 'date' ? ' collate "C"' : ''})`);
     case 'sum':
-      return over(`sum(${column})`);
+      return raw(`sum(${column})`);
   }
 }
 

@@ -199,6 +199,22 @@ describe('queries', () => {
       expect(answer.total_groups).toBe(rows.length);
     }
   });
+
+  it('find the first and last days and moments beside what relations add up to', async () => {
+    const measures: QueryMeasure[] = [
+      { fn: 'max', field: 'lifecycle.active' },
+      { fn: 'min', field: 'created_at' },
+      { fn: 'count', field: 'relation.relAppToITC' },
+    ];
+    const days = apps.flatMap(({ lifecycle }) => lifecycle?.active ?? []).sort();
+    const [first] = (
+      await t.services.db.raw(`select utc(min(created_at)) as at from cards where type = 'Application'`)
+    ).rows;
+    const links = apps.flatMap(({ components }) => components).length;
+    expect((await ask({ measures })).rows).toEqual([[days.at(-1), first.at, links]]);
+    const none = await ask({ measures, filter: 'name = "no such application"' });
+    expect(none.rows).toEqual([[null, null, 0]]);
+  });
 });
 
 describe('guard', () => {
