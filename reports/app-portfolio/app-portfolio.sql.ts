@@ -81,7 +81,7 @@ export function organizationsOf(ctx: Ctx, type: string, cards: Fragment, visible
   return {
     sql: `select ${item} from cards c left join (
         select e.card_id, string_agg(${organization}, ',' order by c.id) as list
-        from (select distinct e.card_id, e.other_id from (${pairs.sql}) e) e
+        from (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e) e
         join cards c on c.id = e.other_id and ${visible.sql} group by e.card_id) o on o.card_id = c.id
       where c.type = ? and ${cards.sql} order by c.id`,
     bindings: [...pairs.bindings, ...visible.bindings, type, ...cards.bindings],

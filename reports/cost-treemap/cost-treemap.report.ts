@@ -115,9 +115,9 @@ function answerLines(input: ReportInput<Params>): Fragment {
         where p.cost <> 0
       ), sums as (select p.grp as name, sum(p.cost) as cost from priced p group by p.grp)
       select l.line from (
-        select 1 as part, p.cost, p.id, p.line from priced p
-        union all select 2, null, null, ${sums} || ',' from sums s) l
-      order by l.part, l.cost desc, l.id`,
+        select p.cost, p.id, p.line from priced p
+        union all select null, null, ${sums} || ',' from sums s) l
+      order by l.cost desc nulls last, l.id`,
     bindings: [
       ...tables.flatMap((table) => table.bindings),
       REST,

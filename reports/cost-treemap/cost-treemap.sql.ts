@@ -45,11 +45,13 @@ export function addedCosts(
 ): Fragment {
   const pairs = others.map((other) => relatedPairs(ctx, type, other));
   const all = pairs.map((pair) => pair.sql).join(' union all ');
+  // cards of different types are different in any case
+  const once = pairs.find((pair) => pair.once)?.once ?? '';
   return {
     // a cost is read once for each card, and not for each of its relations
     sql: `added as (
       select e.card_id, sum(o.cost) as cost
-      from (select distinct card_id, other_id from (${all}) every) e
+      from (select ${once} card_id, other_id from (${all}) every) e
       join (select c.id, ${numberIn('v.attributes', costField)} as cost
             from cards c ${attributesOnce} where c.type = any(?::text[]) and ${visible.sql} offset 0) o on o.id = e.other_id
       group by e.card_id)`,

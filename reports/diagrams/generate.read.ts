@@ -86,7 +86,7 @@ export async function readGroups(
   const { rows } = await ctx.db.raw(
     `with n as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ? and ${cards.sql}),
      g as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ? and ${active.sql}),
-     p as (select distinct e.card_id, e.other_id from (${pairs.sql}) e join g on g.id = e.other_id)
+     p as (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e join g on g.id = e.other_id)
      select json_build_object('id', n.id, 'name', n.name, 'type', n.type) as card,
        case when g.id is not null then json_build_object('id', g.id, 'name', g.name, 'type', g.type) end as "group"
      from n left join p on p.card_id = n.id left join g on g.id = p.other_id

@@ -63,7 +63,7 @@ export const landscapeReport = defineReport<Params, Answer>({
       sql: `select ${group}
         from cards c left join (
           select p.other_id, string_agg(i.entry, ',' order by p.card_id) as entries
-          from (select distinct e.card_id, e.other_id from (${pairs.sql}) e) p
+          from (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e) p
           join (select c.id, ${jsonText({ ...members, lifecycle: { json: 'c.lifecycle' } })} as entry
                 from cards c where c.type = ? and ${cards.sql} offset 0) i on i.id = p.card_id
           group by p.other_id) f on f.other_id = c.id

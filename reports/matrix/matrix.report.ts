@@ -60,7 +60,7 @@ export const matrixReport = defineReport<Params, Answer>({
        ), k as materialized (
          select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ? and ${visible.sql}
        ), x as (
-         select distinct p.card_id, p.other_id from (${pairs.sql}) p
+         select ${pairs.once} p.card_id, p.other_id from (${pairs.sql}) p
          join l on l.id = p.card_id join k on k.id = p.other_id
        )
        select '{"rows":' || (select ${jsonLines(line('l'), 'l.name_key, l.id')} from l)

@@ -105,7 +105,7 @@ function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
   const pairs = relatedPairs(ctx, TYPE, type);
   const seen = activeCards(ctx);
   return {
-    sql: `select distinct e.card_id, e.other_id from (${pairs.sql}) e
+    sql: `select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e
       where e.card_id in (select c.id from cards c where c.type = ? and ${cards.sql})
         and e.other_id in (select c.id from cards c where c.type = ? and ${seen.sql})`,
     bindings: [...pairs.bindings, TYPE, ...cards.bindings, type, ...seen.bindings],
