@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import Type from 'typebox';
+import { requirePermission } from '../../domain/access/policy.ts';
 import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
 import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
@@ -34,6 +35,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
     description:
       'With `every`, the last snapshot of each span of time; a span without one is a gap, in which all but `slot` is null. As CSV or workbook, by `Accept`: the whole period, the oldest first. As a picture: the whole period, with lines that are broken where no snapshot was stored.',
     permission: 'reports.ea_dashboard',
+    permissionNote: 'and inventory.view: the figures are of all cards',
     headers: ['Accept'],
     errors: ['not_acceptable'],
     query: listQuery(['slot'], 'slot', {
@@ -55,6 +57,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       },
     },
     handler: async ({ ctx, query, request, reply }) => {
+      requirePermission(ctx.caller, 'inventory.view');
       const format = formats[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
       reply.header('vary', 'Accept');
       if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, query));

@@ -117,6 +117,10 @@ describe('dashboard', () => {
     expect(events.map(({ card_id }) => card_id)).toEqual(events.map(() => own));
     expect(events.map(({ event_type }) => event_type)).toContain('card.created');
     expect(text).not.toContain('Not to be named');
+    for (const accept of ['application/json', 'text/csv', 'image/svg+xml']) {
+      const series = await involved.get('/api/v1/reports/kpis', { accept });
+      expect([series.status, series.body.permission]).toEqual([403, 'inventory.view']);
+    }
   });
 
   it('is shown as it was, narrowed or not', async () => {
