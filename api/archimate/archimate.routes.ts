@@ -55,7 +55,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
       tag,
       summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
       description:
-        'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome` and `errors`. Everything is written at once, or nothing where the job fails.',
+        'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome`, `errors` and, where a part of it is lost, `not_kept`; `result.not_kept` of the job counts the losses. Everything is written at once, or nothing where the job fails.',
       permission: 'inventory.create',
       permissionNote: 'and relations.manage, diagrams.manage; inventory.edit in the mode upsert',
       query: Type.Object(archimateOptions, closed),

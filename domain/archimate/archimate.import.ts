@@ -13,25 +13,38 @@ import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { ArchimateImport } from '../jobs/kinds/archimate.ts';
 import type { Services } from '../services.ts';
 import { type Model, type ModelView, parseModel } from './archimate.parse.ts';
-import { type ModelRow, rowsOf } from './archimate.rows.ts';
+import { lostOf, type ModelRow, type NotKept, rowsOf } from './archimate.rows.ts';
 import { requireModelRights } from './archimate.start.ts';
 import { importView } from './archimate.views.ts';
 import { cardIdsOf, type Importing, importRows, removeRows } from './archimate.write.ts';
 
 const MAX_ATTEMPTS = 5;
 
-/** What became of one thing of the model. */
-interface Told {
+/** A line of the report: one thing of the model, what was done with it, and what of it was not kept. */
+interface ReportLine {
   kind: ModelRow['kind'] | 'view';
   identifier: string;
   name: string;
   outcome: Outcome;
   errors: FieldError[];
+  not_kept?: NotKept;
+}
+
+/** How much of the things that were imported is kept nowhere. */
+interface NotKeptCounts
+  extends Record<'properties' | 'names' | 'languages' | 'types' | 'attributes', number> {
+  /** Entries of the model's folders. */
+  folder_entries: number;
+}
+
+interface Outcomes {
+  lines: ReportLine[];
+  notKept: NotKeptCounts;
 }
 
 /**
  * Imports a model by the rules of the imports of cards and relations, and its views as diagrams: all that fits, in one
- * transaction, with the job's end. What does not fit is told in the report and stops nothing else.
+ * transaction, with the job's end. What does not fit is a line of the report and stops nothing else.
  */
 export async function runModelImport(
   job: RunningJob<ArchimateImport>,
@@ -45,23 +58,23 @@ export async function runModelImport(
   for (let attempt = 1; ; attempt += 1) {
     try {
       let result: JobResult = {};
-      const told = await command(
+      const outcomes = await command(
         ctx,
         async (work) => {
           await job.hold(work);
           const events = await holdEvents(work, ctx);
           const importing = { work: events.work, job, searchTaken, flush: events.flush };
-          const outcomes = await importModel(importing, model, rows);
+          const imported = await importModel(importing, model, rows);
           if (!payload.dry_run) {
-            result = await endWith(work.sql, job, services, outcomes);
+            result = await endWith(work.sql, job, services, imported);
             await events.record();
           }
-          return outcomes;
+          return imported;
         },
         { dryRun: payload.dry_run },
       );
       if (!payload.dry_run) return result;
-      return await inTransaction(services.db, (sql) => endWith(sql, job, services, told));
+      return await inTransaction(services.db, (sql) => endWith(sql, job, services, outcomes));
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !(error instanceof BatchConflict || isClash(error))) throw error;
       searchTaken = true;
@@ -83,45 +96,70 @@ async function importModel(
   importing: Importing,
   model: Model,
   { cards, relations }: { cards: ModelRow[]; relations: ModelRow[] },
-): Promise<Told[]> {
+): Promise<Outcomes> {
   const { job } = importing;
   const ids = { cards: randomUUID(), relations: randomUUID() };
   job.progress(0.1, `Importing ${cards.length} elements`);
-  const told = tellRows(cards, await importRows(importing, 'cards', ids.cards, cards));
+  const lines = reportRows(cards, await importRows(importing, 'cards', ids.cards, cards));
   job.progress(0.5, `Importing ${relations.length} relationships`);
-  told.push(...tellRows(relations, await importRows(importing, 'relations', ids.relations, relations)));
+  lines.push(...reportRows(relations, await importRows(importing, 'relations', ids.relations, relations)));
   job.progress(0.9, `Importing ${model.views.length} views`);
-  const lines = await cardIdsOf(importing.work.sql, ids.cards);
+  const cardsByLine = await cardIdsOf(importing.work.sql, ids.cards);
   const names = new Map(model.elements.map(({ identifier, name }) => [identifier, name]));
   const cardIds = new Map(
     cards.flatMap(({ identifier }, at) => {
-      const id = lines.get(at + 1);
+      const id = cardsByLine.get(at + 1);
       return id ? [[identifier, id] as const] : [];
     }),
   );
   const around = { ids: cardIds, nameOf: (element: string) => names.get(element) ?? '' };
-  for (const view of model.views) told.push(await tellView(importing, view, around));
+  for (const view of model.views) lines.push(await importOneView(importing, view, around));
   await removeRows(importing.work.sql, Object.values(ids));
   await importing.flush();
-  return told;
+  return { lines, notKept: countNotKept(lines, relations, model) };
 }
 
-function tellRows(
+function reportRows(
   rows: ModelRow[],
   outcomes: Map<number, { outcome: Outcome; errors: FieldError[] | null }>,
-) {
-  return rows.map(({ kind, identifier, name, fault }, at): Told => {
+): ReportLine[] {
+  return rows.flatMap(({ kind, identifier, name, row, fault, notKept }, at): ReportLine[] => {
+    // the card of its target carries out a relationship that has no row
+    if (!row && !fault) return [];
     const { outcome, errors } = outcomes.get(at + 1) ?? { outcome: 'failed' as const, errors: null };
-    return { kind, identifier, name, outcome, errors: fault ? [fault] : (errors ?? []) };
+    const line = { kind, identifier, name, outcome, errors: fault ? [fault] : (errors ?? []) };
+    return [isEmpty(notKept) ? line : { ...line, not_kept: notKept }];
   });
 }
 
-async function tellView(
+function countNotKept(lines: ReportLine[], relations: ModelRow[], model: Model): NotKeptCounts {
+  const counts = { properties: 0, names: 0, languages: 0, types: 0, attributes: 0 };
+  const imported = lines.filter(({ outcome }) => outcome !== 'failed').map(({ not_kept }) => not_kept ?? {});
+  const parents = relations.filter(({ row, fault }) => !row && !fault).map(({ notKept }) => notKept);
+  for (const { properties = [], name, languages = 0, type, attributes = [] } of [...imported, ...parents]) {
+    counts.properties += properties.length;
+    counts.names += name === undefined ? 0 : 1;
+    counts.languages += languages;
+    counts.types += type === undefined ? 0 : 1;
+    counts.attributes += attributes.length;
+  }
+  return { ...counts, folder_entries: model.inFolders };
+}
+
+const isEmpty = (notKept: NotKept): boolean => Object.keys(notKept).length === 0;
+
+async function importOneView(
   { work, job }: Importing,
   view: ModelView,
   around: Parameters<typeof importView>[3],
-): Promise<Told> {
-  const place = { kind: 'view' as const, identifier: view.identifier, name: view.name };
+): Promise<ReportLine> {
+  const notKept = lostOf(view);
+  const place = {
+    kind: 'view' as const,
+    identifier: view.identifier,
+    name: view.name,
+    ...(isEmpty(notKept) ? {} : { not_kept: notKept }),
+  };
   try {
     return { ...place, outcome: await importView(work as Work, job.ctx, view, around), errors: [] };
   } catch (error) {
@@ -135,12 +173,12 @@ async function endWith(
   sql: Knex.Transaction,
   job: RunningJob<ArchimateImport>,
   { blobs }: Services,
-  told: Told[],
+  { lines: all, notKept }: Outcomes,
 ): Promise<JobResult> {
   const { payload, ctx } = job;
-  const counts: JobCounts = { total: told.length, created: 0, updated: 0, unchanged: 0, failed: 0 };
-  for (const { outcome } of told) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  const lines = told.filter(({ outcome }) => payload.report === 'all' || outcome === 'failed');
+  const counts: JobCounts = { total: all.length, created: 0, updated: 0, unchanged: 0, failed: 0 };
+  for (const { outcome } of all) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  const lines = all.filter(({ outcome }) => payload.report === 'all' || outcome === 'failed');
   const content = await storeContent(blobs, Readable.from(lines.map((line) => `${JSON.stringify(line)}\n`)));
   const moment = new Date();
   const file = await recordFile(sql, content, {
@@ -162,6 +200,7 @@ async function endWith(
       mode: payload.mode,
       dry_run: payload.dry_run,
       written: !payload.dry_run,
+      not_kept: notKept,
       report: { name: file.name, size: file.size, sha256: file.sha256 },
     },
   };

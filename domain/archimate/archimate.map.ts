@@ -71,21 +71,6 @@ export function cardTypeOf(metamodel: Metamodel, element: string): string | unde
   return key !== undefined && metamodel.visibleTypes.includes(key) ? key : undefined;
 }
 
-/** The first visible relation type between two card types, with whether it runs the other way. */
-export function relationTypeOf(
-  metamodel: Metamodel,
-  source: string,
-  target: string,
-): { key: string; turned: boolean } | undefined {
-  const types = metamodel.visibleRelationTypes.map((key) => metamodel.relationTypes.get(key)!);
-  const from = (a: string, b: string) =>
-    types.find((type) => type.source_type_key === a && type.target_type_key === b)?.key;
-  const straight = from(source, target);
-  if (straight) return { key: straight, turned: false };
-  const back = from(target, source);
-  return back ? { key: back, turned: true } : undefined;
-}
-
 /** What no XML can hold (XML 1.0, 2.2), and what its readers change. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;

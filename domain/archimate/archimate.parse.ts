@@ -13,11 +13,17 @@ interface Concept {
   documentation: string | null;
   /** This service's own properties, without their prefix. */
   properties: Map<string, string>;
+  /** Names of the properties that other tools gave it. */
+  foreignProperties: string[];
+  /** How many further languages its name, documentation and properties are given in; only the first one is read. */
+  languages: number;
 }
 export type ModelElement = Concept;
 export interface ModelRelationship extends Concept {
   source: string;
   target: string;
+  /** Those of `accessType`, `modifier` and `isDirected` that it has. */
+  qualifiers: string[];
 }
 export interface ModelNode {
   identifier: string;
@@ -36,6 +42,14 @@ export interface Model {
   elements: ModelElement[];
   relationships: ModelRelationship[];
   views: ModelView[];
+  /** How many times a concept is listed in a folder of the model. */
+  inFolders: number;
+}
+
+interface Property {
+  concept: Concept;
+  ref: string;
+  values: string[];
 }
 
 interface Open {
@@ -44,7 +58,10 @@ interface Open {
   text: string;
   concept?: Concept;
   node?: ModelNode;
+  property?: Property;
 }
+
+const QUALIFIERS = ['accessType', 'modifier', 'isDirected'];
 
 /**
  * Reads a model in The Open Group's exchange format.
@@ -52,9 +69,9 @@ interface Open {
  */
 export function parseModel(xml: string): Model {
   if (xml.length > MAX_MODEL) throw new Error(`it has more than ${MAX_MODEL} characters`);
-  const model: Model = { elements: [], relationships: [], views: [] };
+  const model: Model = { elements: [], relationships: [], views: [], inFolders: 0 };
   const definitions = new Map<string, string>();
-  const waiting: { concept: Concept; ref: string; value: string }[] = [];
+  const properties: Property[] = [];
   const stack: Open[] = [];
   const inner = <K extends 'concept' | 'node'>(member: K) => stack.findLast((open) => open[member])?.[member];
 
@@ -69,7 +86,8 @@ export function parseModel(xml: string): Model {
       model.elements.push(element);
     } else if (name === 'relationship' && stack.at(-1)?.name === 'relationships') {
       const { source = '', target = '' } = attributes;
-      const relationship = { ...conceptOf(attributes), source, target };
+      const qualifiers = QUALIFIERS.filter((name) => attributes[name] !== undefined);
+      const relationship = { ...conceptOf(attributes), source, target, qualifiers };
       open.concept = relationship;
       model.relationships.push(relationship);
     } else if (name === 'view') {
@@ -81,6 +99,15 @@ export function parseModel(xml: string): Model {
       view.nodes.push(open.node);
     } else if (name === 'connection' && view) {
       view.connections.push({ source: attributes.source ?? '', target: attributes.target ?? '' });
+    } else if (name === 'property') {
+      const concept = inner('concept');
+      const ref = attributes.propertyDefinitionRef;
+      if (concept && ref && !inner('node')) {
+        open.property = { concept, ref, values: [] };
+        properties.push(open.property);
+      }
+    } else if (name === 'item' && attributes.identifierRef !== undefined) {
+      model.inFolders += 1;
     }
   };
   const end = ({ name, attributes, text }: Open) => {
@@ -91,13 +118,13 @@ export function parseModel(xml: string): Model {
       }
     } else if (name === 'name' && above?.name === 'propertyDefinition') above.text += text;
     else if (name === 'label' && above?.node) above.node.label ||= text.trim();
-    else if (name === 'name' && above?.concept) above.concept.name ||= text;
-    else if (name === 'documentation' && above?.concept) above.concept.documentation ??= text;
-    else if (name === 'value' && above?.name === 'property') {
-      const concept = inner('concept');
-      const ref = above.attributes.propertyDefinitionRef;
-      if (concept && ref && !inner('node')) waiting.push({ concept, ref, value: text });
-    }
+    else if (name === 'name' && above?.concept) {
+      if (above.concept.name) above.concept.languages += 1;
+      else above.concept.name = text;
+    } else if (name === 'documentation' && above?.concept) {
+      if (above.concept.documentation !== null) above.concept.languages += 1;
+      else above.concept.documentation = text;
+    } else if (name === 'value') above?.property?.values.push(text);
   };
 
   readXml(
@@ -124,9 +151,13 @@ export function parseModel(xml: string): Model {
     },
     LIMITS,
   );
-  for (const { concept, ref, value } of waiting) {
-    const key = definitions.get(ref);
-    if (key?.startsWith(PREFIX)) concept.properties.set(key.slice(PREFIX.length), value);
+  for (const { concept, ref, values } of properties) {
+    const key = definitions.get(ref) ?? ref;
+    const value = values.at(-1);
+    if (!key.startsWith(PREFIX)) {
+      concept.foreignProperties.push(key);
+      concept.languages += Math.max(0, values.length - 1);
+    } else if (value !== undefined) concept.properties.set(key.slice(PREFIX.length), value);
   }
   return model;
 }
@@ -141,6 +172,8 @@ function conceptOf(attributes: Record<string, string>): Concept {
     name: '',
     documentation: null,
     properties: new Map(),
+    foreignProperties: [],
+    languages: 0,
   };
 }
 

@@ -1,7 +1,22 @@
 import type { FieldError } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
-import { cardTypeOf, relationTypeOf, valuesOf } from './archimate.map.ts';
-import type { Model, ModelElement } from './archimate.parse.ts';
+import { cardTypeOf, elementType, relationshipType, valuesOf } from './archimate.map.ts';
+import type { Model, ModelElement, ModelRelationship } from './archimate.parse.ts';
+import { relationTypeOf } from './archimate.relationships.ts';
+
+/** What the cards and relations made of a thing do not hold of it. */
+export interface NotKept {
+  /** Names of properties that other tools gave it. */
+  properties?: string[];
+  /** The name of a relationship: relations have none. */
+  name?: string;
+  /** How many further languages its texts are given in. */
+  languages?: number;
+  /** Its ArchiMate type, where an export would write another one. */
+  type?: string;
+  /** Names of attributes such as `accessType`. */
+  attributes?: string[];
+}
 
 /** What is imported of one thing of a model, or why it is not. */
 export interface ModelRow {
@@ -11,6 +26,7 @@ export interface ModelRow {
   /** A row of the import of cards or relations; undefined where there is a fault, or nothing to write. */
   row?: Record<string, unknown>;
   fault?: FieldError;
+  notKept: NotKept;
 }
 
 /** Turns a model into rows as the imports of cards and relations take them. */
@@ -19,58 +35,95 @@ export function rowsOf(ctx: Ctx, model: Model): { cards: ModelRow[]; relations: 
   const ids = new Map<string, { id?: string; external_id?: string }>();
   const cards = model.elements.map((element): ModelRow => {
     const { identifier, name } = element;
-    const told = valuesOf(element.properties);
-    const type = (told.get('type') as string | undefined) ?? cardTypeOf(ctx.metamodel, element.type);
-    const place = { kind: 'element' as const, identifier, name };
+    const values = valuesOf(element.properties);
+    const type = (values.get('type') as string | undefined) ?? cardTypeOf(ctx.metamodel, element.type);
+    const place = { kind: 'element' as const, identifier, name, notKept: lostOf(element) };
     if (typeof type !== 'string') {
-      const message = `an element of the type ${element.type} stands for no card type`;
+      const message = `no card type corresponds to an element of the type ${element.type}`;
       return { ...place, fault: { field: 'type', code: 'unmapped_type', message } };
     }
+    if (elementType(type) !== element.type && !values.has('type')) place.notKept.type = element.type;
     types.set(identifier, type);
-    const own = told.get('id');
+    const own = values.get('id');
     ids.set(identifier, typeof own === 'string' ? { id: own } : { external_id: identifier });
-    return { ...place, row: cardRow(element, type, told) };
+    return { ...place, row: cardRow(element, type, values) };
   });
   const parents = parentsOf(model, types);
   for (const { identifier, row } of cards) {
-    const parent = parents.get(identifier);
+    const parent = parents.get(identifier)?.source;
     if (!row || parent === undefined || row.parent_id !== undefined) continue;
     const { id, external_id } = ids.get(parent)!;
     Object.assign(row, id ? { parent_id: id } : { parent_external_id: external_id });
   }
-
-  const relations = model.relationships.flatMap((relationship): ModelRow[] => {
-    const { identifier, name, source, target } = relationship;
-    const place = { kind: 'relationship' as const, identifier, name };
-    const told = valuesOf(relationship.properties);
-    // a whole above a part of its kind is a parent, which its card's row tells
-    if (!told.has('type') && isParent(relationship, types)) return [];
-    const [from, to] = [ids.get(source), ids.get(target)];
-    if (!from || !to) {
-      return [{ ...place, fault: { field: 'source', code: 'unknown_end', message: 'an end is no card' } }];
-    }
-    const found = told.has('type')
-      ? { key: told.get('type'), turned: false }
-      : relationTypeOf(ctx.metamodel, types.get(source)!, types.get(target)!);
-    if (!found) {
-      const message = `no relation type joins ${types.get(source)} and ${types.get(target)}`;
-      return [{ ...place, fault: { field: 'type', code: 'unmapped_type', message } }];
-    }
-    const [a, b] = found.turned ? [to, from] : [from, to];
-    const row: Record<string, unknown> = nested(told);
-    row.type = found.key;
-    Object.assign(row, a.id ? { source_id: a.id } : { source_external_id: a.external_id });
-    Object.assign(row, b.id ? { target_id: b.id } : { target_external_id: b.external_id });
-    if (relationship.documentation !== null && row.description === undefined) {
-      row.description = relationship.documentation;
-    }
-    return [{ ...place, row }];
-  });
+  const relations = model.relationships.map((relationship) =>
+    relationRow(ctx, relationship, { types, ids, parents }),
+  );
   return { cards, relations };
 }
 
-function cardRow(element: ModelElement, type: string, told: Map<string, unknown>) {
-  const row: Record<string, unknown> = { ...nested(told), type };
+/** What is known of a model's elements by their identifiers. */
+interface Elements {
+  types: ReadonlyMap<string, string>;
+  ids: ReadonlyMap<string, { id?: string; external_id?: string }>;
+  /** The relationship that makes an element the part of another. */
+  parents: ReadonlyMap<string, ModelRelationship>;
+}
+
+function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, parents }: Elements): ModelRow {
+  const { identifier, name, source, target, type, qualifiers } = relationship;
+  const values = valuesOf(relationship.properties);
+  const notKept = lostOf(relationship);
+  const place = { kind: 'relationship' as const, identifier, name, notKept };
+  const refused = (field: string, code: string, message: string) => ({
+    ...place,
+    fault: { field, code, message },
+  });
+  if (!values.has('type')) {
+    if (name) notKept.name = name;
+    if (qualifiers.length > 0) notKept.attributes = qualifiers;
+    if (isParent(relationship, types)) {
+      // the row of the part's card names the parent
+      if (parents.get(target) === relationship) {
+        if (type !== 'Composition') notKept.type = type;
+        return place;
+      }
+      return refused('target', 'second_parent', 'the target is part of another element already');
+    }
+  }
+  const [from, to] = [ids.get(source), ids.get(target)];
+  if (!from || !to) return refused('source', 'unknown_end', 'an end is no card');
+  const [a, b] = [types.get(source)!, types.get(target)!];
+  const found = values.has('type')
+    ? { key: values.get('type'), turned: false }
+    : relationTypeOf(ctx.metamodel, type, a, b);
+  if (!found) {
+    return refused('type', 'unmapped_type', `no relation type says what ${type} from ${a} to ${b} says`);
+  }
+  const exported = relationshipType(String(found.key));
+  if (!values.has('type') && (exported !== type || (found.turned && type !== 'Association'))) {
+    notKept.type = type;
+  }
+  const row: Record<string, unknown> = nested(values);
+  row.type = found.key;
+  const [first, second] = found.turned ? [to, from] : [from, to];
+  Object.assign(row, first.id ? { source_id: first.id } : { source_external_id: first.external_id });
+  Object.assign(row, second.id ? { target_id: second.id } : { target_external_id: second.external_id });
+  if (relationship.documentation !== null && row.description === undefined) {
+    row.description = relationship.documentation;
+  }
+  return { ...place, row };
+}
+
+/** What is not kept of any concept: properties of other tools, and texts in further languages. */
+export function lostOf({ foreignProperties, languages }: Model['elements'][number]): NotKept {
+  return {
+    ...(foreignProperties.length > 0 ? { properties: foreignProperties } : {}),
+    ...(languages > 0 ? { languages } : {}),
+  };
+}
+
+function cardRow(element: ModelElement, type: string, values: Map<string, unknown>) {
+  const row: Record<string, unknown> = { ...nested(values), type };
   row.name ??= element.name;
   if (element.documentation !== null) row.description ??= element.documentation;
   if (row.id === undefined) row.external_id ??= element.identifier;
@@ -78,10 +131,10 @@ function cardRow(element: ModelElement, type: string, told: Map<string, unknown>
 }
 
 /** `attributes.<key>` and `lifecycle.<phase>` as members of objects, as lines of JSON have them. */
-function nested(told: ReadonlyMap<string, unknown>): Record<string, unknown> {
+function nested(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const parts: Record<string, [string, unknown][]> = { attributes: [], lifecycle: [] };
-  for (const [key, value] of told) {
+  for (const [key, value] of values) {
     const [, holder, member] = /^(attributes|lifecycle)\.(.+)$/s.exec(key) ?? [];
     if (holder) parts[holder]!.push([member!, value]);
     else row[key] = value;
@@ -100,13 +153,13 @@ function isParent(
   return source !== target && types.has(source) && types.get(source) === types.get(target);
 }
 
-/** The whole of each part, by identifiers; of several the first. */
-function parentsOf(model: Model, types: ReadonlyMap<string, string>): Map<string, string> {
-  const parents = new Map<string, string>();
+/** The relationship that names the whole of each part, by identifiers; of several the first. */
+function parentsOf(model: Model, types: ReadonlyMap<string, string>): Map<string, ModelRelationship> {
+  const parents = new Map<string, ModelRelationship>();
   for (const relationship of model.relationships) {
-    const { source, target, properties } = relationship;
+    const { target, properties } = relationship;
     if (!properties.has('type') && isParent(relationship, types) && !parents.has(target)) {
-      parents.set(target, source);
+      parents.set(target, relationship);
     }
   }
   return parents;

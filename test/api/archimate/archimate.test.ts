@@ -188,6 +188,39 @@ describe('a model of another tool', () => {
     expect(drawn.data.xml).toContain('value="A note"');
   });
 
+  it('reports what no relation type says, and counts what is not kept', async () => {
+    const text = model(`<elements>
+      <element identifier="a1" xsi:type="ApplicationComponent"><name xml:lang="en">Billing desk</name><name xml:lang="de">Rechnungen</name>
+      <properties><property propertyDefinitionRef="p1"><value>Ann</value><value xml:lang="de">Anne</value></property></properties></element>
+      ${element('a2', 'ApplicationCollaboration', 'Billing archive')}${element('a3', 'ApplicationComponent', 'Billing part')}
+      ${element('d1', 'BusinessObject', 'Bill')}</elements><relationships>
+      ${relationship('f1', 'Flow', 'a1', 'a2')}${relationship('f2', 'Assignment', 'a1', 'a2')}${relationship('f3', 'Association', 'a1', 'a2')}
+      <relationship identifier="f4" xsi:type="Access" accessType="Read" source="a1" target="d1"><name>reads</name></relationship>
+      ${relationship('f5', 'Aggregation', 'a1', 'a3')}${relationship('f6', 'Composition', 'a2', 'a3')}</relationships>
+      <organizations><item><label>Applications</label><item identifierRef="a1"/><item identifierRef="a2"/></item></organizations>
+      <propertyDefinitions><propertyDefinition identifier="p1" type="string"><name>Owner</name></propertyDefinition></propertyDefinitions>`);
+    const { job, report } = await imported(from, text);
+    const lines = new Map(report.map((line) => [line.identifier, line]));
+    for (const id of ['f1', 'f2', 'f3']) expect(lines.get(id).errors[0].code).toBe('unmapped_type');
+    expect(lines.get('f1').errors[0].message).toContain('Flow from Application to Application');
+    expect(lines.get('f6').errors[0].code).toBe('second_parent');
+    expect(lines.get('a1').not_kept).toEqual({ properties: ['Owner'], languages: 2 });
+    expect(lines.get('a2').not_kept).toEqual({ type: 'ApplicationCollaboration' });
+    expect(lines.get('f4').not_kept).toEqual({ name: 'reads', attributes: ['accessType'] });
+    expect(lines.has('f5')).toBe(false);
+    expect(job.result?.not_kept).toEqual({
+      properties: 1,
+      names: 1,
+      languages: 2,
+      types: 3,
+      attributes: 1,
+      folder_entries: 2,
+    });
+    const [first] = (await from.admin.get('/api/v1/cards?search=Billing%20desk')).body.items;
+    const relations = (await from.admin.get(`/api/v1/relations?card_id=${first.id}`)).body.items;
+    expect(relations).toMatchObject([{ type: 'relAppToDataObj', source_id: first.id }]);
+  });
+
   it('is refused whole where it is none', async () => {
     for (const text of [
       '<svg/>',
