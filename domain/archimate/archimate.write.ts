@@ -5,6 +5,7 @@ import type { Work } from '../command.ts';
 import { applyBatch } from '../imports/imports.apply-batches.ts';
 import { planCards } from '../imports/imports.cards.plan.ts';
 import { createCardStager } from '../imports/imports.cards.stage.ts';
+import { dropPlan } from '../imports/imports.planning.ts';
 import { planRelations } from '../imports/imports.relations.plan.ts';
 import { stageRelations } from '../imports/imports.relations.stage.ts';
 import type { ImportKind, ImportRow } from '../imports/imports.row.ts';
@@ -75,14 +76,6 @@ async function stage({ work, job }: Importing, kind: ImportKind, id: string, row
       : await stageRelations(ctx, sql, read as ImportRow<'relations'>[]);
     await storeRows(sql, id, kind, staged);
   }
-}
-
-/** Drops the tables of a plan, so that another can be made in the same transaction. */
-async function dropPlan(sql: Knex.Transaction): Promise<void> {
-  const { rows } = await sql.raw(
-    `select relname as name from pg_class where relnamespace = pg_my_temp_schema() and relkind = 'r' and relname ~ '^plan_'`,
-  );
-  for (const { name } of rows) await sql.raw('drop table ??', [name]);
 }
 
 /** The cards of the rows that were carried out, by line. */

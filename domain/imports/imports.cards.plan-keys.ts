@@ -1,4 +1,4 @@
-import { type Planning, refuse } from './imports.planning.ts';
+import { type Planning, refuse, refuseDuplicates, representative } from './imports.planning.ts';
 
 /**
  * Refuses rows whose keys contradict the inventory, and the later of two rows with one key. `fails_new` rows that
@@ -31,28 +31,18 @@ export async function checkKeys(planning: Planning): Promise<void> {
   await refuseRepeated(planning);
 }
 
-/** Fails the later of two rows that have an id, an external id or a card in common, naming the first line. */
+/** Fails the later of two rows that have an id, an external id or a card in common, naming the line that counts. */
 async function refuseRepeated(planning: Planning): Promise<void> {
-  await refuse(
+  await refuseDuplicates(
     planning,
-    `select line, case when by_external_id < line or given_id is null then 'external_id' else 'id' end, 'duplicate_in_file',
-       'line ' || least(by_external_id, by_id, by_card) || ' has the same key'
+    `select line, case when by_external_id <> line or given_id is null then 'external_id' else 'id' end as field,
+       least(nullif(by_external_id, line), nullif(by_id, line), nullif(by_card, line)) as first
      from (
        select line, given_id,
-         case when external_id is not null then min(line) over (partition by type, external_id) end as by_external_id,
-         case when given_id is not null then min(line) over (partition by given_id) end as by_id,
-         case when not is_new then min(line) over (partition by card_id) end as by_card
-       from plan_rows
-     ) k
-     where least(by_external_id, by_id, by_card) < line`,
-  );
-  await markRepeated(planning);
-}
-
-/** Rows that repeat another one mean nothing to the rest of the file. */
-export async function markRepeated({ sql }: Planning): Promise<void> {
-  await sql.raw(
-    `update plan_rows p set repeated = true from plan_faults f
-     where f.line = p.line and f.code = 'duplicate_in_file' and not p.repeated`,
+         case when external_id is not null then ${representative('type, external_id')} end as by_external_id,
+         case when given_id is not null then ${representative('given_id')} end as by_id,
+         case when not is_new then ${representative('card_id')} end as by_card
+       from plan_rows where not repeated
+     ) k`,
   );
 }

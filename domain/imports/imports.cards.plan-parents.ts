@@ -1,5 +1,4 @@
-import { markRepeated } from './imports.cards.plan-keys.ts';
-import { type Planning, refuse } from './imports.planning.ts';
+import { type Planning, refuse, refuseDuplicates, representative } from './imports.planning.ts';
 
 const ROOT = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
@@ -105,16 +104,13 @@ async function identifyByName(planning: Planning): Promise<void> {
        ) o where o.line = p.line`,
     );
   }
-  await refuse(
+  await refuseDuplicates(
     planning,
-    `select line, 'name', 'duplicate_in_file', 'line ' || first || ' has the same key'
-     from (
-       select line, repeated, case when not is_new then min(line) over (partition by card_id)
-         else min(line) over (partition by is_new, type, parent, lower(name)) end as first
-       from plan_rows where (given_id is null and external_id is null and name is not null and placed) or not is_new
-     ) k where first < line and not repeated`,
+    `select line, 'name' as field, case when not is_new then ${representative('card_id')}
+         else ${representative('is_new, type, parent, lower(name)')} end as first
+     from plan_rows
+     where not repeated and ((given_id is null and external_id is null and name is not null and placed) or not is_new)`,
   );
-  await markRepeated(planning);
 }
 
 /** Fails rows with faults that count only for new cards, now that it is known which are. */

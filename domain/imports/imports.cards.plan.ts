@@ -3,7 +3,14 @@ import { checkStructuralRows } from './imports.cards.check.ts';
 import { checkKeys } from './imports.cards.plan-keys.ts';
 import { findParents } from './imports.cards.plan-parents.ts';
 import { type CardPlanning, settleStructure, turnsMacro } from './imports.cards.plan-structure.ts';
-import { BATCH_BYTES, notedFaults, openFaults, type Planned, type Planning } from './imports.planning.ts';
+import {
+  BATCH_BYTES,
+  notedFaults,
+  openFaults,
+  type Planned,
+  type Planning,
+  planAnew,
+} from './imports.planning.ts';
 
 /**
  * Decides what is to be done with each staged row, set by set: which card it means, where that shall lie, and which
@@ -14,11 +21,16 @@ import { BATCH_BYTES, notedFaults, openFaults, type Planned, type Planning } fro
 export async function planCards(planning: Planning): Promise<Planned> {
   const leveled = [...planning.ctx.metamodel.cardTypes.values()].filter(hasLevels).map((type) => type.key);
   const cards: CardPlanning = { ...planning, leveled };
-  await gather(cards);
-  await checkKeys(cards);
-  await findParents(cards);
-  await checkStructuralRows(cards);
-  await settleStructure(cards);
+  await planAnew(
+    cards,
+    () => gather(cards),
+    async () => {
+      await checkKeys(cards);
+      await findParents(cards);
+      await checkStructuralRows(cards);
+      await settleStructure(cards);
+    },
+  );
   return await store(cards);
 }
 
@@ -30,7 +42,8 @@ async function gather({ sql, jobId, mode, ...planning }: CardPlanning): Promise<
     `create temp table plan_rows on commit drop as
      select r.line, r.type, r.id as given_id, r.external_id, r.name, r.status, r.parent_by,
        r.parent_id as given_parent, r.parent_external_id, r.parent_path, r.level, r.bytes,
-       r.errors is not null as failed, r.new_errors is not null as fails_new, false as repeated,
+       r.errors is not null or x.line is not null as failed, r.new_errors is not null as fails_new,
+       x.line is not null as repeated, null::integer as yields_to,
        found.id is null as is_new,
        coalesce(found.id, case when ? = 'create' then r.id end, uuidv7()) as card_id,
        found.type as stored_type, found.name as stored_name, found.parent_id as stored_parent,
@@ -39,6 +52,7 @@ async function gather({ sql, jobId, mode, ...planning }: CardPlanning): Promise<
      from import_card_rows r
      left join cards keyed on keyed.type = r.type and keyed.external_id = r.external_id
      left join cards found on found.id = coalesce(r.id, keyed.id)
+     left join plan_excluded x on x.line = r.line
      where r.job_id = ?`,
     [mode, jobId],
   );

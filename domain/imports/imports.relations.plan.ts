@@ -5,7 +5,10 @@ import {
   openFaults,
   type Planned,
   type Planning,
+  planAnew,
   refuse,
+  refuseDuplicates,
+  representative,
 } from './imports.planning.ts';
 
 /**
@@ -15,10 +18,15 @@ import {
  * transaction.
  */
 export async function planRelations(planning: Planning): Promise<Planned> {
-  await gather(planning);
-  await checkEnds(planning);
-  await checkIdentity(planning);
-  await checkCardinality(planning);
+  await planAnew(
+    planning,
+    () => gather(planning),
+    async () => {
+      await checkEnds(planning);
+      await checkIdentity(planning);
+      await checkCardinality(planning);
+    },
+  );
   return await store(planning);
 }
 
@@ -28,7 +36,8 @@ async function gather({ sql, jobId, mode, pulse }: Planning): Promise<void> {
   pulse();
   await sql.raw(
     `create temp table plan_rows on commit drop as
-     select r.line, r.type, r.id as given_id, r.errors is not null as failed, r.bytes, t.source_type_key,
+     select r.line, r.type, r.id as given_id, r.errors is not null or x.line is not null as failed,
+       x.line is not null as repeated, null::integer as yields_to, r.bytes, t.source_type_key,
        t.target_type_key, t.cardinality,
        r.source_id is not null or r.source_external_id is not null as names_source,
        r.target_id is not null or r.target_external_id is not null as names_target,
@@ -45,6 +54,7 @@ async function gather({ sql, jobId, mode, pulse }: Planning): Promise<void> {
      left join cards ti on ti.id = r.target_id
      left join cards te on r.target_id is null and te.type = t.target_type_key
        and te.external_id = r.target_external_id
+     left join plan_excluded x on x.line = r.line
      where r.job_id = ?`,
     [mode, jobId],
   );
@@ -109,17 +119,17 @@ async function checkIdentity(planning: Planning): Promise<void> {
      where p.is_new and p.given_id is null and r.type = p.type and r.source_id = p.source_id
        and r.target_id = p.target_id`,
   );
-  await refuse(
+  await refuseDuplicates(
     planning,
-    `select line, case when by_ends < line then target_field else 'id' end, 'duplicate_in_file',
-       'line ' || least(by_ends, by_id) || ' has the same key'
+    `select line, case when by_ends <> line then target_field else 'id' end as field,
+       least(nullif(by_ends, line), nullif(by_id, line)) as first
      from (
        select line, target_field,
          case when source_id is not null and target_id is not null then
-           min(line) over (partition by type, source_id, target_id) end as by_ends,
-         case when given_id is not null then min(line) over (partition by given_id) end as by_id
-       from plan_rows
-     ) k where least(by_ends, by_id) < line`,
+           ${representative('type, source_id, target_id')} end as by_ends,
+         case when given_id is not null then ${representative('given_id')} end as by_id
+       from plan_rows where not repeated
+     ) k`,
   );
 }
 

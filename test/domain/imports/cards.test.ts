@@ -333,6 +333,37 @@ describe('an existing card', () => {
     });
   });
 
+  it('is written by the first sound row of several with one key', async () => {
+    const { faults, job } = await imports.run([
+      app('D-1', { attributes: { businessCriticality: 'none of them' } }),
+      app('D-1', { alias: 'sound' }),
+      app('D-1', { alias: 'too late' }),
+      app('D-1c', { parent_external_id: 'D-1' }),
+      // its fault is found after the keys have been compared
+      app('D-2', { parent_external_id: 'nowhere' }),
+      app('D-2', { parent_external_id: 'nowhere' }),
+      app('D-2', { alias: 'sound', parent_external_id: 'D-1' }),
+      { type: 'Application', name: 'D-3', lifecycle: { active: 'never' } },
+      { type: 'Application', name: 'd-3', alias: 'sound' },
+      app('D-4', { lifecycle: { active: 'never' } }),
+      app('D-4', { attributes: { unknown: 1 } }),
+    ]);
+    expect(faults).toEqual({
+      1: ['attributes.businessCriticality unknown_option'],
+      3: ['external_id duplicate_in_file'],
+      5: ['parent_external_id unknown_parent'],
+      6: ['parent_external_id unknown_parent'],
+      8: ['lifecycle.active bad_date'],
+      10: ['lifecycle.active bad_date'],
+      11: ['attributes.unknown unknown_attribute', 'external_id duplicate_in_file'],
+    });
+    expect(job.counts).toMatchObject({ created: 4, failed: 7 });
+    const parent = await imports.card('D-1');
+    expect(parent.alias).toBe('sound');
+    expect(await imports.card('D-1c')).toMatchObject({ parent_id: parent.id });
+    expect(await imports.card('D-2')).toMatchObject({ alias: 'sound', parent_id: parent.id });
+  });
+
   it('is refused a key or name that another card has at the time', async () => {
     await imports.run([app('E-6'), app('E-7')]);
     const [six, seven] = [await imports.card('E-6'), await imports.card('E-7')];
