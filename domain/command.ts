@@ -135,8 +135,14 @@ const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event
 
 /** The context's batch as `record_events` and `note_batch` take it. */
 export function batchRow(ctx: Ctx): string {
-  const { id, toolName } = ctx.batch;
-  return JSON.stringify({ id, tool_name: toolName, actor_user_id: ctx.caller.userId, origin: ctx.origin });
+  const { id, toolName, rowCount } = ctx.batch;
+  return JSON.stringify({
+    id,
+    tool_name: toolName,
+    actor_user_id: ctx.caller.userId,
+    origin: ctx.origin,
+    row_count: rowCount ?? 0,
+  });
 }
 
 /** Events as rows of their table, but for position, id and time. */

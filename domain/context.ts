@@ -34,6 +34,8 @@ export interface BatchRef {
   toolName: string;
   /** Set for an open batch that the request joins; `dryRun`: what joins it is tried and not written. */
   joined?: { dryRun: boolean };
+  /** How many rows the writer has announced; counts with the batch's first write. */
+  rowCount?: number;
 }
 
 /** What every command and query is called with: one per request or job. */

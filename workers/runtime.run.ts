@@ -5,6 +5,7 @@ import { checkPayload } from '../domain/jobs/jobs.define.ts';
 import {
   type ClaimedRow,
   claimRun,
+  completeRun,
   endRun,
   finishRun,
   holdRun,
@@ -12,7 +13,6 @@ import {
   MOST_DEATHS,
   requeueRun,
   storeStep,
-  succeedRun,
   tellProgress,
 } from '../domain/jobs/jobs.lease.ts';
 import { callerOfJob } from '../domain/jobs/jobs.owner.ts';
@@ -86,7 +86,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       const result = await processor.run({ ...job, ctx: { ...job.ctx, log } }, services);
       progress.stop();
       // false where the processor has finished the job itself
-      await store(() => succeedRun(leases, lease, result));
+      await store(() => completeRun(leases, lease, result));
       log.info('the job has ended');
     } catch (error) {
       progress.stop();

@@ -29,6 +29,11 @@ const jobMembers = {
   id: Uuid,
   kind: Type.String({ examples: ['export'] }),
   status: JobStatus,
+  outcome: Nullable(
+    Type.Union([Type.Literal('complete'), Type.Literal('partial')], {
+      description: 'Of a job that succeeded: `partial` when some of its rows failed',
+    }),
+  ),
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   message: Nullable(Type.String({ description: 'How far it is, for people' })),
   counts: Type.Record(Type.String(), Type.Number(), { description: 'Figures that depend on the kind' }),

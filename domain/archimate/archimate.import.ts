@@ -9,6 +9,7 @@ import { holdEvents } from '../events/events.held.ts';
 import { openContent, recordFile, storeContent } from '../files/files.store.ts';
 import { isClash } from '../imports/imports.apply-batches.ts';
 import { BatchConflict, type Outcome } from '../imports/imports.types.ts';
+import { endOf } from '../jobs/jobs.outcome.ts';
 import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { ArchimateImport } from '../jobs/kinds/archimate.ts';
 import type { Services } from '../services.ts';
@@ -54,6 +55,7 @@ export async function runModelImport(
   requireModelRights(ctx, payload);
   const model = await readModel(services, payload.file_id);
   const rows = rowsOf(ctx, model);
+  ctx.batch.rowCount = model.elements.length + model.relationships.length + model.views.length;
   let searchTaken = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -189,17 +191,19 @@ async function endWith(
     withCosts: false,
     expiresAt: null,
   });
-  await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
-  const { created, updated, unchanged, failed } = counts;
-  const said = `${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed`;
+  const failed = endOf({ counts }).status === 'failed';
+  // a failed import can be run again
+  if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
+  const { created, updated, unchanged } = counts;
+  const summary = `${created} created, ${updated} updated, ${unchanged} unchanged, ${counts.failed} failed`;
   const result: JobResult = {
     fileId: file.id,
-    message: payload.dry_run ? `Dry run: ${said}` : said,
+    message: payload.dry_run ? `Dry run: ${summary}` : summary,
     counts,
     result: {
       mode: payload.mode,
       dry_run: payload.dry_run,
-      written: !payload.dry_run,
+      written: !payload.dry_run && !failed,
       not_kept: notKept,
       report: { name: file.name, size: file.size, sha256: file.sha256 },
     },

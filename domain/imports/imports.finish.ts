@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { type Db, inTransaction } from '../../platform/database.ts';
 import { recordFile } from '../files/files.store.ts';
+import { endOf, nothingWritten } from '../jobs/jobs.outcome.ts';
 import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
@@ -53,18 +54,21 @@ export async function endWithReport(
     // goes with its job
     expiresAt: null,
   });
-  await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
-  const written = !payload.dry_run && !(payload.atomic && counts.failed! > 0);
+  const error = payload.atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined;
+  const failed = endOf({ counts, ...(error ? { error } : {}) }).status === 'failed';
+  // a failed import can be run again
+  if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
   const result: JobResult = {
     fileId: file.id,
     message: messageOf(payload, counts),
     counts,
+    ...(error ? { error } : {}),
     result: {
       kind: payload.kind,
       mode: payload.mode,
       dry_run: payload.dry_run,
       atomic: payload.atomic,
-      written,
+      written: !payload.dry_run && !failed,
       report: { name: file.name, size: file.size, sha256: file.sha256 },
     },
   };
@@ -73,8 +77,8 @@ export async function endWithReport(
 }
 
 function messageOf({ dry_run, atomic }: ImportPayload, counts: JobCounts): string {
-  const { total, created, updated, unchanged, failed } = counts;
-  if (atomic && failed! > 0) return `Nothing was written: ${failed} of ${total} rows failed`;
+  const { created, updated, unchanged, failed } = counts;
+  if (atomic && failed! > 0) return nothingWritten(counts).message;
   const text = `${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed`;
   return dry_run ? `Dry run: ${text}` : text;
 }

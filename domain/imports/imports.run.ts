@@ -1,6 +1,6 @@
 import { inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
+import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
 import { applyAtomically } from './imports.apply-atomic.ts';
@@ -28,6 +28,7 @@ export async function runImport(
   requireImportRights(job.ctx, job.payload);
   const { readRows, batchRows } = tuning;
   let progress = await whereItWas(job, services);
+  announce(job, job.counts);
   if (progress.stage === 'read') progress = await readFile(job, services, progress, readRows);
   if (progress.stage === 'plan') progress = await plan(job, services, batchRows);
   let result: JobResult | undefined;
@@ -51,6 +52,11 @@ async function whereItWas(job: RunningJob<ImportPayload>, { db }: Services): Pro
   return job.resume as ImportProgress;
 }
 
+/** The batch of the import's writes shows how many rows its file has. */
+function announce({ ctx }: RunningJob<ImportPayload>, { total = 0 }: JobCounts): void {
+  ctx.batch.rowCount = total;
+}
+
 async function plan(
   job: RunningJob<ImportPayload>,
   { db }: Services,
@@ -68,6 +74,7 @@ async function plan(
     };
     const planned = await (job.payload.kind === 'cards' ? planCards(planning) : planRelations(planning));
     const next: ImportProgress = { stage: 'apply', batch: 0, batches: planned.batches };
+    announce(job, { total: planned.rows + planned.failed });
     await job.checkpoint(
       { sql },
       {

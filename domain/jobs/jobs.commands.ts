@@ -15,6 +15,7 @@ interface LockedJob {
   owner_id: string | null;
   cancel_requested: boolean;
   attempt: number;
+  checkpoint: unknown;
 }
 
 /**
@@ -25,7 +26,7 @@ async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> 
   const job: LockedJob | undefined = await sql('jobs')
     .where({ id })
     .forNoKeyUpdate()
-    .first('id', 'kind', 'status', 'payload', 'owner_id', 'cancel_requested', 'attempt');
+    .first('id', 'kind', 'status', 'payload', 'owner_id', 'cancel_requested', 'attempt', 'checkpoint');
   const own = job !== undefined && job.owner_id === ctx.caller.userId;
   if (!job || (!own && !seesAllJobs(ctx))) throw notFound('job', id);
   if (!own) requirePermission(ctx.caller, 'admin.settings');
@@ -88,7 +89,8 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
     if (objection) {
       throw new EstateError('job_not_retryable', objection, { extra: { job_status: job.status } });
     }
-    const resumable = definition?.resumable ?? false;
+    // a job that failed at its end has no checkpoint: it begins anew
+    const resumes = definition?.resumable && job.checkpoint !== null;
     await work
       .sql('jobs')
       .where({ id })
@@ -102,10 +104,11 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
         handed_over_at: null,
         started_at: null,
         finished_at: null,
+        outcome: null,
         error: null,
         result: null,
         result_file_id: null,
-        ...(resumable ? {} : { progress: 0, message: null, counts: null, checkpoint: null }),
+        ...(resumes ? {} : { progress: 0, message: null, counts: null, checkpoint: null }),
       });
     await work.sql.raw(`select pg_notify(?, ''), pg_notify(?, ?)`, [JOBS_CHANNEL, JOB_NEWS_CHANNEL, id]);
     work.emit({

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import type { JobRights } from './jobs.enqueue.ts';
+import { endOf } from './jobs.outcome.ts';
 import {
   JobCancelled,
   type JobCounts,
@@ -159,14 +160,18 @@ export async function holdRun(work: JobTransaction, lease: Lease): Promise<void>
   requireHeld(rows[0]);
 }
 
-/** Ends the run well. @returns false when the lease is no longer held. */
-export async function succeedRun(sql: Sql, lease: Lease, result: JobResult): Promise<boolean> {
+/** Stores the result and ends the run by it, see `endOf`. @returns false when the lease is no longer held. */
+export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Promise<boolean> {
+  const end = endOf(result);
   const { rows } = await sql.raw(
-    `update jobs set status = 'succeeded', progress = 1, message = coalesce(?, message),
-       counts = coalesce(?::jsonb, counts), result = ?::jsonb, result_file_id = ?, error = null, checkpoint = null,
+    `update jobs set status = ?, outcome = ?, error = ?::jsonb, progress = 1, message = coalesce(?, message),
+       counts = coalesce(?::jsonb, counts), result = ?::jsonb, result_file_id = ?, checkpoint = null,
        lease_owner = null, lease_until = null, finished_at = now()
      where ${held} returning id, ${news}`,
     [
+      end.status,
+      end.outcome as never,
+      json(end.error) as never,
       (result.message ?? null) as never,
       json(result.counts) as never,
       json(result.result) as never,
@@ -178,10 +183,10 @@ export async function succeedRun(sql: Sql, lease: Lease, result: JobResult): Pro
   return rows.length > 0;
 }
 
-/** Ends the run well with the caller's transaction. @throws JobLeaseLost, JobCancelled. */
+/** Stores the result and ends the run with the caller's transaction. @throws JobLeaseLost, JobCancelled. */
 export async function finishRun(work: JobTransaction, lease: Lease, result: JobResult): Promise<void> {
   await holdRun(work, lease);
-  if (!(await succeedRun(work.sql, lease, result))) throw new JobLeaseLost();
+  if (!(await completeRun(work.sql, lease, result))) throw new JobLeaseLost();
 }
 
 /** Ends the run for good. @returns false when the lease is no longer held. */

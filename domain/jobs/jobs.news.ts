@@ -6,6 +6,7 @@ export interface JobNews {
   owner_id: string | null;
   kind: string;
   status: string;
+  outcome: string | null;
   /** 0 to 1. */
   progress: number;
   message: string | null;
@@ -16,5 +17,5 @@ export interface JobNews {
 export async function readJobNews(sql: Sql, ids: string[]): Promise<JobNews[]> {
   return await sql('jobs')
     .whereIn('id', ids)
-    .select('id as job_id', 'owner_id', 'kind', 'status', 'progress', 'message', 'counts');
+    .select('id as job_id', 'owner_id', 'kind', 'status', 'outcome', 'progress', 'message', 'counts');
 }

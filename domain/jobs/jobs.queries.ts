@@ -30,6 +30,7 @@ const jobList: ListSpec = {
     id: 'j.id',
     kind: 'j.kind',
     status: 'j.status',
+    outcome: 'j.outcome',
     progress: 'j.progress',
     message: 'j.message',
     counts: `coalesce(j.counts, '{}')`,

@@ -18,14 +18,17 @@ export interface JobStep {
   checkpoint?: unknown;
 }
 
-/** How a job ended well. */
+/** What a job has to show at its end. `jobs.outcome.ts` says when it has failed nevertheless. */
 export interface JobResult {
   /** Shown as the job's `result`. */
   result?: Record<string, unknown> | null;
   /** A stored file that is served as the job's download. */
   fileId?: string | null;
   message?: string;
+  /** Of kinds that work on rows, `total` and `failed` decide about the job's status and outcome. */
   counts?: JobCounts;
+  /** Why the job has failed although it has a report to show. */
+  error?: { code: string; message: string };
 }
 
 /** The part of a command's work that a job writes through. */
@@ -72,7 +75,7 @@ export interface RunningJob<P = unknown> {
   /** Tells progress (0 to 1) outside of transactions; stored and told on at most once a second. */
   progress(fraction: number, message?: string, counts?: JobCounts): void;
   /**
-   * Ends the job well, with the caller's transaction. A processor that only returns its result need not call it.
+   * Stores the result and ends the job, with the caller's transaction. A processor that only returns its result need not call it.
    * @throws JobLeaseLost, JobCancelled: let them pass.
    */
   finish(work: JobTransaction, result: JobResult): Promise<void>;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { tidy } from '../../platform/heap.ts';
 import { command } from '../command.ts';
@@ -11,6 +11,7 @@ import { readTagCatalogue } from '../imports/imports.people.ts';
 import { planRelations } from '../imports/imports.relations.plan.ts';
 import type { ImportKind } from '../imports/imports.row.ts';
 import { countRows, removeStaged } from '../imports/imports.staging.ts';
+import { endOf } from '../jobs/jobs.outcome.ts';
 import type { JobResult, JobStep, RunningJob } from '../jobs/jobs.running.ts';
 import type { MigrationPayload } from '../jobs/kinds/migration.ts';
 import type { Services } from '../services.ts';
@@ -19,7 +20,7 @@ import { writeAttached } from './apply.attached.ts';
 import { noteCards, noteFollowers, noteRelations, stageRelationRows } from './apply.records.ts';
 import { cardsBehind, handOver } from './import.rows.ts';
 import { requireRights, store } from './migration.commands.ts';
-import { recipientsOf } from './migration.ended.ts';
+import { endedEvent, failureOf, recipientsOf } from './migration.ended.ts';
 import { type MigrationRow, migrationEvent } from './migration.rows.ts';
 import { migrationOf } from './stage.run.ts';
 import { countRecords } from './stage.told.ts';
@@ -50,6 +51,7 @@ export async function runApply(
 ): Promise<JobResult> {
   const migration = await migrationOf(job, services);
   await requireRights(services.db, job.ctx, migration.id);
+  job.ctx.batch.rowCount = (await countsOf(services.db, migration.id)).total;
   let progress = await whereItWas(job, services);
   const applying: Applying = { job, services, migration, tuning };
   while (progress.stage !== 'end') {
@@ -237,7 +239,7 @@ async function note(
   await noteFollowers(sql, migration.id);
 }
 
-async function countsOf(sql: Knex.Transaction, migrationId: string): Promise<Record<string, number>> {
+async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, number>> {
   const { rows } = await sql.raw(
     `select count(*)::int as total, (count(*) filter (where status = 'applied'))::int as applied,
        (count(*) filter (where status = 'error'))::int as failed
@@ -254,14 +256,21 @@ async function finish({ job, migration }: Applying): Promise<JobResult> {
     await removeStaged(sql, job.id);
     const stats = await countRecords(sql, migration.id);
     const counts = await countsOf(sql, migration.id);
-    const after = await store(work, migration, {
-      status: 'applied',
-      stats,
-      applied_at: new Date().toISOString(),
-      error_message: null,
-    });
-    const recipients = recipientsOf(migration, job.ctx.caller.userId);
-    work.emit(migrationEvent('migration.applied', migration, after, { counts, recipients }));
+    const { error } = endOf({ counts });
+    if (error) {
+      // the migration is shown as failed while its job is, and can be corrected and applied again
+      await store(work, migration, { stats, error_message: error.message });
+      work.emit(endedEvent('migration.failed', migration, job.ctx.caller.userId, failureOf(error)));
+    } else {
+      const after = await store(work, migration, {
+        status: 'applied',
+        stats,
+        applied_at: new Date().toISOString(),
+        error_message: null,
+      });
+      const recipients = recipientsOf(migration, job.ctx.caller.userId);
+      work.emit(migrationEvent('migration.applied', migration, after, { counts, recipients }));
+    }
     const result: JobResult = {
       message: `${counts.applied} of ${counts.total} records applied, ${counts.failed} failed`,
       counts,

@@ -20,6 +20,12 @@ export function endedEvent(
   return { event_type, data: { id, name, ...more, recipients: recipientsOf(migration, by), changes: {} } };
 }
 
+/** What the event of a failed migration says about the error. */
+export const failureOf = ({ code, message }: { code: string; message: string }) => ({
+  code,
+  reason: message,
+});
+
 /** Tells that the job of a migration has failed for good. */
 export async function tellFailure(
   { sql }: JobTransaction,
@@ -31,11 +37,10 @@ export async function tellFailure(
   // deleted, or taken up by another job meanwhile
   if (!migration) return;
   const owner = await sql('jobs').where({ id: jobId }).first('owner_id');
-  const told = { code: error.code, reason: error.message };
   await recordEvents(
     sql,
     ctx,
-    [endedEvent('migration.failed', migration, owner?.owner_id ?? null, told)],
+    [endedEvent('migration.failed', migration, owner?.owner_id ?? null, failureOf(error))],
     [],
   );
 }

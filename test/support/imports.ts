@@ -4,7 +4,7 @@ import type { Ctx } from '../../domain/context.ts';
 import { openContent, storeContent } from '../../domain/files/files.store.ts';
 import { type ImportOptions, startImport } from '../../domain/imports/imports.start.ts';
 import type { Services } from '../../domain/services.ts';
-import { type JobRow, untilStatus } from './jobs.ts';
+import { type JobRow, untilReported } from './jobs.ts';
 
 /** A line of an import's report. */
 export interface ReportLine {
@@ -44,7 +44,7 @@ export async function askImport(
 
 /** Waits for the end of an import and reads its report. */
 export async function importResult(services: Services, id: string, limitMs?: number): Promise<Imported> {
-  const job = await untilStatus(services, id, 'succeeded', limitMs);
+  const job = await untilReported(services, id, limitMs);
   const content = await text(await openContent(services.blobs, job.result_file_id!));
   const report: ReportLine[] = content
     .split('\n')

@@ -68,6 +68,22 @@ export async function untilStatus(
   );
 }
 
+/** Waits until a job has ended well, or has written nothing since rows of it failed. */
+export async function untilReported(services: Services, id: string, limitMs?: number): Promise<JobRow> {
+  return await until(
+    `job ${id} to end with a report`,
+    async () => {
+      const row = await jobRow(services, id);
+      if (row.status === 'succeeded' || row.error?.code === 'nothing_written') return row;
+      if (['failed', 'cancelled'].includes(row.status)) {
+        throw new Error(`the job is ${row.status}: ${JSON.stringify(row)}`);
+      }
+      return undefined;
+    },
+    limitMs,
+  );
+}
+
 /** A worker process of the test's own on the same database, queue and data folder. */
 export async function startWorkerProcess(services: Services, processorsModule?: string): Promise<Child> {
   const { config } = services;

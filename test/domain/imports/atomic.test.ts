@@ -1,8 +1,10 @@
 // @redis
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { retryJob } from '../../../domain/jobs/jobs.commands.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { createImporter, type Importer } from '../../support/imports.ts';
+import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 import { smallImports } from '../../workers/fixtures/small-imports.processors.ts';
 
@@ -49,7 +51,9 @@ describe('an atomic import', () => {
     const cards = await count('cards');
     const { job, faults, report } = await imports.run(rows, { atomic: true, report: 'all' });
     expect(job).toMatchObject({
-      status: 'succeeded',
+      status: 'failed',
+      outcome: null,
+      error: { code: 'nothing_written', message: 'Nothing was written: 1 of 31 rows failed' },
       message: 'Nothing was written: 1 of 31 rows failed',
       counts: { total: 31, created: 0, updated: 0, unchanged: 0, failed: 1 },
       result: { written: false },
@@ -58,6 +62,23 @@ describe('an atomic import', () => {
     expect(report.filter(({ outcome }) => outcome === 'skipped')).toHaveLength(30);
     expect(await count('cards')).toBe(cards);
     expect(await imports.events()).toEqual([]);
+  });
+
+  it('can be run again once what was in the way is gone, and writes one batch of so many rows', async () => {
+    const { db } = t.services;
+    const rows = [...apps('R', 3), { type: 'Application', external_id: 'A-1', name: 'again' }];
+    const { job } = await imports.run(rows, { atomic: true });
+    expect(job.status).toBe('failed');
+    await db('cards').where({ external_id: 'A-1' }).update({ external_id: 'A-1-gone' });
+    await retryJob(await t.ctx(), job.id);
+    const again = await untilStatus(t.services, job.id, 'succeeded');
+    expect(again).toMatchObject({
+      outcome: 'complete',
+      error: null,
+      counts: { total: 4, created: 4, failed: 0 },
+    });
+    expect(await db('mutation_batches').where({ id: job.id }).first('row_count')).toEqual({ row_count: 4 });
+    await db('cards').where({ external_id: 'A-1-gone' }).update({ external_id: 'A-1-old' });
   });
 
   it('writes none when a row proves faulty only beside its card', async () => {
@@ -70,6 +91,7 @@ describe('an atomic import', () => {
     expect(faults).toEqual({ 25: ['lifecycle.endOfLife lifecycle_order'] });
     expect(job.counts).toEqual({ total: 25, created: 0, updated: 0, unchanged: 0, failed: 1 });
     expect([dry.report, dry.job.counts]).toEqual([report, job.counts]);
+    expect([dry.job.status, dry.job.error]).toEqual([job.status, job.error]);
     expect(await imports.events()).toEqual([]);
     expect((await imports.card('C-0')).description).toBeNull();
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { command } from '../../../domain/command.ts';
 import {
   claimRun,
+  completeRun,
   endRun,
   finishRun,
   holdRun,
@@ -9,7 +10,6 @@ import {
   requeueExpired,
   requeueRun,
   storeStep,
-  succeedRun,
   tellProgress,
 } from '../../../domain/jobs/jobs.lease.ts';
 import { JobCancelled, JobLeaseLost } from '../../../domain/jobs/jobs.running.ts';
@@ -55,7 +55,7 @@ it('lets nobody write who no longer holds the lease', async () => {
   await expect(command(ctx, (work) => finishRun(work, lease, {}))).rejects.toThrow(JobLeaseLost);
   expect(await renewLease(db, lease)).toBe('lost');
   await tellProgress(db, lease, { progress: 0.9 });
-  expect(await succeedRun(db, lease, {})).toBe(false);
+  expect(await completeRun(db, lease, {})).toBe(false);
   expect(await endRun(db, lease, { status: 'cancelled' })).toBe(false);
   expect(await requeueRun(db, lease, 'failure')).toBe(false);
   expect(await jobRow(t.services, lease.id)).toEqual(row);
