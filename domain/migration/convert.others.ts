@@ -2,7 +2,7 @@ import type { FieldError } from '../../platform/errors.ts';
 import { checkedUrl } from '../collaboration/documents/documents.ts';
 import type { RelationType } from '../metamodel/metamodel.compile.ts';
 import { type RelationValues, setPart } from './convert.ts';
-import { addressesOf, isArchived, quoted } from './convert.values.ts';
+import { addressesOf, quoted, readStatus } from './convert.values.ts';
 import { fold } from './fold.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
 import type { SourceRow } from './source.types.ts';
@@ -15,22 +15,38 @@ const MAX_CONTENT = 10_000;
 const UNTYPED = 'link';
 
 /** The cells of a row that is no card, by what their columns are mapped to. */
-export type Named = ReadonlyMap<string, { column: string; cell: string }>;
+export type Named = ReadonlyMap<string, NamedCell>;
+
+interface NamedCell {
+  column: string;
+  cell: string;
+  /** Whether the target was found by the column's name alone. */
+  guessed: boolean;
+}
 
 /** The cells of a row by target; the first column counts where two mean the same. */
-export function namedCells(columns: ReadonlyMap<string, string>, row: SourceRow): Named {
-  const named = new Map<string, { column: string; cell: string }>();
+export function namedCells(
+  { columns, guessed }: { columns: ReadonlyMap<string, string>; guessed: ReadonlySet<string> },
+  row: SourceRow,
+): Named {
+  const named = new Map<string, NamedCell>();
   for (const [column, cell] of Object.entries(row.cells)) {
     const target = columns.get(column);
     if (target !== undefined && target !== LEFT_OUT && !named.has(target))
-      named.set(target, { column, cell });
+      named.set(target, { column, cell, guessed: guessed.has(column) });
   }
   return named;
 }
 
-/** Whether the row says that it is not in use any more. */
-export function saysArchived(named: Named): boolean {
-  return isArchived(named.get('status')?.cell ?? '') ?? false;
+/** Whether the row's status means archived, and what is left out of it where that is not known. */
+export function statusOf(named: Named): { archived: boolean; left_out: FieldError[] } {
+  const status = named.get('status');
+  if (!status) return { archived: false, left_out: [] };
+  const read = readStatus(status.cell, status.guessed);
+  if ('archived' in read) return { ...read, left_out: [] };
+  // states of relations, links and comments are no card's: other words for them are read over
+  const left_out = read.code === 'ambiguous_status' ? [{ field: status.column, ...read }] : [];
+  return { archived: false, left_out };
 }
 
 /** The values of a relation, and those that stand for nothing. */

@@ -1,16 +1,18 @@
 import type { FieldError } from '../../platform/errors.ts';
 import type { CardType, Metamodel, RelationType } from '../metamodel/metamodel.compile.ts';
 import { readDay, type Stakeholding } from '../transfer/csv-cells.ts';
-import { addressesOf, isArchived, itemsOf, quoted, readCell } from './convert.values.ts';
+import { addressesOf, itemsOf, quoted, readCell, readStatus } from './convert.values.ts';
 import { fold } from './fold.ts';
-import { LEFT_OUT, relationOf } from './mapping.targets.ts';
+import { isTags, LEFT_OUT, relationOf, tagGroupOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
 
-/** A tag as a cell names it: the group may be told by the column, or by nobody. */
+/** A tag as a cell names it; the column or the cell may name the group. */
 export interface NamedTag {
   group: string | null;
   name: string;
+  /** What `Group/Tag` means where there is such a group: a slash may as well be a part of a name. */
+  perhaps?: { group: string; name: string };
 }
 
 /** Relations that a cell names by their other ends. */
@@ -82,8 +84,8 @@ export function convertRow(
     } else if (relation) {
       refs.relations ??= [];
       refs.relations.push({ ...relation, column, items: itemsOf(cell) });
-    } else if (target === 'tags') {
-      refs.tags = [...(refs.tags ?? []), ...tagsOf(column, cell)];
+    } else if (isTags(target)) {
+      refs.tags = [...(refs.tags ?? []), ...tagsOf(tagGroupOf(target), column, cell)];
     } else if (target.startsWith('stakeholders.')) {
       const role = target.slice('stakeholders.'.length);
       const emails = addressesOf(cell);
@@ -95,9 +97,9 @@ export function convertRow(
     } else if (target === 'display_name') {
       shownName = cell;
     } else if (target === 'status') {
-      const told = isArchived(cell);
-      archived = told ?? false;
-      if (told === undefined) refuse('unknown_option', `${quoted(cell)} is no status`);
+      const status = readStatus(cell, mapped.guessed.has(column));
+      if ('archived' in status) archived = status.archived;
+      else refuse(status.code, status.message);
     } else if (target === 'subtype') {
       const subtype = type.subtypes.find(
         (one) => fold(one.key) === fold(cell) || fold(one.label) === fold(cell),
@@ -195,12 +197,13 @@ function distinct(holders: Stakeholding[]): Stakeholding[] {
   return [...new Map(holders.map((one) => [`${one.role} ${one.email.toLowerCase()}`, one])).values()];
 }
 
-function tagsOf(column: string, cell: string): NamedTag[] {
-  const group = /^tags?\s*:\s*(.+)$/i.exec(column)?.[1]?.trim() ?? null;
-  return itemsOf(cell).flatMap((item) => {
-    if (group !== null) return [{ group, name: item }];
-    const parts = /^([^:/]+)[:/](.+)$/.exec(item);
-    const [named, name] = [parts?.[1]?.trim(), parts?.[2]?.trim()];
-    return [named && name ? { group: named, name } : { group: null, name: item }];
+function tagsOf(mapped: string | undefined, column: string, cell: string): NamedTag[] {
+  const group = mapped ?? /^tags?\s*:\s*(.+)$/i.exec(column)?.[1]?.trim() ?? null;
+  return itemsOf(cell).map((item) => {
+    if (group !== null) return { group, name: item };
+    const [, named = '', separator, name = ''] = /^([^:/]+)([:/])(.+)$/.exec(item) ?? [];
+    if (named.trim() === '' || name.trim() === '') return { group: null, name: item };
+    const parts = { group: named.trim(), name: name.trim() };
+    return separator === ':' ? parts : { group: null, name: item, perhaps: parts };
   });
 }

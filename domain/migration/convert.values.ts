@@ -31,10 +31,22 @@ export function addressesOf(cell: string): string[] {
 export const quoted = (text: string): string =>
   `“${text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text}”`;
 
-/** Whether a status says that a thing is not in use any more; undefined where it says nothing that is known. */
-export function isArchived(cell: string): boolean | undefined {
-  if (/^(archived|deleted|inactive)$/i.test(cell)) return true;
-  return /^(active|open|resolved)$/i.test(cell) ? false : undefined;
+/**
+ * Whether a status means archived, or why that is not known. Of a column that nobody has mapped only `archived` itself does:
+ * `inactive` may as well be a state of the thing, and archived rows are left out.
+ */
+export function readStatus(
+  cell: string,
+  guessed: boolean,
+): { archived: boolean } | { code: string; message: string } {
+  if (/^archived$/i.test(cell)) return { archived: true };
+  if (/^(active|open|resolved)$/i.test(cell)) return { archived: false };
+  if (!/^(deleted|inactive)$/i.test(cell)) {
+    return { code: 'unknown_option', message: `${quoted(cell)} is no status` };
+  }
+  if (!guessed) return { archived: true };
+  const message = `${quoted(cell)} may mean archived: map the column to status if it does, or leave it out`;
+  return { code: 'ambiguous_status', message };
 }
 
 function readValue(field: CompiledField, cell: string): unknown {

@@ -1,6 +1,6 @@
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { keyOf, labelOf } from './mapping.stands.ts';
-import { type TargetOption, TYPE_COLUMN } from './mapping.targets.ts';
+import { isTags, type TargetOption, TYPE_COLUMN, tagGroupTarget } from './mapping.targets.ts';
 import { type MappedBlock, targetsOf } from './mapping.ts';
 
 /** A column with what it is mapped to. */
@@ -29,11 +29,20 @@ export interface MappingOptions {
   auto_mapped_columns: { source_column: string; card_target: string }[];
 }
 
+/** The type of a target; of tags also where their group does not exist yet. */
+function fieldType(targets: readonly TargetOption[], target: string): string | null {
+  return isTags(target) ? 'tags' : (targets.find(({ key }) => key === target)?.type ?? null);
+}
+
 /** The choices for mapped blocks; the first row of each block is its card type. */
-export function mappingOptions(metamodel: Metamodel, mapped: readonly MappedBlock[]): MappingOptions {
+export function mappingOptions(
+  metamodel: Metamodel,
+  mapped: readonly MappedBlock[],
+  tagGroups: readonly string[],
+): MappingOptions {
   const auto = new Map<string, { source_column: string; card_target: string }>();
   const blocks = mapped.map(({ block, stands, type, columns, guessed }) => {
-    const targets = targetsOf(metamodel, stands);
+    const targets = [...targetsOf(metamodel, stands), ...(type ? tagGroups.map(tagGroupTarget) : [])];
     const target_card_type = type?.key ?? '';
     for (const column of guessed) {
       const card_target = columns.get(column)!;
@@ -54,7 +63,7 @@ export function mappingOptions(metamodel: Metamodel, mapped: readonly MappedBloc
         source_field_key: key,
         label,
         native_data_type: data_type,
-        field_type: targets.find((target) => target.key === mapped_to)?.type ?? null,
+        field_type: mapped_to === null ? null : fieldType(targets, mapped_to),
         target_card_type,
         mapped_to,
         values,

@@ -77,9 +77,31 @@ function relationTargets({ fields }: RelationType, base: string, label: string):
   ];
 }
 
+/** Characters of the name of a tag or of a tag group, at most. */
+export const MAX_TAG = 200;
+
+const TAGS_OF = 'tags:';
+
+/** Whether a column holds tags, of any group or of one. */
+export const isTags = (target: string): boolean => target === 'tags' || tagGroupOf(target) !== undefined;
+
+/** The tag group that a target names, such as `tags:Region`, or undefined. */
+export function tagGroupOf(target: string): string | undefined {
+  const group = target.startsWith(TAGS_OF) ? target.slice(TAGS_OF.length).trim() : '';
+  return group === '' ? undefined : group;
+}
+
+/** The target of a column that holds tags of a group. */
+export const tagGroupTarget = (group: string): TargetOption => ({
+  key: `${TAGS_OF}${group}`,
+  label: `Tags of ${group}`,
+  type: 'tags',
+  section: 'Tags',
+});
+
 /** Targets of cards under which several columns may stand. */
 export function takesMany(target: string): boolean {
-  return /^(tags|stakeholders\.|relations\.)/.test(target);
+  return isTags(target) || /^(stakeholders\.|relations\.)/.test(target);
 }
 
 /** What a target says of relations. */

@@ -12,7 +12,15 @@ import {
   type Stands,
   standsFor,
 } from './mapping.stands.ts';
-import { cardTargets, LEFT_OUT, type TargetOption, TYPE_COLUMN, takesMany } from './mapping.targets.ts';
+import {
+  cardTargets,
+  LEFT_OUT,
+  MAX_TAG,
+  type TargetOption,
+  TYPE_COLUMN,
+  tagGroupOf,
+  takesMany,
+} from './mapping.targets.ts';
 import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
 
 /** A mapping as it is saved: targets by column, by native type. */
@@ -59,7 +67,8 @@ export function mapBlocks(
     const targets = columnTargets(metamodel, stands);
     const known = new Set(targets.map(({ key }) => key));
     for (const [column, target] of Object.entries(own)) {
-      if (column !== TYPE_COLUMN && (target === LEFT_OUT || known.has(target))) columns.set(column, target);
+      if (column === TYPE_COLUMN) continue;
+      if (target === LEFT_OUT || known.has(target) || isTagGroup(stands, target)) columns.set(column, target);
     }
     const taken = new Set(columns.values());
     const many = (target: string) => type !== undefined && takesMany(target);
@@ -164,7 +173,7 @@ export function checkMappings(
       const full = known.has(`attributes.${target}`) && !known.has(target) ? `attributes.${target}` : target;
       if (!block.columns.some(({ key }) => key === column)) {
         fault([name, column], 'unknown_column', 'is no column of it');
-      } else if (full !== LEFT_OUT && !known.has(full)) {
+      } else if (full !== LEFT_OUT && !known.has(full) && !isTagGroup(stands, full)) {
         fault(
           [name, column],
           'unknown_target',
@@ -183,6 +192,12 @@ export function checkMappings(
     ]);
   }
   return { mappings, faults };
+}
+
+/** Whether a target puts the tags of a column of cards into a group; one that is missing is made. */
+function isTagGroup(stands: Stands | undefined, target: string): boolean {
+  const group = stands?.kind === 'card' ? tagGroupOf(target) : undefined;
+  return group !== undefined && group.length <= MAX_TAG;
 }
 
 /** The block of the name, or the only one that becomes what is called so. */

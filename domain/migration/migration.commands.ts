@@ -94,6 +94,7 @@ export async function readMappings(ctx: Ctx, id: string): Promise<MappingOptions
   return mappingOptions(
     ctx.metamodel,
     mapBlocks(ctx.metamodel, row.source_type, row.blocks, row.field_mappings),
+    await ctx.db('tag_groups').orderBy('name').pluck('name'),
   );
 }
 

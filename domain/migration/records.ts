@@ -46,6 +46,9 @@ export interface NewRecord {
   target_card?: string | null;
 }
 
+/** Why a row is skipped that the source has archived, unless the upload asks for such rows. */
+export const ARCHIVED = 'is archived in the source';
+
 const columns = `line integer, entity_kind text, source_id text, source_type text, action text, card_type_key text,
   display_name text, error_message text, sheet text, "row" integer, left_out jsonb, payload jsonb, refs jsonb, path text,
   relation_type text, diff jsonb, source_line integer, source_card uuid, target_line integer, target_card uuid`;

@@ -4,14 +4,13 @@ import { may } from '../access/policy.ts';
 import { readUserIds, type TagCatalogue } from '../imports/imports.people.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './convert.ts';
-import { relationOf } from './mapping.targets.ts';
+import { MAX_TAG, relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
-import { insertRecords, type NewRecord } from './records.ts';
+import { ARCHIVED, insertRecords, type NewRecord } from './records.ts';
 import type { SourceRow } from './source.types.ts';
 import { holderRecords, type PlacelessRecord, tellOnce } from './stage.holders.ts';
 import type { Staging } from './stage.types.ts';
 
-const MAX_TAG = 200;
 /** The group of tags that come without one, unless a tag of the name is there. */
 const OTHER_TAGS = 'Other tags';
 
@@ -31,6 +30,7 @@ export async function stageCards(staging: Staging, sql: Knex.Transaction, rows: 
     if (!block?.type) return [];
     const { type } = block;
     const card = convertRow({ ...block, type }, row, seesCosts, staging.ctx.metamodel.relationTypes);
+    card.refs.tags &&= groupTags(staging.catalogue, card.refs.tags);
     if (staging.source === 'leanix') card.refs.tags &&= splitTags(staging.catalogue, card.refs.tags);
     return [{ row, type, card, first: firstRow(staging, block, row.line, card) }];
   });
@@ -78,6 +78,13 @@ function furtherRow(row: SourceRow, type: CardType, card: ConvertedRow, first: n
   };
 }
 
+/** Reads `Group/Tag` as that where there is such a group, and else as the name of a tag. */
+function groupTags(catalogue: TagCatalogue, tags: readonly NamedTag[]): NamedTag[] {
+  return tags.map(({ perhaps, ...tag }) =>
+    perhaps && catalogue.has(perhaps.group.toLowerCase()) ? perhaps : tag,
+  );
+}
+
 /** A snapshot puts commas between tags: names that are no tags are taken apart there. */
 function splitTags(catalogue: TagCatalogue, tags: readonly NamedTag[]): NamedTag[] {
   const known = ({ group, name }: NamedTag): boolean =>
@@ -114,7 +121,7 @@ function cardRecords(
     left_out: card.left_out.length > 0 ? card.left_out : null,
   };
   if (card.archived && !staging.includeArchived) {
-    return [{ ...base, action: 'skip', error_message: 'is archived in the source' }];
+    return [{ ...base, action: 'skip', error_message: ARCHIVED }];
   }
   if (card.name.trim() === '') {
     return [{ ...base, action: 'conflict', error_message: 'name: is missing' }];

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../platform/database.ts';
+import type { FieldError } from '../../platform/errors.ts';
 import { may } from '../access/policy.ts';
 import { readUserIds } from '../imports/imports.people.ts';
 import type { RelationType } from '../metamodel/metamodel.compile.ts';
@@ -10,11 +11,11 @@ import {
   type Named,
   namedCells,
   relationValues,
-  saysArchived,
+  statusOf,
 } from './convert.others.ts';
 import { fold } from './fold.ts';
 import type { Stands } from './mapping.stands.ts';
-import { insertRecords, type NewRecord } from './records.ts';
+import { ARCHIVED, insertRecords, type NewRecord } from './records.ts';
 import type { SourceRow } from './source.types.ts';
 import { type Found, lookUp } from './stage.lookup.ts';
 import { peopleOf, subscriptionRecords } from './stage.subscriptions.ts';
@@ -51,7 +52,7 @@ export async function stageOthers(staging: Staging, sql: Knex.Transaction, rows:
   const others = rows.flatMap((row): OtherRow[] => {
     const block = staging.mapped.get(row.native_type);
     if (!block?.stands || block.stands.kind === 'card') return [];
-    return [{ row, stands: block.stands, named: namedCells(block.columns, row) }];
+    return [{ row, stands: block.stands, named: namedCells(block, row) }];
   });
   const finder = await createFinder(staging, sql, others);
   const around = {
@@ -185,6 +186,7 @@ type Ends = Pick<NewRecord, 'source_line' | 'source_card' | 'target_line' | 'tar
 function base({ staging }: Around, { row, named }: OtherRow, kind: NewRecord['entity_kind']): NewRecord {
   const line = staging.nextLine;
   staging.nextLine += 1;
+  const { archived, left_out } = statusOf(named);
   return {
     line,
     entity_kind: kind,
@@ -192,8 +194,15 @@ function base({ staging }: Around, { row, named }: OtherRow, kind: NewRecord['en
     source_type: row.native_type,
     sheet: row.sheet,
     row: row.row,
-    ...(saysArchived(named) ? { action: 'skip', error_message: 'is archived in the source' } : {}),
+    left_out: left_out.length > 0 ? left_out : null,
+    ...(archived ? { action: 'skip', error_message: ARCHIVED } : {}),
   };
+}
+
+/** What is left out of a row: of its status, and of its values. */
+function together({ left_out }: NewRecord, more: FieldError[]): FieldError[] | null {
+  const all = [...(left_out ?? []), ...more];
+  return all.length > 0 ? all : null;
 }
 
 /** The card that an end of a row means, or why it means none. */
@@ -246,7 +255,7 @@ function relationRecord(around: Around, other: OtherRow): NewRecord {
     ...record,
     relation_type: type.key,
     payload: values && { ...values },
-    left_out: left_out.length > 0 ? left_out : null,
+    left_out: together(record, left_out),
     ...endsAs(source, target),
   };
 }
@@ -280,7 +289,7 @@ function documentRecord(around: Around, other: OtherRow): NewRecord {
     ...record,
     payload: made.payload,
     diff: setting(made.payload),
-    left_out: made.left_out.length > 0 ? made.left_out : null,
+    left_out: together(record, made.left_out),
     ...hangsOn(card),
   };
 }
@@ -311,7 +320,7 @@ function commentRecords(around: Around, other: OtherRow): NewRecord[] {
         ...record,
         payload: { ...made.payload },
         diff: setting(made.payload),
-        left_out: made.left_out.length > 0 ? made.left_out : null,
+        left_out: together(record, made.left_out),
         ...hangsOn(card),
         target_line: parent?.line ?? null,
       });

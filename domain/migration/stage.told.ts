@@ -4,7 +4,7 @@ import { LEFT_OUT } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import { unmapped } from './mapping.ts';
 import type { MigrationRow } from './migration.rows.ts';
-import { insertRecords, type NewRecord } from './records.ts';
+import { ARCHIVED, insertRecords, type NewRecord } from './records.ts';
 
 /** A count with its noun. */
 const some = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
@@ -101,20 +101,23 @@ export async function countRecords(
   migrationId: string,
 ): Promise<Record<string, unknown>> {
   const { rows } = await sql.raw(
-    `select entity_kind, action, status, count(*)::int as n, coalesce(sum(jsonb_array_length(left_out)), 0)::int as left_out
+    `select entity_kind, action, status, count(*)::int as n, coalesce(sum(jsonb_array_length(left_out)), 0)::int as left_out,
+       (count(*) filter (where action = 'skip' and error_message = ?))::int as archived
      from migration_records where migration_id = ? group by 1, 2, 3 order by 1, 2, 3`,
-    [migrationId],
+    [ARCHIVED, migrationId],
   );
   const records: Record<string, Record<string, number>> = {};
   let left = 0;
-  for (const { entity_kind, action, status, n, left_out } of rows) {
+  let archived = 0;
+  for (const { entity_kind, action, status, n, left_out, archived: n_archived } of rows) {
     records[entity_kind] ??= {};
     const counts = records[entity_kind]!;
     counts[action] = (counts[action] ?? 0) + n;
     if (status !== 'pending') counts[status] = (counts[status] ?? 0) + n;
     left += left_out;
+    archived += n_archived;
   }
-  return { records, values_left_out: left };
+  return { records, values_left_out: left, rows_archived: archived };
 }
 
 /** What of the file's model has no place in that of the inventory. */

@@ -221,7 +221,7 @@ describe('a row', () => {
         tags: [
           { group: 'Phase', name: 'One' },
           { group: null, name: 'Two' },
-          { group: 'Area', name: 'North' },
+          { group: null, name: 'Area/North', perhaps: { group: 'Area', name: 'North' } },
           { group: 'Region', name: 'West' },
         ],
         holders: [
