@@ -134,14 +134,15 @@ export const processMapChart = (items: (InTree & { app_count: number })[], conte
 function tiles<T extends InTree>(
   items: T[],
   shade: (item: T) => number,
-): Pick<TreemapChart, 'kind' | 'unit' | 'even' | 'shadeUnit' | 'items'> {
-  const areaOf = areasOf(items);
+): Pick<TreemapChart, 'kind' | 'unit' | 'even' | 'shadeUnit' | 'items' | 'groups'> {
+  const areas = areasOf(items);
   return {
     kind: 'treemap',
     unit: 'count',
     even: true,
     shadeUnit: 'count',
-    items: items.map((item) => ({ name: item.name, value: 1, group: areaOf(item), shade: shade(item) })),
+    items: items.map((item) => ({ name: item.name, value: 1, group: areas.of(item), shade: shade(item) })),
+    groups: areas.groups,
   };
 }
 

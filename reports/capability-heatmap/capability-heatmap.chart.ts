@@ -21,7 +21,7 @@ const meanings: Record<Metric, { name: string; unit: ChartUnit }> = {
 
 /** A tile for each capability in the area of the topmost above it, shaded by the metric. */
 export function capabilityHeatmapChart(items: Item[], metric: Metric, context: ChartContext): Chart {
-  const areaOf = areasOf(items);
+  const areas = areasOf(items);
   const { name, unit } = meanings[metric];
   return {
     kind: 'treemap',
@@ -35,8 +35,9 @@ export function capabilityHeatmapChart(items: Item[], metric: Metric, context: C
     items: items.map((item) => ({
       name: item.name,
       value: 1,
-      group: areaOf(item),
+      group: areas.of(item),
       shade: item[metric] ?? 0,
     })),
+    groups: areas.groups,
   };
 }

@@ -4,13 +4,17 @@ interface InTree {
   parent_id: string | null;
 }
 
-/** Tells for each item of some trees the name of the topmost above it that is there, its own for those on top. */
-export function areasOf<T extends InTree>(items: readonly T[]): (item: T) => string {
+/** For each item of some trees the id of the topmost above it that is there, its own for those on top; and all of these. */
+export function areasOf<T extends InTree>(
+  items: readonly T[],
+): { of(item: T): string; groups: { key: string; name: string }[] } {
   const byId = new Map(items.map((item) => [item.id, item]));
-  return (item) => {
+  const top = (item: T): T => {
     let at = item;
     // a parent may be archived, and so not be there
     for (let above = byId.get(at.parent_id ?? ''); above; above = byId.get(at.parent_id ?? '')) at = above;
-    return at.name;
+    return at;
   };
+  const groups = items.filter((item) => top(item) === item).map(({ id, name }) => ({ key: id, name }));
+  return { of: (item) => top(item).id, groups };
 }

@@ -117,8 +117,9 @@ export const leftOut = (drawn: number, all: number): string | undefined =>
 export function groupNames(
   names: Iterable<string>,
   bound: number,
+  known: readonly string[] = [],
 ): { of(name: string): number; all: string[] } {
-  const counts = new Map<string, number>();
+  const counts = new Map<string, number>(known.map((name) => [name, 0]));
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   const ranked = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   const kept = ranked.length > bound ? ranked.slice(0, bound - 1) : ranked;

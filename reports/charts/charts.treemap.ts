@@ -34,11 +34,13 @@ interface Tile {
 export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const shades = shadesOf(chart, workspace);
-  const grouped = chart.items.some(({ group }) => group !== undefined);
+  const grouped = chart.groups !== undefined || chart.items.some(({ group }) => group !== undefined);
   const groups = groupNames(
     chart.items.map(({ group }) => group ?? ''),
     MOST_GROUPS,
+    chart.groups?.map(({ key }) => key),
   );
+  const nameByKey = new Map(chart.groups?.map(({ key, name }) => [key, name]));
   const kept = groups.all.length;
   const members: Item[][] = groups.all.map(() => []);
   for (const item of chart.items) members[Math.min(groups.of(item.group ?? ''), kept - 1)]!.push(item);
@@ -84,10 +86,12 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   };
   const shown = tiles.map((of) => of.filter(({ value }) => value > 0));
   if (grouped) {
+    const nameOf = (key: string) => (nameByKey.get(key) ?? key) || 'Without a group';
     const named = shown
-      .map((of, index) => ({ of, name: groups.all[index] || 'Without a group' }))
-      .filter(({ of }) => of.length > 0)
+      .map((of, index) => ({ of, name: nameOf(groups.all[index]!) }))
       .map((group) => ({ ...group, value: group.of.reduce((sum, { value }) => sum + value, 0) }))
+      .map((group) => (chart.even && group.of.length === 0 ? { ...group, value: 1 } : group))
+      .filter(({ value }) => value > 0)
       .sort((a, b) => (chart.even ? 0 : b.value - a.value));
     for (const [at, piece] of divideWide(
       named.map(({ value }) => value),

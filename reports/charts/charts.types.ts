@@ -47,7 +47,10 @@ export interface TreemapChart extends Head {
   /** What the shade means; without it each group has a colour of its own. */
   shadeAxis?: string;
   shadeUnit?: ChartUnit;
+  /** `group` is the name of a group, or where `groups` is given the key of one. */
   items: { name: string; value: number; group?: string; shade?: number }[];
+  /** Groups that are known by key: several may have one name, and in an even map those without items are shown too. */
+  groups?: { key: string; name: string }[];
 }
 
 /** A table of coloured cells. */

@@ -1,9 +1,11 @@
 import { type ChartContext, typeLabel } from '../charts/charts.labels.ts';
 import type { Chart } from '../charts/charts.types.ts';
 
-/** A tile for each card in the area of its group. */
+const UNGROUPED = { key: '', name: 'Ungrouped' };
+
+/** A tile for each card in the area of its group; a group without cards is an empty area. */
 export const landscapeChart = (
-  groups: { name: string; items: { name: string }[] }[],
+  groups: { id: string; name: string; items: { name: string }[] }[],
   ungrouped: { name: string }[],
   { type, group_by }: { type: string; group_by: string },
   context: ChartContext,
@@ -15,7 +17,11 @@ export const landscapeChart = (
   unit: 'count',
   even: true,
   items: [
-    ...groups.flatMap(({ name, items }) => items.map((item) => ({ name: item.name, value: 1, group: name }))),
-    ...ungrouped.map(({ name }) => ({ name, value: 1, group: 'Ungrouped' })),
+    ...groups.flatMap(({ id, items }) => items.map(({ name }) => ({ name, value: 1, group: id }))),
+    ...ungrouped.map(({ name }) => ({ name, value: 1, group: UNGROUPED.key })),
+  ],
+  groups: [
+    ...groups.map(({ id, name }) => ({ key: id, name })),
+    ...(ungrouped.length > 0 ? [UNGROUPED] : []),
   ],
 });

@@ -22,6 +22,8 @@ import {
   SHADES,
 } from '../../../reports/charts/charts.theme.ts';
 import type { Chart } from '../../../reports/charts/charts.types.ts';
+import { landscapeChart } from '../../../reports/landscape/landscape.chart.ts';
+import { seededMetamodel } from '../../domain/cards/seeded-metamodel.ts';
 import { circlesOf, meeting, readPicture } from './boxes.ts';
 import { hostile, names, samples } from './samples.ts';
 
@@ -201,6 +203,29 @@ describe('pictures', () => {
     }
     expect(wrap('one two three four', textWidth('one two', 12), 12, 3)).toEqual(['one two', 'three', 'four']);
     expect(wrap('one two three four', textWidth('one t…', 12), 12, 1)).toEqual(['one t…']);
+  });
+
+  it('keep groups of one name apart, and show those without members', () => {
+    const chart = landscapeChart(
+      [
+        { id: 'a', name: 'Sales', items: [{ name: 'Shop' }, { name: 'Till' }] },
+        { id: 'b', name: 'Sales', items: [{ name: 'Desk' }] },
+        { id: 'c', name: 'Unserved', items: [] },
+        { id: 'd', name: 'Ungrouped', items: [{ name: 'Odd one' }] },
+      ],
+      [{ name: 'Alone' }],
+      { type: 'Application', group_by: 'BusinessCapability' },
+      { metamodel: seededMetamodel(), today: '2026-01-01' },
+    );
+    const written = readPicture(drawChart(chart, workspace)).texts.map(({ text }) => text);
+    for (const [text, times] of [
+      ['Sales', 2],
+      ['Ungrouped', 2],
+      ['Unserved', 1],
+      ['Alone', 1],
+    ] as const) {
+      expect([text, written.filter((one) => one === text).length]).toEqual([text, times]);
+    }
   });
 
   it('say what they leave out, and never draw without bound', () => {
