@@ -10,6 +10,7 @@ import { LOCK_NOT_AVAILABLE, metamodelBusy } from '../metamodel/changes/changes.
 import { secretFaults } from './settings.addresses.ts';
 import { showProcessTypes } from './settings.bpm.ts';
 import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
+import { requireReach } from './settings.reach.ts';
 import { settingFaults } from './settings.rules.ts';
 import { MASK, type SecretGroup, secretKey, secretMembers } from './settings.secrets.ts';
 import { loadSettings, SETTINGS_TOPIC, type WorkspaceSettings } from './settings.state.ts';
@@ -32,7 +33,7 @@ export const settingPermission = (key: SettingKey): AppPermission =>
  * sealed; its mask leaves it, an empty text or null takes it away, and it has to be sent again when the server changes to
  * which it goes.
  * @returns the setting as it is shown.
- * @throws EstateError `forbidden`, `precondition_failed`, `validation_failed`, `metamodel_busy`.
+ * @throws EstateError `forbidden`, also where the change leads to rights that the caller does not hold, `precondition_failed`, `validation_failed`, `metamodel_busy`.
  */
 export async function changeSetting(
   ctx: Ctx,
@@ -100,6 +101,7 @@ async function writeSecret(
   const wasSet = before.secrets.has(key);
   const isSet = sent !== null && sent !== '';
   if (!isSet && !wasSet) return;
+  await requireReach(ctx, sql, group, [secretMembers[group]]);
   if (isSet) {
     const value = JSON.stringify(secrets.seal(sent as string, key));
     const row = { value, updated_by: ctx.caller.userId };

@@ -5,6 +5,7 @@ import type { Ctx } from '../context.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { SettingKey, SettingValues } from './settings.defaults.ts';
+import { requireReach } from './settings.reach.ts';
 import { storedKey } from './settings.read.ts';
 import { loadSettings, SETTINGS_TOPIC, type WorkspaceSettings } from './settings.state.ts';
 
@@ -25,8 +26,9 @@ function asRow(value: SettingValues[SettingKey]): StoredRow {
 }
 
 /**
- * Writes one setting and tells of it, unless it is the same already. What groups give is given at once to their members. `settings` is what {@link lockSettings} answered.
+ * Writes one setting with its event, unless it is the same already. What groups give is given at once to their members. `settings` is what {@link lockSettings} answered.
  * @param unset takes the row away, so that the default counts again, whatever it will be.
+ * @throws EstateError `forbidden` where the change leads to rights that the caller does not hold.
  */
 export async function writeSetting<K extends SettingKey>(
   work: Work,
@@ -38,7 +40,9 @@ export async function writeSetting<K extends SettingKey>(
 ): Promise<void> {
   const before = asRow(settings.values[key]);
   const after = asRow(value);
-  if (Object.keys(differing(before, after)).length === 0) return;
+  const changes = differing(before, after);
+  if (Object.keys(changes).length === 0) return;
+  await requireReach(ctx, work.sql, key, Object.keys(changes));
   const row = work.sql('settings').where({ key: storedKey(key) });
   if (unset) await row.delete();
   else {
@@ -57,6 +61,5 @@ export async function writeSetting<K extends SettingKey>(
     data: { id: key, first: !settings.stored.has(key), changes: rowChanges(before, after) },
   });
   work.raise(SETTINGS_TOPIC);
-  const changes = differing(before, after);
   if (key === 'sso' && 'group_roles' in changes) await followGroupSettings(work, ctx);
 }

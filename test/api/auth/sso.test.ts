@@ -2,7 +2,15 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
 import { changeSetting } from '../../../domain/settings/settings.change.ts';
-import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
+import {
+  bearer,
+  eventsOf,
+  loginAs,
+  password,
+  person,
+  roleWith,
+  unthrottled,
+} from '../../support/accounts.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 import {
   lyingProvider,
@@ -206,6 +214,22 @@ describe('roles by groups', () => {
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(admin.body.access_token))).status).toBe(401);
     provider.people.get(subject)!.groups = [];
     expect((await me((await login(subject)).body.access_token)).role).toBe('member');
+  });
+});
+
+describe('roles by groups of somebody who may change settings alone', () => {
+  it('are refused, and a login gives what it gave before', async () => {
+    const subject = known({ groups: ['everybody'] });
+    const before = await me((await login(subject)).body.access_token);
+    const keeper = await t.as(await roleWith(t, 'admin.settings'));
+    for (const role of ['admin', 'viewer']) {
+      const answer = await keeper.patch('/api/v1/settings/sso', {
+        group_roles: [{ group: 'everybody', role }],
+      });
+      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    }
+    const after = await me((await login(subject)).body.access_token);
+    expect([before.role, after.role]).toEqual(['member', 'member']);
   });
 });
 

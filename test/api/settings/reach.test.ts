@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appPermissions } from '../../../domain/access/permissions.data.ts';
+import { settingDefaults } from '../../../domain/settings/settings.defaults.ts';
+import { settingReach } from '../../../domain/settings/settings.reach.ts';
+import { secretMembers } from '../../../domain/settings/settings.secrets.ts';
+import { roleWith } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+/** May change settings, and nothing else. */
+let keeper: TestClient;
+/** Holds every permission by its key, which is not the wildcard of administrators. */
+let almost: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  keeper = await t.as(await roleWith(t, 'admin.settings'));
+  almost = await t.as(await roleWith(t, ...Object.keys(appPermissions)));
+});
+afterAll(() => t.close());
+
+const root = '/api/v1/settings';
+
+/** One change of each member that reaches every account. */
+const everyAccount: [string, string, object][] = [
+  ['email', 'smtp_host', { smtp_host: 'mail.attacker.example' }],
+  ['email', 'smtp_port', { smtp_port: 2525 }],
+  ['email', 'smtp_user', { smtp_user: 'attacker' }],
+  ['email', 'smtp_from', { smtp_from: 'bounces@attacker.example' }],
+  ['email', 'smtp_tls', { smtp_tls: false }],
+  ['email', 'app_base_url', { app_base_url: 'https://attacker.example' }],
+  ['email', 'smtp_password', { smtp_password: 'another' }],
+  ['sso', 'provider', { provider: 'oidc' }],
+  ['sso', 'enabled', { enabled: true, client_id: 'estate', provider: 'google' }],
+  ['sso', 'client_id', { client_id: 'another' }],
+  ['sso', 'tenant_id', { tenant_id: 'attacker.example' }],
+  ['sso', 'domain', { domain: 'attacker.example' }],
+  ['sso', 'issuer_url', { issuer_url: 'https://attacker.example' }],
+  ['sso', 'authorization_endpoint', { authorization_endpoint: 'https://attacker.example/a' }],
+  ['sso', 'token_endpoint', { token_endpoint: 'https://attacker.example/t' }],
+  ['sso', 'jwks_uri', { jwks_uri: 'https://attacker.example/k' }],
+  ['sso', 'group_roles', { group_roles: [{ group: 'everybody', role: 'admin' }] }],
+  ['sso', 'group_claim', { group_claim: 'nickname' }],
+  ['sso', 'redirect_uris', { redirect_uris: ['https://attacker.example/back'] }],
+  ['sso', 'client_secret', { client_secret: 'another' }],
+  ['ai', 'provider_type', { provider_type: 'openai' }],
+  ['ai', 'provider_url', { provider_url: 'https://attacker.example' }],
+  ['ai', 'search_provider', { search_provider: 'searxng' }],
+  ['ai', 'search_url', { search_url: 'https://attacker.example' }],
+  ['ai', 'api_key', { api_key: 'another' }],
+  ['login-branding', 'login_help_link', { login_help_link: 'https://attacker.example' }],
+  ['two-factor', 'two_factor_required', { required: true }],
+  ['cors-origins', 'cors_origins', { origins: ['https://attacker.example'] }],
+];
+
+describe('a change of a setting that leads to the rights of every account', () => {
+  it('is tried here for each of them', () => {
+    const declared = Object.entries(settingReach).flatMap(([key, reach]) =>
+      typeof reach === 'object' && !Array.isArray(reach)
+        ? Object.entries(reach).flatMap(([member, of]) => (of === 'every account' ? [member] : []))
+        : reach === 'every account'
+          ? [key]
+          : [],
+    );
+    expect(everyAccount.map(([, member]) => member).sort()).toEqual(declared.sort());
+  });
+
+  it.each(everyAccount)('%s %s needs the rights of administrators', async (path, _member, body) => {
+    const before = (await admin.get(`${root}/${path}`)).body;
+    for (const client of [keeper, almost]) {
+      const answer = await client.patch(`${root}/${path}`, body);
+      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    }
+    expect((await admin.get(`${root}/${path}`)).body).toEqual(before);
+    expect((await admin.patch(`${root}/${path}`, body)).status).toBe(200);
+  });
+});
+
+it('states the reach of every member and of every secret', () => {
+  for (const [key, reach] of Object.entries(settingReach)) {
+    if (typeof reach === 'string' || Array.isArray(reach)) continue;
+    const secret = (secretMembers as Record<string, string>)[key];
+    const members = Object.keys(settingDefaults[key as 'email']);
+    expect(Object.keys(reach).sort()).toEqual([...members, ...(secret ? [secret] : [])].sort());
+  }
+  expect(Object.keys(settingReach)).toEqual(Object.keys(settingDefaults));
+});
+
+it('leaves what leads nowhere to whoever may change settings', async () => {
+  for (const [path, body] of [
+    ['login-branding', { login_help_text: 'Call 4711' }],
+    ['ai', { tokens_per_run: 1_000 }],
+    ['retention', { jobs_days: 30 }],
+    ['notification-digest', { minutes: 30 }],
+    // what is sent as it stands is no change
+    ['email', { smtp_tls: (await admin.get(`${root}/email`)).body.smtp_tls }],
+  ] as const) {
+    expect((await keeper.patch(`${root}/${path}`, body)).status).toBe(200);
+  }
+});
+
+it('needs the permission that a setting leads to', async () => {
+  const days = { days: 1 };
+  expect((await keeper.patch(`${root}/archive-retention-days`, days)).body.permission).toBe(
+    'inventory.delete',
+  );
+  const remover = await t.as(await roleWith(t, 'admin.settings', 'inventory.delete'));
+  expect((await remover.patch(`${root}/archive-retention-days`, days)).status).toBe(200);
+  const hidden = await keeper.patch(`${root}/bpm-enabled`, { enabled: false });
+  expect(hidden.body.permission).toBe('admin.metamodel');
+  expect((await keeper.patch(`${root}/eol-source`, { url: '' })).body.permission).toBe('eol.manage');
+});
+
+it('opens registration only with the rights of the role that newcomers get', async () => {
+  const { enabled } = (await admin.get(`${root}/registration`)).body;
+  const role = await t.services.db('roles').where({ is_default: true }).first('permissions');
+  const equal = await t.as(await roleWith(t, 'admin.settings', ...Object.keys(role.permissions)));
+  for (const wanted of [!enabled, enabled]) {
+    expect((await keeper.patch(`${root}/registration`, { enabled: wanted })).status).toBe(403);
+    expect((await equal.patch(`${root}/registration`, { enabled: wanted })).status).toBe(200);
+  }
+});
