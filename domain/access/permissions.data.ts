@@ -99,6 +99,25 @@ export const cardPermissions = {
 
 export type CardPermission = keyof typeof cardPermissions;
 
+/** The application permission that allows on every card what a card permission allows on one. */
+export const appPermissionOf: Record<CardPermission, AppPermission> = {
+  'card.view': 'inventory.view',
+  'card.edit': 'inventory.edit',
+  'card.archive': 'inventory.archive',
+  'card.delete': 'inventory.delete',
+  'card.approval_status': 'inventory.approval_status',
+  'card.manage_stakeholders': 'stakeholders.manage',
+  'card.manage_relations': 'relations.manage',
+  'card.manage_documents': 'documents.manage',
+  'card.manage_comments': 'comments.manage',
+  'card.create_comments': 'comments.create',
+  'card.bpm_edit': 'bpm.edit',
+  'card.bpm_manage_drafts': 'bpm.manage_drafts',
+  'card.bpm_approve': 'bpm.approve_flows',
+  'card.manage_adr_links': 'adr.manage',
+  'card.manage_diagram_links': 'diagrams.manage',
+};
+
 /** Labels of the groups (the part of a key before the dot). */
 export const permissionGroups: Record<string, string> = {
   inventory: 'Inventory',

@@ -66,7 +66,20 @@ export function requireOnCards(ctx: Ctx, right: CardRight, cards: Iterable<CardF
   }
 }
 
-/** Whether the caller sees the card's cost values: by permission, or by any stakeholder role on the card. */
+/** The stakeholder role that people take by themselves when they follow a card. */
+export const OBSERVER = 'observer';
+
+/** Whether a stakeholder role shows the cost values of its card. The one that anybody takes by himself does not. */
+export const showsCosts = (role: string): boolean => role !== OBSERVER;
+
+/**
+ * Whether a user, the one binding, holds a role that shows costs on one of the cards, as an SQL condition.
+ * @param cardIds SQL of the cards' ids, separated by commas.
+ */
+export const holdsCostRole = (cardIds: string): string =>
+  `exists (select from stakeholders h where h.user_id = ?::uuid and h.card_id in (${cardIds}) and h.role <> '${OBSERVER}')`;
+
+/** Whether the caller sees the card's cost values: by permission, or by a stakeholder role on the card. */
 export function seesCosts(ctx: Ctx, card: CardForPolicy): boolean {
-  return may(ctx.caller, 'costs.view') || card.myRoles.length > 0;
+  return may(ctx.caller, 'costs.view') || card.myRoles.some(showsCosts);
 }

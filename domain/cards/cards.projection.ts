@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { prepared } from '../../platform/prepared.ts';
-import { may } from '../access/policy.ts';
+import { holdsCostRole, may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Fragment, JsonText, ListSpec } from '../lists/lists.types.ts';
@@ -29,7 +29,7 @@ function visibleStakeholders(ctx: Ctx): Fragment {
 
 /**
  * The attributes that the caller may see, over the alias `c`: cost values are left out unless the caller holds
- * `costs.view` or any stakeholder role on the card.
+ * `costs.view` or a stakeholder role on the card that shows costs.
  */
 export function visibleAttributes(ctx: Ctx): Fragment {
   if (may(ctx.caller, 'costs.view')) return { sql: 'c.attributes', bindings: [] };
@@ -38,7 +38,7 @@ export function visibleAttributes(ctx: Ctx): Fragment {
     if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
   }
   return {
-    sql: `case when exists (select from stakeholders r where r.card_id = c.id and r.user_id = ?::uuid)
+    sql: `case when ${holdsCostRole('c.id')}
           then c.attributes
           else c.attributes - array(select jsonb_array_elements_text(?::jsonb -> c.type)) end`,
     bindings: [ctx.caller.userId, JSON.stringify(costs)],

@@ -1,4 +1,4 @@
-import { may } from '../access/policy.ts';
+import { holdsCostRole, may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import { unguarded } from './events.guarded.ts';
@@ -28,13 +28,12 @@ export function visibleEvents(ctx: Ctx): Condition {
 
 /**
  * The event's data as the caller may see it: cost values are cut unless the caller holds `costs.view` or a
- * stakeholder role on one of the event's cards. An SQL expression over the alias `e`.
+ * stakeholder role that shows costs on one of the event's cards. An SQL expression over the alias `e`.
  */
 export function visibleData(ctx: Ctx): Condition {
   if (may(ctx.caller, 'costs.view')) return { sql: 'e.data', bindings: [] };
   return {
-    sql: `case when e.cost_keys is null or exists (
-            select from stakeholders s where s.user_id = ?::uuid and s.card_id in (e.card_id, e.peer_card_id))
+    sql: `case when e.cost_keys is null or ${holdsCostRole('e.card_id, e.peer_card_id')}
           then e.data else cut_costs(e.data, e.cost_keys) end`,
     bindings: [ctx.caller.userId],
   };

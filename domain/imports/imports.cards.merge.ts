@@ -1,5 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
-import { mayOnCard, seesCosts } from '../access/policy.ts';
+import { mayOnCard, seesCosts, showsCosts } from '../access/policy.ts';
 import { ARCHIVE } from '../cards/cards.archive.ts';
 import type { StoredCard } from '../cards/cards.load.ts';
 import { keptKeys } from '../cards/cards.patch.ts';
@@ -89,6 +89,8 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
   if (!seesCosts(ctx, before)) faults.push(...refusedCosts(type, input));
   if (attached.changesHolders && !mayOnCard(ctx, STAKEHOLDERS, before)) {
     faults.push(lacking('stakeholders', STAKEHOLDERS.app));
+  } else if (attached.addedHolders.some(({ role }) => showsCosts(role)) && !seesCosts(ctx, before)) {
+    faults.push(lacking('stakeholders', 'costs.view'));
   }
   const turns = payload.status !== undefined && payload.status !== before.status;
   if (turns && !mayOnCard(ctx, ARCHIVE, before)) faults.push(lacking('status', ARCHIVE.app));

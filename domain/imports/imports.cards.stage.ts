@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import type { FieldError } from '../../platform/errors.ts';
-import { may } from '../access/policy.ts';
+import { may, showsCosts } from '../access/policy.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../cards/rules/capability.ts';
 import type { CardInput } from '../cards/rules/card.types.ts';
 import { cleanCardInput, validateCardInput } from '../cards/rules/input.ts';
@@ -195,6 +195,8 @@ function refusedForNew(ctx: Ctx, type: CardType, payload: CardPayload): FieldErr
   }
   if (payload.holders?.length && !may(caller, 'stakeholders.manage')) {
     faults.push(lacking('stakeholders', 'stakeholders.manage'));
+  } else if (payload.holders?.some(({ role }) => showsCosts(role)) && !may(caller, 'costs.view')) {
+    faults.push(lacking('stakeholders', 'costs.view'));
   }
   return faults;
 }

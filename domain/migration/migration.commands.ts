@@ -159,7 +159,11 @@ export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<voi
   if (kinds.includes('card')) requireImportRights(ctx, { kind: 'cards', mode: 'upsert' });
   if (kinds.includes('relation')) requireImportRights(ctx, { kind: 'relations', mode: 'upsert' });
   if (kinds.includes('tag') || kinds.includes('tag_group')) requirePermission(ctx.caller, 'tags.manage');
-  if (kinds.includes('subscription')) requirePermission(ctx.caller, 'stakeholders.manage');
+  if (kinds.includes('subscription')) {
+    requirePermission(ctx.caller, 'stakeholders.manage');
+    // roles on cards show their costs
+    requirePermission(ctx.caller, 'costs.view');
+  }
   if (kinds.includes('document')) requirePermission(ctx.caller, 'documents.manage');
   // others' words are written under their names
   if (kinds.includes('comment')) requirePermission(ctx.caller, 'comments.manage');

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { may } from '../access/policy.ts';
+import { holdsCostRole, may } from '../access/policy.ts';
 import { loadCards, requireCard } from '../cards/cards.load.ts';
 import { saveCards } from '../cards/cards.save.ts';
 import type { Work } from '../command.ts';
@@ -18,7 +18,7 @@ export type LineTable = keyof typeof summed;
 function cost(ctx: Ctx, column: string): string | Fragment {
   if (may(ctx.caller, 'costs.view')) return `t.${column}`;
   return {
-    sql: `case when exists (select from stakeholders s where s.card_id = t.card_id and s.user_id = ?::uuid)
+    sql: `case when ${holdsCostRole('t.card_id')}
       then t.${column} end`,
     bindings: [ctx.caller.userId],
   };

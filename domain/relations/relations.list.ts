@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
-import { may, requirePermission } from '../access/policy.ts';
+import { holdsCostRole, may, requirePermission } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import type { Ctx } from '../context.ts';
 import type { Kept } from '../lists/lists.kept.ts';
@@ -33,8 +33,7 @@ function visibleAttributes(ctx: Ctx): Fragment {
   }
   if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
   return {
-    sql: `case when exists (select from stakeholders h where h.user_id = ?::uuid
-                and h.card_id in (r.source_id, r.target_id))
+    sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
           then r.attributes
           else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
     bindings: [ctx.caller.userId, JSON.stringify(costs)],

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import { may, requirePermission } from '../access/policy.ts';
+import { holdsCostRole, may, requirePermission } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { itemText } from '../collaboration/items.ts';
 import type { Ctx } from '../context.ts';
@@ -75,7 +75,7 @@ export async function surveyText(sql: Sql, id: string): Promise<JsonText> {
 function visibleAnswers(ctx: Ctx): Fragment {
   if (may(ctx.caller, 'costs.view')) return { sql: 'r.responses', bindings: [] };
   return {
-    sql: `case when exists (select from stakeholders m where m.card_id = r.card_id and m.user_id = ?::uuid)
+    sql: `case when ${holdsCostRole('r.card_id')}
           then r.responses else r.responses - r.cost_keys end`,
     bindings: [ctx.caller.userId],
   };

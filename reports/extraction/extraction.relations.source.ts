@@ -1,4 +1,4 @@
-import { may } from '../../domain/access/policy.ts';
+import { holdsCostRole, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.source.ts';
@@ -21,7 +21,7 @@ export function visibleRelationAttributes(ctx: Ctx): Fragment {
       .map((type) => [type.key, type.costKeys]),
   );
   return {
-    sql: `case when exists (select from stakeholders h where h.user_id = ?::uuid and h.card_id in (r.source_id, r.target_id))
+    sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
           then r.attributes else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
     bindings: [ctx.caller.userId, JSON.stringify(costs)],
   };

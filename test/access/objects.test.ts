@@ -125,7 +125,7 @@ describe('costs', () => {
 
     const mine = await w.card({ attributes: { costTotalAnnual: 1 } });
     const other = await w.card({ attributes: { costTotalAnnual: 2 } });
-    await w.stakeholder(mine, viewer.userId, 'observer');
+    await w.stakeholder(mine, viewer.userId, 'responsible');
     expect(cost((await viewer.get(`/api/v1/cards/${mine}`)).body)).toBe(1);
     expect(cost((await viewer.get(`/api/v1/cards/${other}`)).body)).toBeUndefined();
     const list = await viewer.get(`/api/v1/cards?ids=${mine},${other}&sort_by=created_at`);
@@ -138,7 +138,7 @@ describe('costs', () => {
     const after = (await viewer.get('/api/v1/changes?after=now')).body.next;
     const mine = await w.card({ attributes: { costTotalAnnual: 8150001 } });
     const other = await w.card({ attributes: { costTotalAnnual: 8150002 } });
-    await w.stakeholder(mine, viewer.userId, 'observer');
+    await w.stakeholder(mine, viewer.userId, 'responsible');
     const shown = async (client: TestClient) =>
       (
         await Promise.all([

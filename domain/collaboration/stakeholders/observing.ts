@@ -1,12 +1,11 @@
 import { EstateError } from '../../../platform/errors.ts';
+import { OBSERVER } from '../../access/policy.ts';
 import { command } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { requireSeenCard } from '../attended.card.ts';
 import type { WrittenItem } from '../items.ts';
 import { assign, lockedCard, unassign } from './stakeholders.commands.ts';
 import type { StakeholderRow } from './stakeholders.events.ts';
-
-const OBSERVER = 'observer';
 
 export interface Observing {
   is_observer: boolean;

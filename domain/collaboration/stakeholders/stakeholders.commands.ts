@@ -1,6 +1,6 @@
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { requireOnCard } from '../../access/policy.ts';
+import { forbidden, requireOnCard, seesCosts, showsCosts } from '../../access/policy.ts';
 import { PROCESS } from '../../bpm/bpm.types.ts';
 import { followApprovers } from '../../bpm/flow.approvers.ts';
 import { cardsTopic } from '../../cards/cards.events.ts';
@@ -22,7 +22,8 @@ export interface StakeholderInput {
 }
 
 /**
- * Gives a user a role on a card. The card's data quality follows.
+ * Gives a user a role on a card. The card's data quality follows. A role that shows the card's costs is given by those
+ * who see them.
  * @throws EstateError `not_found`, `forbidden`, `validation_failed`, `duplicate_stakeholder`.
  */
 export async function addStakeholder(
@@ -34,6 +35,7 @@ export async function addStakeholder(
     const card = await lockedCard(work, ctx, cardId);
     requireOnCard(ctx, MANAGE, card);
     requireRole(work, card, input.role);
+    requireSeenCosts(ctx, card, input.role);
     const user = await requireActiveUser(work.sql, input.user_id, 'user_id');
     return await assign(work, ctx, card, user, input.role);
   });
@@ -59,7 +61,7 @@ export async function assign(
 }
 
 /**
- * Changes the role of an assignment. `user_id` may be sent along, but stays.
+ * Changes the role of an assignment, by the rules of giving one. `user_id` may be sent along, but stays.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`, `duplicate_stakeholder`.
  */
 export async function changeStakeholder(
@@ -74,6 +76,7 @@ export async function changeStakeholder(
     }
     if (input.role !== row.role) {
       requireRole(work, card, input.role);
+      requireSeenCosts(ctx, card, input.role);
       const { rows } = await guardDuplicate(() =>
         work.sql.raw('update stakeholders s set role = ? where id = ? returning to_jsonb(s) as row', [
           input.role,
@@ -154,6 +157,10 @@ function requireRole(work: Work, card: StoredCard, role: string): void {
     'unknown_value',
     `is no role on cards of the type ${card.type}: ${roles.join(', ')}`,
   );
+}
+
+function requireSeenCosts(ctx: Ctx, card: StoredCard, role: string): void {
+  if (showsCosts(role) && !seesCosts(ctx, card)) throw forbidden('costs.view');
 }
 
 async function guardDuplicate<T>(write: () => PromiseLike<T>): Promise<T> {

@@ -58,7 +58,10 @@ describe('one card', () => {
     const id = await putCard(t, { name: 'Costly', attributes });
     expect((await viewer.get(`/api/v1/cards/${id}`)).body.attributes).toEqual({ numberOfUsers: 7 });
     expect((await admin.get(`/api/v1/cards/${id}`)).body.attributes).toEqual(attributes);
+    // people become observers by themselves
     await putStakeholder(t, id, viewer.userId, 'observer');
+    expect((await viewer.get(`/api/v1/cards/${id}`)).body.attributes).toEqual({ numberOfUsers: 7 });
+    await putStakeholder(t, id, viewer.userId, 'responsible');
     expect((await viewer.get(`/api/v1/cards/${id}`)).body.attributes).toEqual(attributes);
     const listed = await viewer.get(`/api/v1/cards?search=Costly&fields=attributes`);
     expect(listed.body.items).toEqual([{ attributes }]);

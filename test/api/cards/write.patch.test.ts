@@ -161,7 +161,7 @@ describe('PATCH /cards/{id}', () => {
     const answer = await thrifty.patch(card(id), { attributes: null });
     expect(answer.body.attributes).toEqual({});
     expect((await member.get(card(id))).body.attributes).toEqual({ costTotalAnnual: 5 });
-    await appoint(t, id, thrifty, 'observer');
+    await appoint(t, id, thrifty, 'responsible');
     expect((await thrifty.patch(card(id), { attributes: { costTotalAnnual: 6 } })).body.attributes).toEqual({
       costTotalAnnual: 6,
     });

@@ -195,6 +195,20 @@ describe('assignments', () => {
   });
 });
 
+describe('roles that show the costs of their card', () => {
+  it('are given by those alone who see them', async () => {
+    const app = await make(admin, { attributes: { costTotalAnnual: 4711 } });
+    const keeper = await withRole(t, 'people_keeper', ['inventory.view', 'stakeholders.manage']);
+    const self = (role: string) => keeper.post(of(app.id), { user_id: keeper.userId, role });
+    expect(await refusal(t, () => self('responsible'))).toMatchObject({ permission: 'costs.view' });
+    const followed = await ok(self('observer'), 201);
+    expect(await refusal(t, () => keeper.patch(one(followed.id), { role: 'responsible' }))).toMatchObject({
+      permission: 'costs.view',
+    });
+    expect((await ok(keeper.get(card(app.id)))).attributes).toEqual({});
+  });
+});
+
 describe('observing', () => {
   const url = (id: string) => card(id, '/me/observe');
 
@@ -211,6 +225,16 @@ describe('observing', () => {
     const { events } = await eventsOf(t, () => viewer.delete(url(app.id)));
     expect(events[0]).toMatchObject({ event_type: 'stakeholder.removed', data: { id: made.id } });
     expect((await eventsOf(t, () => viewer.delete(url(app.id)))).events).toEqual([]);
+  });
+
+  it('does not show the costs of the card', async () => {
+    const app = await make(admin, { attributes: { costTotalAnnual: 4711 } });
+    await ok(viewer.post(url(app.id)), 201);
+    for (const path of [card(app.id), card(app.id, '/history'), `/api/v1/cards?ids=${app.id}`]) {
+      expect((await viewer.get(path)).text).not.toContain('4711');
+    }
+    const mine = await ok(viewer.get(card(app.id, '/my-permissions')));
+    expect(mine.effective.can_view_costs).toBe(false);
   });
 
   it('needs a card that is seen, of a type with the role', async () => {

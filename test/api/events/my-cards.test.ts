@@ -23,7 +23,7 @@ it('tells what happened to the cards on which one holds a role, at either end of
   const [app, other] = [await make(admin), await make(admin)];
   const component = await make(admin, { type: 'ITComponent' });
   expect(await mine(viewer)).toEqual({ items: [], total: 0, page: 1, page_size: 50 });
-  await appoint(t, app.id, viewer, 'observer');
+  await appoint(t, app.id, viewer, 'responsible');
   await appoint(t, component.id, viewer, 'observer');
   await admin.patch(card(app.id), { alias: 'Followed', attributes: { costTotalAnnual: 5 } });
   await admin.patch(card(other.id), { alias: 'Not followed' });

@@ -207,7 +207,7 @@ describe('what has changed', () => {
     expect(there(rows)).toContain('One');
     expect(JSON.stringify(rows)).not.toContain('costTotalAnnual');
     const next = await now();
-    await made(`cards/${ids.One}/stakeholders`, { user_id: loader.userId, role: 'observer' });
+    await made(`cards/${ids.One}/stakeholders`, { user_id: loader.userId, role: 'responsible' });
     expect(await since(next, '', loader)).toContainEqual(
       expect.objectContaining({ attributes: { costTotalAnnual: 77 } }),
     );

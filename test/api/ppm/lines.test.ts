@@ -249,7 +249,7 @@ describe('cost and budget lines', () => {
     expect((await planner.delete(`/api/v1/ppm/costs/${line.id}`)).body.permission).toBe('costs.view');
     expect((await planner.post(url(id, 'risks'), { title: 'R' })).status).toBe(201);
     // a role on the initiative shows its costs
-    await t.services.db('stakeholders').insert({ card_id: id, user_id: planner.userId, role: 'observer' });
+    await t.services.db('stakeholders').insert({ card_id: id, user_id: planner.userId, role: 'responsible' });
     expect((await planner.get(url(id, 'costs'))).body.items[0]).toMatchObject({
       actual: 4711.5,
       planned: 4712.5,

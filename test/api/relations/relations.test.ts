@@ -254,7 +254,7 @@ describe('costs of relations', () => {
       {},
     );
     expect((await member.get(url(id))).body.attributes).toEqual({ costTotalAnnual: 1 });
-    await appoint(t, part.id, thrifty, 'observer');
+    await appoint(t, part.id, thrifty, 'responsible');
     expect((await thrifty.get(url(id))).body.attributes).toEqual({ costTotalAnnual: 1 });
     expect((await thrifty.patch(url(id), { attributes: { costTotalAnnual: 2 } })).status).toBe(200);
   });

@@ -109,7 +109,7 @@ beforeAll(async () => {
   const [group] = await db('tag_groups').insert({ name: 'Region/Market' }).returning('id');
   const [tag] = await db('tags').insert({ tag_group_id: group.id, name: 'EU; west' }).returning('id');
   await db('card_tags').insert({ card_id: ids[0]!.id, tag_id: tag.id });
-  await db('stakeholders').insert({ card_id: ids[1]!.id, user_id: viewer.userId, role: 'observer' });
+  await db('stakeholders').insert({ card_id: ids[1]!.id, user_id: viewer.userId, role: 'responsible' });
 });
 afterAll(async () => {
   await workers.close(5_000);
