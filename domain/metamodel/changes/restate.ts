@@ -6,6 +6,7 @@ import type { Fragment } from '../../lists/lists.types.ts';
 import type { CardType, Metamodel } from '../metamodel.compile.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
 import { loadMetamodel } from '../metamodel.store.ts';
+import { requireChangeReach } from './changes.reach.ts';
 import { type ChangeRun, LargeChange, workOf } from './changes.types.ts';
 import { restateRelations } from './restate.relations.ts';
 import { changesNothing, restatedAttributes, touchedRows, type ValueChanges } from './values.diff.ts';
@@ -36,7 +37,8 @@ const none: Fragment = { sql: 'false', bindings: [] };
  * computed anew whose share of anything has changed. Nobody writes beside it, so nothing needs to be locked. Every
  * card and relation that changes has its event. From here on `work.metamodel` is the new one.
  * @returns how many cards and relations were looked at; a dry run only counts them.
- * @throws LargeChange when they are more than the run's limit.
+ * @throws LargeChange when they are more than the run's limit; EstateError `forbidden` where the change leads to rights
+ * that the caller does not hold.
  */
 export async function restateInventory(
   run: ChangeRun,
@@ -45,6 +47,7 @@ export async function restateInventory(
   const { work } = run;
   const before = work.metamodel;
   const after = await loadMetamodel(work.sql);
+  if (!run.dryRun) requireChangeReach(run.ctx, before, after);
   const tasks = cardTasks(before, after, stored.cards);
   const relationTask =
     stored.relations && !changesNothing(stored.relations.values)

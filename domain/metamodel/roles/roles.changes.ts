@@ -3,10 +3,12 @@ import { cardPermissions } from '../../access/permissions.data.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
 import { unique } from '../card-types/card-types.rules.ts';
+import { requireChangeReach } from '../changes/changes.reach.ts';
 import { checkSeen } from '../changes/changes.seen.ts';
 import type { ChangeRun } from '../changes/changes.types.ts';
 import { restateInventory } from '../changes/restate.ts';
 import { readStakeholderRoleDefinition } from '../metamodel.queries.ts';
+import { loadMetamodel } from '../metamodel.store.ts';
 import { insertRole, lockRoles, updateRole } from './roles.rows.ts';
 import { lastActiveRole, roleTranslations } from './roles.sync.ts';
 
@@ -21,8 +23,9 @@ export interface RoleInput {
 }
 
 /**
- * Adds a role to a type, behind the others. Cards without a holder of it lose data quality.
- * @throws EstateError `not_found`, `key_taken`, `validation_failed`; LargeChange.
+ * Adds a role to a type, behind the others. Cards without a holder of it lose data quality. Nobody gives a role rights
+ * on cards for which he does not hold the application permissions.
+ * @throws EstateError `forbidden`, `not_found`, `key_taken`, `validation_failed`; LargeChange.
  */
 export async function createRole(run: ChangeRun, typeKey: string, input: RoleInput): Promise<JsonText> {
   requireType(run, typeKey);
@@ -37,7 +40,7 @@ export async function createRole(run: ChangeRun, typeKey: string, input: RoleInp
   return await text(run, typeKey, key);
 }
 
-/** Changes a role. @throws EstateError `not_found`, `validation_failed`, `precondition_failed`. */
+/** Changes a role. @throws EstateError `forbidden` as {@link createRole}, `not_found`, `validation_failed`, `precondition_failed`. */
 export async function patchRole(
   run: ChangeRun,
   typeKey: string,
@@ -46,6 +49,7 @@ export async function patchRole(
 ): Promise<JsonText> {
   const { role } = await lockedRole(run, typeKey, key);
   await updateRole(run.work, role, cleanRole(input));
+  requireChangeReach(run.ctx, run.work.metamodel, await loadMetamodel(run.work.sql));
   return await text(run, typeKey, key);
 }
 
