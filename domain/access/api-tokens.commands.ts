@@ -42,7 +42,7 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   return await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [userId])).get(userId);
     if (!user) throw notFound('user', userId);
-    if (!own) await requireControlOf(ctx, work.sql, user.role);
+    if (!own) await requireControlOf(ctx, work.sql, user);
     if (!user.is_active) throw new EstateError('wrong_state', 'The account is not active.');
     const { rows: held } = await work.sql.raw(
       'select count(*)::int as n from api_tokens where user_id = ?::uuid',

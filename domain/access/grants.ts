@@ -1,8 +1,13 @@
 import type { Sql } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { Caller, Ctx } from '../context.ts';
-import { type AppPermission, appPermissions } from './permissions.data.ts';
-import { forbidden } from './policy.ts';
+import {
+  type AppPermission,
+  appPermissionOf,
+  appPermissions,
+  type CardPermission,
+} from './permissions.data.ts';
+import { cardRights, forbidden, showsCosts } from './policy.ts';
 
 /** A stored permission map; `{"*": true}` is the wildcard. */
 export type PermissionMap = Record<string, boolean>;
@@ -33,14 +38,43 @@ export async function permissionsOfRole(sql: Sql, key: string): Promise<Permissi
   return row.permissions;
 }
 
+/** Roles that whoever may invite gives, also without holding what they hold. */
+export const OPEN_ROLES: readonly string[] = ['member', 'viewer'];
+
+/** An account as far as deciding about its rights goes. */
+interface Account {
+  id: string;
+  role: string;
+}
+
 /**
- * Whoever sets the password, the address or a token of an account can act as it, so he has to hold what it holds.
- * @param role the account's role.
+ * Whoever sets the password, the address or a token of an account can act as it, and therefore needs the permissions of
+ * the account's role and, for what its stakeholder roles allow on single cards, the application permissions.
  * @throws EstateError `forbidden`.
  */
-export async function requireControlOf(ctx: Ctx, sql: Sql, role: string): Promise<void> {
+export async function requireControlOf(ctx: Ctx, sql: Sql, { id, role }: Account): Promise<void> {
   const row = await sql('roles').where({ key: role }).first('permissions');
   requireGrantable(ctx.caller, row?.permissions ?? {});
+  const { rows } = await sql.raw(
+    `select c.type, array_agg(distinct s.role) as roles
+     from stakeholders s join cards c on c.id = s.card_id where s.user_id = ?::uuid group by c.type`,
+    [id],
+  );
+  for (const { type, roles } of rows as { type: string; roles: string[] }[]) {
+    const rights = [...cardRights(ctx, type, roles)] as CardPermission[];
+    const needed = rights.map((right) => appPermissionOf[right]);
+    if (roles.some(showsCosts)) needed.push('costs.view');
+    requireGrantable(ctx.caller, Object.fromEntries(needed.map((permission) => [permission, true])));
+  }
+}
+
+/**
+ * Whoever opens a closed account again gives its rights back, and therefore needs them, but for those of members and
+ * viewers.
+ * @throws EstateError `forbidden`.
+ */
+export async function requireReopening(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
+  if (!OPEN_ROLES.includes(account.role)) await requireControlOf(ctx, sql, account);
 }
 
 /**

@@ -119,7 +119,7 @@ export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
   await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [userId])).get(userId);
     if (!user) throw notFound('user', userId);
-    await requireControlOf(ctx, work.sql, user.role);
+    await requireControlOf(ctx, work.sql, user);
     if (!(await lockTwoFactor(work.sql, userId))) {
       throw new EstateError('wrong_state', 'The user has no second factor.');
     }

@@ -1,7 +1,7 @@
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { administratorLeft, lockAdministrators } from './administrators.ts';
-import { permissionsOfRole, requireGrantable } from './grants.ts';
+import { permissionsOfRole, requireGrantable, requireReopening } from './grants.ts';
 import { requirePermission } from './policy.ts';
 import { followRights } from './rights.followed.ts';
 import { isAdministrator, type Skipped } from './users.delete.ts';
@@ -51,6 +51,9 @@ export async function updateUsersInBulk(
       changing = changing.filter((user) => user !== lost[0]);
     }
     if (changing.length === 0) return { updated: 0, skipped };
+    for (const user of changing) {
+      if (updates.is_active && !user.is_active) await requireReopening(ctx, sql, { ...user, ...updates });
+    }
     const { rows } = await sql.raw(
       `update users set role = coalesce(?, role), is_active = coalesce(?, is_active),
          token_version = token_version + 1, updated_at = now()

@@ -4,14 +4,11 @@ import type { Ctx } from '../context.ts';
 import { enqueueMail } from '../notifications/mail.enqueue.ts';
 import { invitationMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
-import { missingFrom, permissionsOfRole, requireGrantable, requireSession } from './grants.ts';
+import { missingFrom, OPEN_ROLES, permissionsOfRole, requireGrantable, requireSession } from './grants.ts';
 import { issueMailedToken } from './one-time-tokens.ts';
 import { may, requirePermission } from './policy.ts';
 import { deleteUserRows } from './users.delete.ts';
 import { insertUsers, lockUsers, type UserRow } from './users.store.ts';
-
-/** Roles that whoever may invite gives, also without holding what they hold. */
-export const OPEN_ROLES: readonly string[] = ['member', 'viewer'];
 
 export interface UserInput {
   email: string;

@@ -5,7 +5,13 @@ import { checkIfMatch } from '../etag.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
-import { permissionsOfRole, requireControlOf, requireGrantable, requireSession } from './grants.ts';
+import {
+  permissionsOfRole,
+  requireControlOf,
+  requireGrantable,
+  requireReopening,
+  requireSession,
+} from './grants.ts';
 import { storePassword } from './passwords.store.ts';
 import { requirePermission } from './policy.ts';
 import { followRights } from './rights.followed.ts';
@@ -56,7 +62,8 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
       throw new EstateError('wrong_state', 'The user was erased.');
     }
     if (user.kind === 'service' && controls) throw onlyForPeople();
-    if (!own && controls) await requireControlOf(ctx, sql, user.role);
+    if (!own && controls) await requireControlOf(ctx, sql, user);
+    if (values.is_active) await requireReopening(ctx, sql, { ...user, ...values });
     if (typeof values.role === 'string') {
       requireGrantable(ctx.caller, await permissionsOfRole(sql, values.role));
     }

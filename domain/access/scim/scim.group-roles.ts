@@ -1,10 +1,9 @@
 import type { Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { administratorLeft } from '../administrators.ts';
-import { permissionsOfRole, requireGrantable } from '../grants.ts';
+import { OPEN_ROLES, permissionsOfRole, requireGrantable } from '../grants.ts';
 import { followRights } from '../rights.followed.ts';
 import { rolesByGroups } from '../sso/sso.roles.ts';
-import { OPEN_ROLES } from '../users.create.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, tellUpdate, type UserRow } from '../users.store.ts';
 

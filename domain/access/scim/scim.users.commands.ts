@@ -4,10 +4,15 @@ import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { differing } from '../../events/stored-rows.ts';
 import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
-import { permissionsOfRole, requireControlOf, requireGrantable } from '../grants.ts';
+import {
+  OPEN_ROLES,
+  permissionsOfRole,
+  requireControlOf,
+  requireGrantable,
+  requireReopening,
+} from '../grants.ts';
 import { requirePermission } from '../policy.ts';
 import { followRights } from '../rights.followed.ts';
-import { OPEN_ROLES } from '../users.create.ts';
 import { deleteUserRows, isAdministrator } from '../users.delete.ts';
 import { identity, insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { scimError } from './scim.errors.ts';
@@ -105,10 +110,11 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
     const userName = names.user_name === resource.userName ? undefined : names.user_name;
     await requireFree(work, user.id, { userName, email: changes.email });
     if (changes.email !== undefined) {
-      await requireControlOf(ctx, sql, user.role);
+      await requireControlOf(ctx, sql, user);
       // what was mailed to the old address stops working
       await sql('one_time_tokens').where({ user_id: user.id }).delete();
     }
+    if (changes.is_active) await requireReopening(ctx, sql, user);
     if (isAdministrator(user) && !isAdministrator({ ...user, ...changes })) {
       await keepAnAdministrator(sql, [user.id]);
     }
