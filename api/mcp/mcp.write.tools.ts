@@ -156,7 +156,7 @@ export const writeTools: Tool[] = [
     name: 'undo_batch',
     title: 'Undo a batch',
     description:
-      'Takes back everything that a closed batch wrote, or with `dry_run` (the default) tells what that would do. Needs the permission admin.events.',
+      'Takes back everything that a closed batch wrote, or with `dry_run` (the default) tells what that would do. Needs the permission admin.rollback, and those that its writes needed.',
     input: Type.Object({ batch_id: Id('The batch'), dry_run: safety.dry_run }, closed),
     output: answer({ dry_run: Type.Boolean(), report: Thing('What was undone, or the job that does it') }),
     annotations: { ...writing, destructiveHint: true },

@@ -69,6 +69,7 @@ export const appPermissions = {
   'admin.settings': 'Change settings',
   'admin.mcp': 'Switch the MCP server',
   'admin.events': 'Read the audit log',
+  'admin.rollback': "Undo batches of writes, also others'",
   'admin.migrate': 'Run imports from other tools',
   'admin.impersonate': 'View the service as another role',
   'admin.export_workspace': 'Export the whole workspace',

@@ -17,9 +17,12 @@ const following = `array['data_quality'] || array(
   select 'attributes.' || f.target_field_key from calculations f
   where f.is_active and f.target_type_key = e.card_type)`;
 
+/** Whether an event, over the alias `e` of `events`, holds only values that follow by themselves from other writes. */
+export const FOLLOWS = `(e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}')`;
+
 /** Of the events `e`, those after the batch's last write to `m` that still count; its own are not later. */
 const stands = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
-  and not (e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}')`;
+  and not ${FOLLOWS}`;
 
 /**
  * The last later event that is about an object of the batch: one look into an index for each object, whatever the planner

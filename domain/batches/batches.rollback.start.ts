@@ -5,6 +5,7 @@ import { batchRollbackJob } from '../jobs/kinds/batch-rollback.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { batchText } from './batches.queries.ts';
 import { countEvents, type RollbackRequest, rollBack } from './batches.rollback.ts';
+import { requireUndoRights } from './undo.rights.ts';
 
 /** Batches with more events are rolled back by a job. */
 const AT_ONCE = 2000;
@@ -21,6 +22,7 @@ export async function startRollback(
   const types = await countEvents(ctx.db, id);
   const events = types.reduce((sum, { count }) => sum + count, 0);
   if (events > AT_ONCE) {
+    await requireUndoRights(ctx, ctx.db, id);
     const job = await command(ctx, (work) =>
       enqueueJob(ctx, work, batchRollbackJob, { batch_id: id, ...request }),
     );

@@ -13,6 +13,7 @@ import type { BatchEvent, Left } from './undo.outcome.ts';
 import { left } from './undo.outcome.ts';
 import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
 import { endsOf, undoRelations } from './undo.relations.ts';
+import { requireUndoRights } from './undo.rights.ts';
 import { undoRow } from './undo.rows.ts';
 import type { UndoSpec } from './undo.types.ts';
 import { goingWithCards, mayGoWithCards } from './undo.with-cards.ts';
@@ -75,7 +76,8 @@ export async function countEvents(sql: Sql, id: string): Promise<{ type: EventTy
  * Undoes a closed batch as a whole, newest event first, in one transaction that is itself a batch. What cannot be undone
  * by its kind refuses it before anything is undone; so do later writes to the same objects, unless `force` leaves those
  * as they are.
- * @throws EstateError `not_found`, `wrong_state`, `rollback_unsupported`, `rollback_conflicts`.
+ * @throws EstateError `not_found`, `forbidden` without the rights that the undone writes needed, `wrong_state`,
+ * `rollback_unsupported`, `rollback_conflicts`.
  */
 export async function rollBack(
   ctx: Ctx,
@@ -92,6 +94,7 @@ export async function rollBack(
     ctx,
     async (outer) => {
       await steps.begin?.(outer);
+      await requireUndoRights(ctx, outer.sql, id);
       await requireStanding(outer.sql, id);
       const unsupported_events = types.flatMap(({ type, count }) => {
         const reason = refusalOf(type);

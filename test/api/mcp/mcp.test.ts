@@ -315,7 +315,7 @@ describe('writing', () => {
     });
     expect(await refusal(asAdmin, 'archive_card', { id: 'x' })).toMatchObject({ status: 422 });
     expect(await refusal(asViewer, 'undo_batch', { batch_id: card })).toMatchObject({
-      permission: 'admin.events',
+      permission: 'admin.rollback',
     });
     expect(await open()).toBe(before);
   });

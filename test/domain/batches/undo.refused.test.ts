@@ -5,6 +5,7 @@ import {
   refusedEvents,
   undoingOf,
 } from '../../../domain/batches/undo.refused.ts';
+import { undoRightOf } from '../../../domain/batches/undo.rights.ts';
 import { type EventType, eventTypes } from '../../../domain/events/events.types.ts';
 
 it('knows of every kind of event how it is undone, or why it is not', () => {
@@ -15,6 +16,14 @@ it('knows of every kind of event how it is undone, or why it is not', () => {
     return !undoingOf(type) && !harmlessEvents.includes(type) && !named && !outside;
   });
   expect(unknown).toEqual([]);
+});
+
+it('knows the rights that every kind of undoing needs', () => {
+  const undone = (Object.keys(eventTypes) as EventType[]).filter((type) => undoingOf(type));
+  // throws where none is declared
+  expect(undone.filter((type) => undoRightOf(type) === undefined)).toEqual(
+    undone.filter((type) => harmlessEvents.includes(type)),
+  );
 });
 
 it('refuses nothing by name that it can undo', () => {

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { roleWith } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+const url = '/api/v1/mutation-batches';
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+/** Somebody with a role of his own that holds these permissions. */
+const holding = async (...keys: string[]) => t.as(await roleWith(t, ...keys));
+
+/** A closed batch of what `act` writes as the client. @returns its id. */
+async function batchOf(client: TestClient, act: (headers: Record<string, string>) => Promise<unknown>) {
+  const { body } = await client.post(url, { tool_name: 'Test' });
+  await act({ 'x-mutation-batch': body.id });
+  expect((await client.post(`${url}/${body.id}/commit`, {})).status).toBe(200);
+  return body.id as string;
+}
+
+const card = async (values: Record<string, unknown> = {}): Promise<string> =>
+  (await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...values })).body.id;
+
+/** Expects both the dry run and the rollback to be refused for want of the permission. */
+async function expectRefused(client: TestClient, batch: string, permission: string): Promise<void> {
+  for (const dry_run of [true, false]) {
+    const answer = await client.post(`${url}/${batch}/rollback`, { dry_run });
+    expect([answer.status, answer.body.permission]).toEqual([403, permission]);
+  }
+}
+
+async function expectDone(client: TestClient, batch: string): Promise<void> {
+  for (const dry_run of [true, false]) {
+    const answer = await client.post(`${url}/${batch}/rollback`, { dry_run });
+    expect(answer.status, answer.text).toBe(200);
+  }
+}
+
+it('is not given by the right to read the audit log', async () => {
+  const id = await card();
+  const batch = await batchOf(admin, (h) => admin.patch(`/api/v1/cards/${id}`, { alias: 'New' }, h));
+  const auditor = await holding('admin.events', 'inventory.edit');
+  expect((await auditor.get(`${url}/${batch}/events`)).status).toBe(200);
+  await expectRefused(auditor, batch, 'admin.rollback');
+  expect((await admin.get(`/api/v1/cards/${id}`)).body.alias).toBe('New');
+});
+
+describe('needs what the write needed', () => {
+  const kinds: [string, string, (h: Record<string, string>) => Promise<unknown>][] = [
+    [
+      'a new card',
+      'inventory.create',
+      (h) => admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() }, h),
+    ],
+    [
+      'an archived card',
+      'inventory.archive',
+      async (h) => admin.post(`/api/v1/cards/${await card()}/archive`, {}, h),
+    ],
+    [
+      'a deleted card',
+      'inventory.delete',
+      async (h) => {
+        const id = await card();
+        await admin.post(`/api/v1/cards/${id}/archive`, {});
+        await admin.delete(`/api/v1/cards/${id}`, {}, h);
+      },
+    ],
+    [
+      'a relation',
+      'relations.manage',
+      async (h) =>
+        admin.post(
+          '/api/v1/relations',
+          {
+            type: 'relAppToITC',
+            source_id: await card(),
+            target_id: await card({ type: 'ITComponent' }),
+          },
+          h,
+        ),
+    ],
+    [
+      'a comment of somebody else',
+      'comments.manage',
+      async (h) => admin.post(`/api/v1/cards/${await card()}/comments`, { content: 'Said' }, h),
+    ],
+    [
+      'a to-do of somebody else',
+      'admin.todos',
+      async (h) => admin.post(`/api/v1/cards/${await card()}/todos`, { description: 'Do it' }, h),
+    ],
+    ['a principle', 'admin.metamodel', (h) => admin.post('/api/v1/metamodel/principles', { title: 'P' }, h)],
+    ['a risk', 'risks.manage', (h) => admin.post('/api/v1/risks', { title: 'R' }, h)],
+    [
+      'a setting',
+      'admin.settings',
+      (h) => admin.patch('/api/v1/settings/app-title', { app_title: randomUUID() }, h),
+    ],
+  ];
+
+  it.each(kinds)('%s', async (_what, permission, act) => {
+    const batch = await batchOf(admin, act);
+    await expectRefused(await holding('admin.rollback'), batch, permission);
+    await expectDone(await holding('admin.rollback', 'costs.view', permission), batch);
+  });
+
+  it('a role on a card, with the costs that it shows', async () => {
+    const id = await card();
+    const other = await t.as('viewer');
+    const batch = await batchOf(admin, (h) =>
+      admin.post(`/api/v1/cards/${id}/stakeholders`, { user_id: other.userId, role: 'responsible' }, h),
+    );
+    await expectRefused(await holding('admin.rollback', 'costs.view'), batch, 'stakeholders.manage');
+    await expectRefused(await holding('admin.rollback', 'stakeholders.manage'), batch, 'costs.view');
+    await expectDone(await holding('admin.rollback', 'stakeholders.manage', 'costs.view'), batch);
+  });
+
+  it('costs, which those who do not see them would change', async () => {
+    const id = await card({ attributes: { costTotalAnnual: 1 } });
+    const batch = await batchOf(admin, (h) =>
+      admin.patch(`/api/v1/cards/${id}`, { attributes: { costTotalAnnual: 2 } }, h),
+    );
+    await expectRefused(await holding('admin.rollback', 'inventory.edit'), batch, 'costs.view');
+    await expectDone(await holding('admin.rollback', 'inventory.edit', 'costs.view'), batch);
+  });
+});
+
+it('takes the right that a role on each of the cards gives', async () => {
+  const [one, two] = [await card(), await card()];
+  const batch = await batchOf(admin, async (h) => {
+    await admin.patch(`/api/v1/cards/${one}`, { alias: 'New' }, h);
+    await admin.patch(`/api/v1/cards/${two}`, { alias: 'New' }, h);
+  });
+  const owner = await holding('admin.rollback');
+  const held = { user_id: owner.userId, role: 'responsible' };
+  await admin.post(`/api/v1/cards/${one}/stakeholders`, held);
+  await expectRefused(owner, batch, 'inventory.edit');
+  await admin.post(`/api/v1/cards/${two}/stakeholders`, held);
+  await expectDone(owner, batch);
+});
+
+it('leaves what belongs to one person to that person and to administrators', async () => {
+  const viewer = await t.as('viewer');
+  const batch = await batchOf(viewer, (h) =>
+    viewer.post('/api/v1/bookmarks', { name: 'Mine', card_type: 'Application' }, h),
+  );
+  const other = await holding('admin.rollback', 'bookmarks.manage', 'bookmarks.share', 'bookmarks.odata');
+  await expectRefused(other, batch, 'inventory.view');
+  await expectDone(admin, batch);
+});
+
+it('needs the rights that an undone setting leads to', async () => {
+  await admin.patch('/api/v1/settings/email', { smtp_host: 'old.estate.example' });
+  const batch = await batchOf(admin, (h) =>
+    admin.patch('/api/v1/settings/email', { smtp_host: 'new.estate.example' }, h),
+  );
+  await expectRefused(await holding('admin.rollback', 'admin.settings'), batch, 'inventory.view');
+  expect((await admin.get('/api/v1/settings/email')).body.smtp_host).toBe('new.estate.example');
+  await expectDone(admin, batch);
+});
