@@ -31,7 +31,10 @@ import { receiveArchive } from './workspace.upload.ts';
 const tag = 'Workspace transfer';
 const FORM_ROOM = 64 * 1024;
 const schema = Type.Ref('WorkspaceTransfer#');
-const importing = { permission: 'admin.import_workspace', permissionNote: 'and costs.view' } as const;
+const importing = {
+  permission: 'admin.import_workspace',
+  permissionNote: 'and every other permission',
+} as const;
 const answer = (description: string) => ({ description, schema, example: transferExample });
 
 /** Whole workspaces, out as an archive and in again. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { appPermissions } from '../../../domain/access/permissions.data.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { roleWith } from '../../support/accounts.ts';
 import { pack, unpack } from '../../support/archives.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
@@ -152,6 +154,18 @@ it('knows only what there is, and keeps costs from who may not see them', async 
     [403, 'costs.view'],
     [403, 'costs.view'],
   ]);
+});
+
+it('is brought in by those alone who hold every permission, since it writes every kind of object', async () => {
+  const all = Object.keys(appPermissions);
+  const importer = async (...keys: string[]) => {
+    const answer = await upload(archive, 'file', {}, await t.as(await roleWith(t, ...keys)));
+    return [answer.status, answer.body.permission];
+  };
+  expect(await importer('admin.import_workspace', 'costs.view')).toEqual([403, 'inventory.view']);
+  for (const missing of ['stakeholders.manage', 'admin.roles', 'adr.sign']) {
+    expect(await importer(...all.filter((key) => key !== missing))).toEqual([403, missing]);
+  }
 });
 
 it('is failed where its job was cancelled', async () => {

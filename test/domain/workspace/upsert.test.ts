@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { appPermissions } from '../../../domain/access/permissions.data.ts';
 import { loadDemo } from '../../../domain/demo/demo.load.ts';
 import {
   applyArchive,
@@ -143,7 +144,7 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
       ...JSON.parse(rows[0]!),
       key: 'almighty',
       label: 'Almighty',
-      permissions: { 'admin.users': true },
+      permissions: { '*': true },
     }),
     JSON.stringify({
       ...JSON.parse(rows[0]!),
@@ -156,7 +157,8 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
     key: 'mover',
     label: 'Mover',
     color: '#000000',
-    permissions: { 'admin.import_workspace': true, 'costs.view': true },
+    // every permission by its key, and not what is still to come
+    permissions: Object.fromEntries(Object.keys(appPermissions).map((key) => [key, true])),
   });
   const mover = await target.as('mover');
   const boundary = 'boundary-of-the-test';
