@@ -17,7 +17,7 @@ import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { PORTALS_TOPIC, portalEvent } from './portals.events.ts';
 import { portalText } from './portals.list.ts';
 import { displayFaults, fullEntry, shownOf, sortsOf } from './portals.rules.ts';
-import { asReader } from './portals.store.ts';
+import { asReader, readerPermissions } from './portals.store.ts';
 import type { PortalConfig, PortalFilters, PortalRow } from './portals.types.ts';
 
 export interface PortalInput {
@@ -36,6 +36,7 @@ export interface PortalInput {
  * @throws EstateError `forbidden`, `slug_taken`, `validation_failed`.
  */
 export async function createPortal(ctx: Ctx, input: PortalInput): Promise<JsonText> {
+  requireReading(ctx);
   return await change(ctx, async (work) => {
     const values = await checked(work, ctx, input, {});
     const row = { ...values, created_by: ctx.caller.userId };
@@ -50,6 +51,7 @@ export async function createPortal(ctx: Ctx, input: PortalInput): Promise<JsonTe
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `slug_taken`, `validation_failed`.
  */
 export async function patchPortal(ctx: Ctx, id: string, input: PortalInput): Promise<JsonText> {
+  requireReading(ctx);
   return await change(ctx, async (work) => {
     const before = await lockPortal(work, ctx, id);
     const changed = differing(before, await checked(work, ctx, input, before));
@@ -69,6 +71,12 @@ export async function deletePortal(ctx: Ctx, id: string): Promise<void> {
     await work.sql('web_portals').where({ id: before.id }).delete();
     tell(work, before, null);
   });
+}
+
+/** Whoever decides what a portal shows to everybody has to see it: else the portal would show it to its author. */
+function requireReading({ caller }: Ctx): void {
+  requirePermission(caller, 'web_portals.manage');
+  for (const permission of readerPermissions) requirePermission(caller, permission);
 }
 
 async function change<T>(ctx: Ctx, act: (work: Work) => Promise<T>): Promise<T> {

@@ -40,11 +40,13 @@ async function published(sql: Sql, slug: string): Promise<PortalRow> {
   return rows[0].portal;
 }
 
-/** Whoever looks at a portal, also when logged in: sees cards and relations, but no costs and no people. */
+/** What whoever looks at a portal may see, also when logged in: cards and relations, but no costs and no people. */
+export const readerPermissions = ['inventory.view', 'relations.view'] as const;
+
 const reader: Caller = {
   ...anonymousCaller,
   displayName: 'Web portal',
-  permissions: new Set(['inventory.view', 'relations.view'] as const),
+  permissions: new Set(readerPermissions),
 };
 
 /** The context in which everything is read that a portal shows. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { roleWith } from '../../support/accounts.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { createLandscape, type Landscape, makePortal, refusal, url } from './portals.fixture.ts';
 
@@ -203,5 +204,20 @@ describe('a web portal', () => {
     expect(data.body.web_portals).toMatchObject([{ id, slug }]);
     await t.services.db('users').where({ id: maker.userId }).delete();
     expect((await admin.get(`${url}/${id}`)).body.created_by).toBeNull();
+  });
+});
+
+describe('the author of a web portal', () => {
+  it('sees what it shows', async () => {
+    const keeper = await t.as(await roleWith(t, 'web_portals.manage'));
+    const body = { name: 'Seen', slug: 'seen', card_type: 'Product', is_published: true };
+    const refused = await keeper.post(url, body);
+    expect([refused.status, refused.body.permission]).toEqual([403, 'inventory.view']);
+    const { id } = (await admin.post(url, { ...body, is_published: false })).body;
+    const published = await keeper.patch(`${url}/${id}`, { is_published: true });
+    expect([published.status, published.body.permission]).toEqual([403, 'inventory.view']);
+    const reader = await t.as(await roleWith(t, 'web_portals.manage', 'inventory.view', 'relations.view'));
+    expect((await reader.patch(`${url}/${id}`, { is_published: true })).status).toBe(200);
+    expect((await keeper.delete(`${url}/${id}`)).status).toBe(204);
   });
 });
