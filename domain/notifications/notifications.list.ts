@@ -6,6 +6,7 @@ import type { Ctx } from '../context.ts';
 import { rowChanges } from '../events/row-changes.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { hiddenTypes } from './notifications.rules.ts';
 
 const notificationList: ListSpec = {
   name: 'notifications',
@@ -36,8 +37,8 @@ const notificationList: ListSpec = {
 };
 
 /**
- * The caller's own notifications, as conditions on `n`. Those of a card that the caller no longer sees are left out; those
- * of a deleted card stay.
+ * The caller's own notifications, as conditions on `n`. Those of a card that the caller no longer sees are left out, and
+ * those of a kind for which the permission was lost; those of a deleted card stay.
  */
 function ownNotifications(ctx: Ctx): Condition[] {
   const visible = visibleCards(ctx);
@@ -48,6 +49,7 @@ function ownNotifications(ctx: Ctx): Condition[] {
       bindings: visible.bindings,
       visibility: true,
     },
+    { sql: 'n.type <> all(?::text[])', bindings: [hiddenTypes(ctx.caller)], visibility: true },
   ];
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { roleWith } from '../../support/accounts.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { startSmtp } from '../../support/smtp.ts';
@@ -33,6 +34,19 @@ async function changed(name: string): Promise<string> {
 }
 
 describe('the list', () => {
+  it('leaves out what was told by a permission that was lost since', async () => {
+    const role = await roleWith(t, 'inventory.view', 'notifications.manage', 'risks.view');
+    const rita = await t.as(role);
+    await admin.post('/api/v1/risks', { title: 'Outage', owner_id: rita.userId });
+    await tellAll(t.services);
+    expect((await rita.get(list)).body.items.map(({ type }: { type: string }) => type)).toEqual([
+      'risk_assigned',
+    ]);
+    const permissions = { 'inventory.view': true, 'notifications.manage': true };
+    expect((await admin.patch(`/api/v1/roles/${role}`, { permissions })).status).toBe(200);
+    expect((await rita.get(list)).body.items).toEqual([]);
+  });
+
   it('shows own notifications newest first, to be counted and read one by one or all at once', async () => {
     const first = await changed('First');
     await changed('Second');
