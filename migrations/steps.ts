@@ -64,6 +64,7 @@ import * as sessionState from './steps/0077-session-state.ts';
 import * as firstTold from './steps/0078-first-told.ts';
 import * as oldValues from './steps/0079-old-values.ts';
 import * as jobOutcomes from './steps/0100-job-outcomes.ts';
+import * as fileRights from './steps/0080-file-rights.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -132,4 +133,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0078-first-told', up: firstTold.up },
   { name: '0079-old-values', up: oldValues.up },
   { name: '0100-job-outcomes', up: jobOutcomes.up },
+  { name: '0080-file-rights', up: fileRights.up },
 ];

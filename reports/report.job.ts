@@ -1,5 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { may, requirePermission } from '../domain/access/policy.ts';
+import { heldOf, may, requirePermission } from '../domain/access/policy.ts';
 import { command } from '../domain/command.ts';
 import type { Ctx } from '../domain/context.ts';
 import { recordFile, storeContent } from '../domain/files/files.store.ts';
@@ -60,6 +60,10 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
       mediaType: fileMediaTypes[format],
       ownerId: ctx.caller.userId,
       withCosts: may(ctx.caller, 'costs.view'),
+      needs: [
+        ...(report.permission === 'login' ? [] : [report.permission]),
+        ...heldOf(ctx.caller, 'inventory.view', 'relations.view', 'stakeholders.view'),
+      ],
       // goes with its job
       expiresAt: null,
     });

@@ -7,6 +7,10 @@ export function may(caller: Caller, permission: AppPermission): boolean {
   return caller.permissions === '*' || caller.permissions.has(permission);
 }
 
+/** Those of the permissions that the caller holds. */
+export const heldOf = (caller: Caller, ...permissions: AppPermission[]): AppPermission[] =>
+  permissions.filter((permission) => may(caller, permission));
+
 /** The refusal that names the missing permission; `more` are further members of its problem document. */
 export function forbidden(permission: string, more: Record<string, unknown> = {}): EstateError {
   return new EstateError('forbidden', `You need the permission ${permission}.`, {

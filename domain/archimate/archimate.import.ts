@@ -189,6 +189,7 @@ async function endWith(
     ownerId: ctx.caller.userId,
     // faults never tell values
     withCosts: false,
+    needs: [],
     expiresAt: null,
   });
   const failed = endOf({ counts }).status === 'failed';

@@ -28,6 +28,7 @@ export async function startModelImport(
       mediaType: 'application/xml',
       ownerId: ctx.caller.userId,
       withCosts: true,
+      needs: [],
       expiresAt: new Date(Date.now() + UPLOAD_MS),
     });
     const job = await enqueueJob(ctx, work, archimateImportJob, { ...options, file_id: content.id });

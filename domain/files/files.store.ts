@@ -3,7 +3,8 @@ import { type Duplex, PassThrough, type Readable, type Writable } from 'node:str
 import type { BlobInfo, BlobStore } from '../../platform/blobs.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { forbidden, may } from '../access/policy.ts';
+import type { AppPermission } from '../access/permissions.data.ts';
+import { forbidden, may, requirePermission } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 
 /** What is known of a stored file besides its content. */
@@ -15,6 +16,8 @@ export interface FileFacts {
   ownerId: string | null;
   /** Whether cost values may stand in it: then only those who may see costs open it. */
   withCosts: boolean;
+  /** The permissions by which its content was read: whoever lacks one does not open it, its owner neither. */
+  needs: readonly AppPermission[];
   /** Null keeps it. */
   expiresAt: Date | null;
 }
@@ -35,6 +38,7 @@ interface FileRow {
   sha256: string;
   owner_id: string | null;
   with_costs: boolean;
+  needs: AppPermission[];
   expires_at: Date | null;
 }
 
@@ -82,6 +86,7 @@ export async function recordFile(sql: Sql, content: StoredContent, facts: FileFa
     sha256: content.sha256,
     owner_id: facts.ownerId,
     with_costs: facts.withCosts,
+    needs: [...facts.needs],
     expires_at: facts.expiresAt,
   });
   return { ...facts, ...content };
@@ -98,7 +103,7 @@ export async function storeFile(
 
 /**
  * The facts of a file that the caller may read: its owner, or whoever may export the whole workspace; and never
- * without `costs.view` where costs may stand in it.
+ * without the permissions by which it was made, `costs.view` among them where it may hold costs.
  * @throws EstateError `not_found` when there is none or it has expired, `forbidden`.
  */
 export async function readFile(ctx: Ctx, id: string): Promise<StoredFile> {
@@ -112,6 +117,7 @@ export async function readFile(ctx: Ctx, id: string): Promise<StoredFile> {
     throw forbidden('admin.export_workspace');
   }
   if (row.with_costs && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
+  for (const permission of row.needs) requirePermission(ctx.caller, permission);
   return {
     id: row.id,
     name: row.name,
@@ -120,6 +126,7 @@ export async function readFile(ctx: Ctx, id: string): Promise<StoredFile> {
     sha256: row.sha256,
     ownerId: row.owner_id,
     withCosts: row.with_costs,
+    needs: row.needs,
     expiresAt: row.expires_at,
   };
 }

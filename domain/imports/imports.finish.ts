@@ -51,6 +51,7 @@ export async function endWithReport(
     ownerId: ctx.caller.userId,
     // faults never tell values
     withCosts: false,
+    needs: [],
     // goes with its job
     expiresAt: null,
   });

@@ -33,6 +33,7 @@ export async function startImport(
       mediaType: mediaTypes[options.format],
       ownerId: ctx.caller.userId,
       withCosts: true,
+      needs: [],
       expiresAt: new Date(Date.now() + UPLOAD_DAYS * DAY_MS),
     });
     const job = await enqueueJob(ctx, work, importJob, { ...options, file_id: content.id });

@@ -49,6 +49,7 @@ export async function createMigration(
           mediaTypes[/\.[^.]*$/.exec(fileName)?.[0].toLowerCase() ?? ''] ?? 'application/octet-stream',
         ownerId: ctx.caller.userId,
         withCosts: true,
+        needs: [],
         // goes with its migration
         expiresAt: null,
       });

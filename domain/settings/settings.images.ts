@@ -54,6 +54,7 @@ export async function setImage(
         mediaType: media_type,
         ownerId: null,
         withCosts: false,
+        needs: [],
         expiresAt: null,
       });
       await exchangeImages(work.sql, before, image);

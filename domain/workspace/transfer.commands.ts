@@ -44,6 +44,7 @@ export async function startTransfer(ctx: Ctx, content: StoredContent, filename: 
       mediaType: 'application/zip',
       ownerId: ctx.caller.userId,
       withCosts: true,
+      needs: [],
       expiresAt: new Date(Date.now() + KEPT_DAYS * DAY_MS),
     });
     const [{ id }] = await work

@@ -139,6 +139,7 @@ export const contentTables: readonly ContentTable[] = [
     table: 'files',
     what: 'file',
     ...byId,
+    left: ['needs'],
     where: (active) => `t.expires_at is null and (
       exists (select from file_attachments a where a.file_id = t.id and ${active('a.card_id')})
       or exists (select from settings s where s.key in ('workspace.logo', 'workspace.favicon')

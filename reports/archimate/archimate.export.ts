@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
-import { may, requirePermission } from '../../domain/access/policy.ts';
+import { heldOf, may, requirePermission } from '../../domain/access/policy.ts';
 import { elementType, NAMESPACE, relationshipType } from '../../domain/archimate/archimate.map.ts';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
@@ -70,6 +70,7 @@ export async function runModelExport(
         mediaType: 'application/xml',
         ownerId: ctx.caller.userId,
         withCosts: may(ctx.caller, 'costs.view'),
+        needs: heldOf(ctx.caller, 'inventory.export', 'relations.view', 'diagrams.view'),
         expiresAt: null,
       });
       const done: JobResult = {

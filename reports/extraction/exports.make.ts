@@ -1,4 +1,4 @@
-import { may } from '../../domain/access/policy.ts';
+import { heldOf, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { type FileFacts, type StoredContent, storeWritten } from '../../domain/files/files.store.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
@@ -59,6 +59,7 @@ export async function makeExport(
         mediaType: mediaTypes[request.format],
         ownerId: ctx.caller.userId,
         withCosts: may(ctx.caller, 'costs.view'),
+        needs: heldOf(ctx.caller, 'inventory.export', 'relations.view', 'stakeholders.view'),
         expiresAt: null,
       },
       written: { request, position, takenAt, tables: counted },

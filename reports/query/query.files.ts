@@ -1,4 +1,5 @@
 import { Readable, type Writable } from 'node:stream';
+import { heldOf } from '../../domain/access/policy.ts';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import {
@@ -96,6 +97,13 @@ export async function runQueryJob(
       mediaType: fileMediaTypes[format],
       ownerId: ctx.caller.userId,
       withCosts: plan.costs,
+      needs: heldOf(
+        ctx.caller,
+        'reports.ea_dashboard',
+        'inventory.view',
+        'relations.view',
+        'stakeholders.view',
+      ),
       // goes with its job
       expiresAt: null,
     });

@@ -107,6 +107,7 @@ export async function runWorkspaceExport(
         mediaType: ZIP,
         ownerId: ctx.caller.userId,
         withCosts: true,
+        needs: ['admin.export_workspace'],
         expiresAt: null,
       });
       const done: JobResult = {

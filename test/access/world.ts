@@ -109,7 +109,14 @@ export async function createWorld(): Promise<World> {
     },
     async finishedJob(owner = bystander, withCosts = false) {
       const job = await world.job('succeeded', owner);
-      const facts = { name: 'cards.csv', mediaType: 'text/csv', ownerId: owner, withCosts, expiresAt: null };
+      const facts = {
+        name: 'cards.csv',
+        mediaType: 'text/csv',
+        ownerId: owner,
+        withCosts,
+        needs: [],
+        expiresAt: null,
+      };
       const file = await storeFile(t.services, Readable.from(['type,name\n']), facts);
       await db('jobs').where({ id: job }).update({ result_file_id: file.id });
       return job;

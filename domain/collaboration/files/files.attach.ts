@@ -53,6 +53,7 @@ export async function attachFile(
       // it belongs to the card: who sees that opens it, nobody by owning it
       ownerId: null,
       withCosts: false,
+      needs: [],
       expiresAt: null,
     });
     const row = (await insertRow(sql, 'file_attachments', {

@@ -35,6 +35,7 @@ const run = async (w: World, role: Role) => {
     mediaType: 'text/csv',
     ownerId: owner_id,
     withCosts: false,
+    needs: [],
     expiresAt: null,
   };
   const file = await storeFile({ db, blobs }, Readable.from(['id\n']), facts);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AppPermission } from '../../../domain/access/permissions.data.ts';
 import { storeFile } from '../../../domain/files/files.store.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
@@ -23,13 +24,20 @@ const sha256 = createHash('sha256').update(bytes).digest();
 
 /** A finished job of the owner with a file. */
 async function finished(
-  more: { name?: string; withCosts?: boolean; expiresAt?: Date | null; content?: Buffer } = {},
+  more: {
+    name?: string;
+    withCosts?: boolean;
+    needs?: AppPermission[];
+    expiresAt?: Date | null;
+    content?: Buffer;
+  } = {},
 ): Promise<{ id: string; fileId: string }> {
   const file = await storeFile(t.services, Readable.from([more.content ?? bytes]), {
     name: more.name ?? 'cards 1.csv',
     mediaType: 'text/csv; charset=utf-8',
     ownerId: owner.userId,
     withCosts: more.withCosts ?? false,
+    needs: more.needs ?? [],
     expiresAt: more.expiresAt ?? null,
   });
   const [job] = await t.services
@@ -53,6 +61,15 @@ const downloads = async (id: string) =>
   );
 
 describe('a download', () => {
+  it('needs the permissions by which the file was made, also of its owner', async () => {
+    const { id } = await finished({ needs: ['inventory.export', 'admin.export_workspace'] });
+    const refused = await fetchFile(id);
+    expect([refused.status, refused.body.permission]).toEqual([403, 'admin.export_workspace']);
+    expect((await downloads(id)).length).toBe(0);
+    const fine = await finished({ needs: ['inventory.export'] });
+    expect((await fetchFile(fine.id)).status).toBe(200);
+  });
+
   it('gives the file with name, digest and length, and stands in the audit log', async () => {
     const { id, fileId } = await finished({ name: 'Übersicht "alles" €.csv' });
     expect((await owner.get(`/api/v1/jobs/${id}`)).body.links.result).toBe(`/api/v1/jobs/${id}/result`);

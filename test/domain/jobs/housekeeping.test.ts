@@ -61,6 +61,7 @@ it('removes finished jobs after the days of their kind, with their files', async
     mediaType: 'text/csv',
     ownerId: null,
     withCosts: false,
+    needs: [],
     expiresAt: null,
   });
   const job = (kind: string, days: number, more = {}) => ({
@@ -115,7 +116,7 @@ it('removes the oldest events and tells readers where the feed begins', async ()
 
 it('removes abandoned contents, and those of expired files', async () => {
   const { services } = t;
-  const facts = { name: 'x', mediaType: 'text/csv', ownerId: null, withCosts: false };
+  const facts = { name: 'x', mediaType: 'text/csv', ownerId: null, withCosts: false, needs: [] };
   const expired = await storeFile(services, Readable.from(['1']), { ...facts, expiresAt: ago(1) });
   const kept = await storeFile(services, Readable.from(['2']), { ...facts, expiresAt: null });
   const abandoned = await storeContent(services.blobs, Readable.from(['3']));
