@@ -1,11 +1,9 @@
-import { requirePermission } from '../domain/access/policy.ts';
 import type { Ctx } from '../domain/context.ts';
-import { callerOfJob } from '../domain/jobs/jobs.owner.ts';
+import { callerOfOwner } from '../domain/jobs/jobs.owner.ts';
 import { type JobResult, processes, type RunningJob } from '../domain/jobs/jobs.running.ts';
 import { scheduledExtractionJob } from '../domain/jobs/kinds/scheduled-extraction.ts';
 import { createContext, type Services } from '../domain/services.ts';
 import { inTransaction } from '../platform/database.ts';
-import { EstateError } from '../platform/errors.ts';
 import { failRun, succeedRun } from '../reports/schedules/extraction-runs.finish.ts';
 import { makeRunFiles } from '../reports/schedules/extraction-runs.make.ts';
 import { beginRun, type ExtractionRun, runToEnd } from '../reports/schedules/extraction-runs.store.ts';
@@ -60,15 +58,9 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
   });
 }
 
-/** Acts as the schedule's owner. @throws EstateError `forbidden` when the owner may not extract any more. */
+/** Acts as the schedule's owner. @throws OwnerRefused when the owner may not extract any more. */
 async function ownerContext(job: Job, services: Services, run: ExtractionRun): Promise<Ctx> {
-  if (run.owner_id === null)
-    throw new EstateError('forbidden', 'The owner of the schedule no longer exists.');
-  const caller = await callerOfJob(services.db, run.owner_id, run.rights).catch((error) => {
-    if (!(error instanceof EstateError)) throw error;
-    throw new EstateError('forbidden', 'The owner of the schedule is no longer active.', { cause: error });
-  });
-  requirePermission(caller, EXTRACTIONS);
+  const caller = await callerOfOwner(services.db, run, 'schedule', [EXTRACTIONS]);
   return await createContext(services, caller, {
     requestId: job.ctx.requestId,
     origin: 'job',

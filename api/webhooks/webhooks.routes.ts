@@ -96,7 +96,8 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'patchWebhook',
     tag,
     summary: 'Change, pause or resume a webhook',
-    description: 'A resumed webhook goes on in the change feed where it stopped.',
+    description:
+      'A resumed webhook goes on in the change feed where it stopped. Whoever changes the address or the filters, or resumes it, becomes its owner.',
     permission,
     params: IdParams,
     body: WebhookPatchBody,
@@ -129,7 +130,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     tag,
     secretAnswer: true,
     summary: 'Make a new secret',
-    description: 'For 24 hours deliveries are signed with the old one as well.',
+    description: 'You become the owner. For 24 hours deliveries are signed with the old secret as well.',
     permission,
     params: IdParams,
     answers: {
@@ -164,6 +165,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'replayWebhook',
     tag,
     summary: 'Send everything after a position again',
+    description: 'You become the owner: what is sent is what you see.',
     permission,
     params: IdParams,
     body: Type.Object({ after: Position }, closed),
@@ -208,7 +210,8 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'replayWebhookDelivery',
     tag,
     summary: 'Send one delivery again',
-    description: 'Under its own id, by which the receiver knows it.',
+    description:
+      'Under its own id, by which the receiver knows it. You become the owner: what is sent is what you see.',
     permission,
     params: Type.Object({ id: Uuid, delivery_id: Uuid }, closed),
     answers: { 204: { description: 'It is due again' } },

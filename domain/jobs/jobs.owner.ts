@@ -1,8 +1,10 @@
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { permissionSet } from '../access/access.sessions.ts';
+import type { AppPermission } from '../access/permissions.data.ts';
+import { may } from '../access/policy.ts';
 import { type Caller, systemCaller } from '../context.ts';
-import type { JobRights } from './jobs.enqueue.ts';
+import { type JobRights, rightsOf } from './jobs.enqueue.ts';
 
 /**
  * As whom a job acts: its owner, with the permissions that the owner held when asking for it and still holds; the
@@ -29,6 +31,49 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
     tokenExpiresAt: null,
     ...(rights.impersonated_role ? { impersonatedRole: rights.impersonated_role } : {}),
   };
+}
+
+/** Something that acts for a user without a request: a webhook, a schedule, a connection. */
+export interface Owned {
+  owner_id: string | null;
+  /** What the owner held when taking it over. */
+  rights: JobRights;
+}
+
+/** The columns by which the caller becomes the owner, with the caller's present rights. */
+export function ownedBy(caller: Caller): { owner_id: string | null; rights: string } {
+  return { owner_id: caller.userId, rights: JSON.stringify(rightsOf(caller)) };
+}
+
+/** The refusal to act for an owner; `reason` follows "The owner of the ...". */
+export class OwnerRefused extends EstateError {
+  readonly reason: string;
+
+  constructor(what: string, reason: string, permission?: AppPermission) {
+    super('forbidden', `The owner of the ${what} ${reason}.`, permission ? { extra: { permission } } : {});
+    this.reason = reason;
+  }
+}
+
+/**
+ * As whom something acts that has an owner: the owner, with the permissions held when taking it over and still held.
+ * @param what the kind of thing, for the message.
+ * @param needed what the owner must hold.
+ * @throws OwnerRefused when the owner is gone, inactive, or lacks one of `needed`.
+ */
+export async function callerOfOwner(
+  sql: Sql,
+  { owner_id, rights }: Owned,
+  what: string,
+  needed: readonly AppPermission[],
+): Promise<Caller> {
+  if (owner_id === null) throw new OwnerRefused(what, 'no longer exists');
+  const caller = await callerOfJob(sql, owner_id, rights).catch((error) => {
+    throw error instanceof EstateError ? new OwnerRefused(what, 'is no longer active') : error;
+  });
+  const missing = needed.find((permission) => !may(caller, permission));
+  if (missing) throw new OwnerRefused(what, `needs the permission ${missing}`, missing);
+  return caller;
 }
 
 function common(present: Caller['permissions'], frozen: JobRights['permissions']): Caller['permissions'] {

@@ -2,6 +2,7 @@ import { inTransaction } from '../../platform/database.ts';
 import type { Ctx } from '../context.ts';
 import { visibleData, visibleEvents } from '../events/events.visible.ts';
 import type { JobRights } from '../jobs/jobs.enqueue.ts';
+import type { OwnerRefused } from '../jobs/jobs.owner.ts';
 import type { Services } from '../services.ts';
 import { pause } from './webhooks.pause.ts';
 
@@ -87,6 +88,17 @@ export async function giveBack({ db }: Services, delivery: ClaimedDelivery): Pro
   await db('webhook_deliveries')
     .where({ id: delivery.id, status: 'pending' })
     .update({ leased_until: null, attempts: db.raw('attempts - 1') });
+}
+
+/** Leaves a delivery for later and pauses its subscription, whose owner may no longer send anything. */
+export async function pauseRefused(
+  services: Services,
+  delivery: ClaimedDelivery,
+  { reason }: OwnerRefused,
+): Promise<void> {
+  const webhook = { id: delivery.webhook_id, name: delivery.webhook_name, owner_id: delivery.owner_id };
+  await inTransaction(services.db, (sql) => pause(services, sql, webhook, `the owner ${reason}`));
+  await giveBack(services, delivery);
 }
 
 /** Ends a delivery that cannot be made any more. */

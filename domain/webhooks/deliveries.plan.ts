@@ -1,34 +1,28 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '../../platform/database.ts';
-import { EstateError } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { visibleEvents } from '../events/events.visible.ts';
-import type { JobRights } from '../jobs/jobs.enqueue.ts';
-import { callerOfJob } from '../jobs/jobs.owner.ts';
+import { callerOfOwner, type Owned, OwnerRefused } from '../jobs/jobs.owner.ts';
 import { createContext, type Services } from '../services.ts';
 import { pause } from './webhooks.pause.ts';
+import { WEBHOOKS } from './webhooks.queries.ts';
 
 /** Events planned by one transaction, and deliveries that may wait before planning waits for them. */
 const BATCH = 1_000;
 const BACKLOG = 5_000;
 
-interface Subscription {
+interface Subscription extends Owned {
   id: string;
   name: string;
   owner_id: string;
-  rights: JobRights;
   event_types: string[] | null;
   card_types: string[] | null;
   position: number;
 }
 
-/** A context in which the owner of a subscription reads. @throws EstateError `forbidden` when inactive. */
-export async function ownerContext(
-  services: Services,
-  sql: Knex,
-  subscription: { owner_id: string; rights: JobRights },
-): Promise<Ctx> {
-  const caller = await callerOfJob(sql, subscription.owner_id, subscription.rights);
+/** A context in which the owner of a subscription reads. @throws OwnerRefused. */
+export async function ownerContext(services: Services, sql: Knex, subscription: Owned): Promise<Ctx> {
+  const caller = await callerOfOwner(sql, subscription, 'webhook', [WEBHOOKS]);
   return await createContext(services, caller, { requestId: 'webhook', origin: 'system', tool: 'webhook' });
 }
 
@@ -65,8 +59,8 @@ async function plan(services: Services, sql: Knex.Transaction, id: string): Prom
   try {
     ctx = await ownerContext(services, sql, subscription);
   } catch (error) {
-    if (!(error instanceof EstateError)) throw error;
-    await pause(services, sql, subscription, 'the owner is no longer active');
+    if (!(error instanceof OwnerRefused)) throw error;
+    await pause(services, sql, subscription, `the owner ${error.reason}`);
     return false;
   }
   const visible = visibleEvents(ctx);

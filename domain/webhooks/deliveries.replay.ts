@@ -3,7 +3,7 @@ import { requirePermission } from '../access/policy.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkPosition, feedEnds } from '../events/changes.ts';
-import { requireActive } from './webhooks.commands.ts';
+import { requireActive, takeOver } from './webhooks.commands.ts';
 import { WEBHOOKS } from './webhooks.queries.ts';
 
 const WAKE = `select pg_notify('estate_feed', '')`;
@@ -24,7 +24,8 @@ export async function pingWebhook(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Sends a finished delivery again, for another 24 hours: under its own id, by which the receiver knows it.
+ * Sends a finished delivery again, for another 24 hours: under its own id, by which the receiver knows it. The caller
+ * becomes the owner of the webhook.
  * @throws EstateError `not_found`, `wrong_state` for a paused webhook.
  */
 export async function replayDelivery(ctx: Ctx, id: string, deliveryId: string): Promise<void> {
@@ -43,13 +44,15 @@ export async function replayDelivery(ctx: Ctx, id: string, deliveryId: string): 
         expires_at: work.sql.raw(`now() + interval '24 hours'`),
       });
     if (changed === 0) throw notFound('delivery', deliveryId);
-    work.emit({ event_type: 'webhook.replayed', data: { id, delivery_id: deliveryId } });
+    const changes = await takeOver(ctx, work, id);
+    work.emit({ event_type: 'webhook.replayed', data: { id, delivery_id: deliveryId, changes } });
     await work.sql.raw(WAKE);
   });
 }
 
 /**
- * Goes back in the feed: everything after the position is delivered again, under new ids.
+ * Goes back in the feed: everything after the position is delivered again, under new ids. The caller becomes the owner
+ * of the webhook.
  * @throws EstateError `not_found`, `position_expired`, `validation_failed`, `wrong_state` for a paused webhook.
  */
 export async function replayFrom(ctx: Ctx, id: string, after: string): Promise<void> {
@@ -57,8 +60,9 @@ export async function replayFrom(ctx: Ctx, id: string, after: string): Promise<v
   await command(ctx, async (work) => {
     await requireActive(work, id);
     const position = checkPosition(after, await feedEnds(work.sql), 'after');
+    const changes = await takeOver(ctx, work, id);
     await work.sql('webhooks').where({ id }).update({ position });
-    work.emit({ event_type: 'webhook.replayed', data: { id, after } });
+    work.emit({ event_type: 'webhook.replayed', data: { id, after, changes } });
     await work.sql.raw(WAKE);
   });
 }

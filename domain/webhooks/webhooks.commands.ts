@@ -7,6 +7,7 @@ import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { eventTypes } from '../events/events.types.ts';
 import { rowChanges } from '../events/row-changes.ts';
+import { ownedBy } from '../jobs/jobs.owner.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { checkWebhookMatch } from './webhooks.etag.ts';
 import { readWebhook, WEBHOOKS } from './webhooks.queries.ts';
@@ -56,7 +57,7 @@ export async function createWebhook(
   requirePermission(ctx.caller, WEBHOOKS);
   check(ctx, tools, input);
   const secret = `whsec_${randomSecret()}`;
-  const { permissions } = ctx.caller;
+  const { owner_id, rights } = ownedBy(ctx.caller);
   const webhook = await command(ctx, async (work) => {
     const { rows: ids } = await work.sql.raw('select uuidv7() as id');
     const id: string = ids[0].id;
@@ -69,8 +70,8 @@ export async function createWebhook(
         input.url,
         input.event_types ?? null,
         input.card_types ?? null,
-        ctx.caller.userId,
-        JSON.stringify({ permissions: permissions === '*' ? '*' : [...permissions] }),
+        owner_id,
+        rights,
         tools.secrets.seal(secret, secretContext(id)),
       ] as never,
     );
@@ -82,7 +83,8 @@ export async function createWebhook(
 }
 
 /**
- * Changes a subscription; `status: active` goes on after a pause where it stopped.
+ * Changes a subscription; `status: active` goes on after a pause where it stopped. Whoever changes the address or the
+ * filters, or ends a pause, becomes the owner: nothing is sent with the rights of somebody who has not asked for it.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
  */
 export async function patchWebhook(
@@ -97,7 +99,10 @@ export async function patchWebhook(
     const before = await row(work, id);
     checkWebhookMatch(ctx, await readWebhook(ctx, id, work.sql));
     const resumed = patch.status === 'active' && before.status === 'paused';
+    const takesOver =
+      resumed || patch.url !== undefined || patch.event_types !== undefined || patch.card_types !== undefined;
     const columns = {
+      ...(takesOver ? ownedBy(ctx.caller) : {}),
       ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
       ...(patch.url === undefined ? {} : { url: patch.url }),
       ...(patch.event_types === undefined ? {} : { event_types: patch.event_types }),
@@ -135,20 +140,21 @@ export async function deleteWebhook(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Makes a new secret. For a day deliveries are signed with both, so that the receiver can change over in its own time.
+ * Makes a new secret, and the caller the owner. For a day deliveries are signed with both, so that the receiver can
+ * change over in its own time.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: string): Promise<SecretAnswer> {
   requirePermission(ctx.caller, WEBHOOKS);
   const secret = `whsec_${randomSecret()}`;
   const webhook = await command(ctx, async (work) => {
-    await row(work, id);
+    const changes = await takeOver(ctx, work, id);
     await work.sql.raw(
       `update webhooks set previous_secret = secret, secret = ?, updated_at = now(),
          previous_secret_until = now() + make_interval(secs => ?) where id = ?`,
       [secrets.seal(secret, secretContext(id)), OVERLAP_SECONDS, id],
     );
-    work.emit({ event_type: 'webhook.secret_rotated', data: { id } });
+    work.emit({ event_type: 'webhook.secret_rotated', data: { id, changes } });
     return await readWebhook(ctx, id, work.sql);
   });
   return { webhook, secret };
@@ -182,6 +188,16 @@ function check(ctx: Ctx, { outbound }: WebhookTools, input: Partial<WebhookInput
       throw invalidField(`card_types.${n}`, 'unknown_type', `there is no visible type "${type}"`);
     }
   }
+}
+
+/**
+ * Makes the caller the owner: deliveries hold what the caller sees from then on.
+ * @returns what has changed by it. @throws EstateError `not_found`.
+ */
+export async function takeOver(ctx: Ctx, work: Work, id: string): Promise<ReturnType<typeof rowChanges>> {
+  const before = await row(work, id);
+  await work.sql('webhooks').where({ id }).update(ownedBy(ctx.caller));
+  return rowChanges(before, await row(work, id));
 }
 
 /** The subscription's state, for commands that need it active. @throws EstateError `wrong_state`, `not_found`. */

@@ -13,7 +13,8 @@ export async function pause(
   reason: string,
 ): Promise<void> {
   const changed = await sql('webhooks')
-    .where({ id: webhook.id, status: 'active' })
+    // not where somebody else has taken it over meanwhile
+    .where({ id: webhook.id, owner_id: webhook.owner_id, status: 'active' })
     .update({ status: 'paused', paused_reason: reason, updated_at: sql.fn.now() });
   if (changed === 0) return;
   const ctx = await createContext(services, systemCaller, {

@@ -1,3 +1,4 @@
+import { OwnerRefused } from '../../domain/jobs/jobs.owner.ts';
 import type { Services } from '../../domain/services.ts';
 import { appVersion } from '../../domain/version.ts';
 import {
@@ -6,11 +7,11 @@ import {
   deliveredEvent,
   giveBack,
   giveUp,
+  pauseRefused,
   settleDelivery,
 } from '../../domain/webhooks/deliveries.claim.ts';
 import { ownerContext } from '../../domain/webhooks/deliveries.plan.ts';
 import { secretContext } from '../../domain/webhooks/webhooks.commands.ts';
-import { EstateError } from '../../platform/errors.ts';
 import { OutboundRefusal } from '../../platform/outbound.ts';
 import { signBody } from './sign.ts';
 
@@ -29,8 +30,9 @@ export async function deliver(
     try {
       event = await deliveredEvent(await ownerContext(services, services.db, delivery), delivery.position);
     } catch (error) {
-      if (!(error instanceof EstateError)) throw error;
-      event = undefined;
+      if (!(error instanceof OwnerRefused)) throw error;
+      await pauseRefused(services, delivery, error);
+      return;
     }
   }
   if (!event) {

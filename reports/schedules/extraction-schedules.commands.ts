@@ -3,7 +3,8 @@ import { command, type Work } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { checkIfMatch } from '../../domain/etag.ts';
 import { rowChanges, type StoredRow } from '../../domain/events/row-changes.ts';
-import { enqueueJob, rightsOf, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
+import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
+import { ownedBy } from '../../domain/jobs/jobs.owner.ts';
 import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import { scheduledExtractionJob } from '../../domain/jobs/kinds/scheduled-extraction.ts';
 import { scheduleFaults } from '../../domain/jobs/schedules.check.ts';
@@ -58,8 +59,7 @@ export async function createSchedule(
       id,
       name: input.name.trim(),
       schedule_key: keyOf(id),
-      owner_id: ctx.caller.userId,
-      rights: JSON.stringify(rightsOf(ctx.caller)),
+      ...ownedBy(ctx.caller),
       request: JSON.stringify(input.request),
       incremental: input.incremental,
       destination: JSON.stringify(destination),
@@ -77,9 +77,9 @@ export async function createSchedule(
 }
 
 /**
- * Changes a schedule. Whoever changes more than its status, its name and how long files are kept becomes its owner: it
- * never runs with the rights of somebody who has not seen what it does. Slots before a change of the time, or in a
- * pause, are not made up for.
+ * Changes a schedule. Whoever changes the request or the destination, or ends a pause, becomes its owner: it never runs
+ * with the rights of somebody who has not seen what it does. Slots before a change of the time, or in a pause, are not
+ * made up for.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
  */
 export async function patchSchedule(
@@ -112,7 +112,8 @@ export async function patchSchedule(
             destination: before.destination as never,
             secret: before.secret,
           });
-    const takesOver = patch.request !== undefined || patch.destination !== undefined;
+    const resumes = enabled && before.status === 'paused' && before.owner_id !== ctx.caller.userId;
+    const takesOver = resumes || patch.request !== undefined || patch.destination !== undefined;
     const anew = takesOver || patch.incremental !== undefined;
     const { secret: _, ...shown } = before;
     const columns = {
@@ -121,7 +122,7 @@ export async function patchSchedule(
       ...(patch.incremental === undefined ? {} : { incremental: patch.incremental }),
       ...(anew ? { position: null } : {}),
       ...(kept === undefined ? {} : { destination: JSON.stringify(kept.destination), secret: kept.secret }),
-      ...(takesOver ? { owner_id: ctx.caller.userId, rights: JSON.stringify(rightsOf(ctx.caller)) } : {}),
+      ...(takesOver ? ownedBy(ctx.caller) : {}),
       ...(patch.keep_runs === undefined ? {} : { keep_runs: patch.keep_runs }),
       ...(patch.keep_days === undefined ? {} : { keep_days: patch.keep_days }),
       ...(patch.status === 'active' ? { paused_reason: null } : {}),

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+const base = '/api/v1/extraction-schedules';
+const request = { format: 'csv', types: ['Application'] };
+
+let t: TestApp;
+let workers: Workers;
+let s3: S3Emulator;
+let smtp: TestSmtp;
+let admin: TestClient;
+/** Changes others' schedules and extracts, but does not see costs. */
+let steward: TestClient;
+/** A schedule of the administrator that puts costs into the data folder. */
+let id: string;
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  workers = await startWorkers(t.services);
+  s3 = await startS3();
+  smtp = await startSmtp();
+  await useSmtp(t.services, smtp.port);
+  admin = await t.as('admin');
+  const rights = { 'admin.settings': true, 'inventory.view': true, 'inventory.export': true };
+  await t.services
+    .db('roles')
+    .insert({ key: 'steward', label: 'Steward', permissions: JSON.stringify(rights) });
+  await t.services.db.raw("select record_events('[]', '{roles}')");
+  steward = await t.as('steward');
+  await admin.post('/api/v1/cards', {
+    type: 'Application',
+    name: 'App',
+    attributes: { costTotalAnnual: 4242 },
+  });
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await s3.close();
+  await smtp.close();
+  await t.close();
+});
+beforeEach(async () => {
+  s3.objects.clear();
+  smtp.mails.length = 0;
+  const made = await admin.post(base, {
+    name: 'Nightly',
+    cron: '30 2 * * *',
+    request,
+    destination: { kind: 'disk' },
+  });
+  expect(made.status, made.text).toBe(201);
+  id = made.body.id;
+});
+
+async function runNow(): Promise<void> {
+  const started = await steward.post(`${base}/${id}/run`);
+  expect(started.status, started.text).toBe(202);
+  await untilStatus(t.services, started.body.job_id, 'succeeded');
+}
+
+const bucket = () => ({
+  kind: 's3',
+  endpoint: s3.endpoint,
+  region: s3.credentials.region,
+  bucket: s3.bucket,
+  path_style: true,
+  access_key_id: s3.credentials.accessKeyId,
+  secret_access_key: s3.credentials.secretAccessKey,
+});
+
+it('a bucket gets what the one who names it sees', async () => {
+  const changed = await steward.patch(`${base}/${id}`, { destination: bucket() });
+  expect(changed.body).toMatchObject({ owner_id: steward.userId });
+  await runNow();
+  const { body } = s3.objects.get('latest.csv')!;
+  expect(body.toString()).toContain('App');
+  expect(body.toString()).not.toContain('4242');
+});
+
+it('recipients of mail get what the one who names them sees', async () => {
+  const destination = { kind: 'mail', recipients: ['elsewhere@estate.example'] };
+  const changed = await steward.patch(`${base}/${id}`, { destination });
+  expect(changed.body).toMatchObject({ owner_id: steward.userId });
+  await runNow();
+  const mail = await until('the mail', async () => smtp.mails[0]);
+  const encoded = /filename=[^\n]*\r\n(?:[^\r\n]+\r\n)*\r\n([A-Za-z0-9+/=\r\n]+)\r\n--/.exec(mail.raw)![1]!;
+  const attached = Buffer.from(encoded, 'base64').toString();
+  expect(attached).toContain('App');
+  expect(attached).not.toContain('4242');
+});
+
+it('a schedule that somebody resumes is theirs; another name or another time leaves it to its owner', async () => {
+  await steward.patch(`${base}/${id}`, { name: 'Renamed', cron: '0 3 * * *', status: 'paused' });
+  const paused = await steward.get(`${base}/${id}`);
+  expect(paused.body).toMatchObject({ owner_id: admin.userId, status: 'paused' });
+  const resumed = await steward.patch(`${base}/${id}`, { status: 'active' });
+  expect(resumed.body).toMatchObject({ owner_id: steward.userId, status: 'active' });
+});
+
+it('what was made for one owner is not opened by another who resumes the schedule', async () => {
+  const started = await admin.post(`${base}/${id}/run`);
+  await untilStatus(t.services, started.body.job_id, 'succeeded');
+  await steward.patch(`${base}/${id}`, { destination: { kind: 'disk' } });
+  const file = await steward.get(`${base}/${id}/runs/${started.body.run_id}/file`);
+  expect([file.status, file.body.permission]).toEqual([403, 'admin.export_workspace']);
+});
