@@ -65,6 +65,7 @@ import * as firstTold from './steps/0078-first-told.ts';
 import * as oldValues from './steps/0079-old-values.ts';
 import * as jobOutcomes from './steps/0100-job-outcomes.ts';
 import * as fileRights from './steps/0080-file-rights.ts';
+import * as itsmOwners from './steps/0083-itsm-owners.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -134,4 +135,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0079-old-values', up: oldValues.up },
   { name: '0100-job-outcomes', up: jobOutcomes.up },
   { name: '0080-file-rights', up: fileRights.up },
+  { name: '0083-itsm-owners', up: itsmOwners.up },
 ];

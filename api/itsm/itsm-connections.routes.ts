@@ -27,6 +27,7 @@ import {
   ItsmRemoteTableSchema,
 } from '../schemas/itsm.ts';
 import type { App } from '../types.ts';
+import { usesNote } from './itsm-rights.ts';
 
 const tag = 'ITSM synchronisation';
 const see = 'itsm_sync.view';
@@ -103,8 +104,9 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     tag,
     summary: 'Change, pause or resume a connection',
     description:
-      'With another address every secret is needed again. What the last test found is forgotten once the remote is called in another way.',
+      'With another address every secret is needed again. Whoever has the remote called in another way, or resumes the connection, becomes its owner and must hold the permissions that its mappings use; what the last test found is then forgotten.',
     permission: manage,
+    permissionNote: usesNote,
     params,
     body: ConnectionPatch,
     bodyExample: { is_active: false },

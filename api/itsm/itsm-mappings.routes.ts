@@ -21,6 +21,7 @@ import {
   ItsmMappingValidationSchema,
 } from '../schemas/itsm-mappings.ts';
 import type { App } from '../types.ts';
+import { usesNote } from './itsm-rights.ts';
 
 const tag = 'ITSM synchronisation';
 const see = 'itsm_sync.view';
@@ -63,6 +64,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     description:
       'Checked against the metamodel with each field named; nothing is called yet: validate it next. It can do no more than its maker may: writing cards needs the rights for that, and costs the right to see them.',
     permission: manage,
+    permissionNote: usesNote,
     body: MappingCreate,
     bodyExample: {
       connection_id: '0199f0a4-0000-7000-8000-000000000001',
@@ -100,6 +102,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     description:
       'Rows of fields and of relations are replaced as a whole. What is told in another way from now on counts as never agreed on. When filters, direction, columns, transforms or identity change the next run reads everything; else what has changed. Needs that no run is under way or waits for a decision, except for `is_active`, `schedule`, `follows_changes` and `complete_every_hours`.',
     permission: manage,
+    permissionNote: usesNote,
     params,
     body: MappingPatch,
     bodyExample: { schedule: { cron: '*/15 * * * *', time_zone: 'Europe/Berlin' } },

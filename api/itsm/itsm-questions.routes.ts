@@ -8,6 +8,7 @@ import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { ItsmPairSchema, ItsmQuestionSchema } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
+import { usesNote } from './itsm-rights.ts';
 
 const tag = 'ITSM synchronisation';
 const see = 'itsm_sync.view';
@@ -70,6 +71,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     description:
       'A conflict: which side wins. A match: which card the record is, or null for a new one. The next run carries it out; a conflict’s answer holds while both sides are as they were.',
     permission: manage,
+    permissionNote: usesNote,
     params: Type.Object({ question_id: Uuid }, closed),
     body: Type.Union([
       Type.Object({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }, closed),
@@ -106,6 +108,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       summary,
       description,
       permission: manage,
+      ...(verb === 'map' ? { permissionNote: usesNote } : {}),
       params: Type.Object(
         { mapping_id: Uuid, remote_id: Type.String({ minLength: 1, maxLength: 200 }) },
         closed,

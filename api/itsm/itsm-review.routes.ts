@@ -6,6 +6,7 @@ import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { rowActions } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
+import { usesNote } from './itsm-rights.ts';
 
 const tag = 'ITSM synchronisation';
 const manage = 'itsm_sync.manage';
@@ -72,6 +73,7 @@ export function registerItsmReviewRoutes(app: App): void {
     description:
       'The given rows; else those that were approved, and where none were, all that were not rejected. A row is applied only while the state it was made from still holds. A plan that the breaker has stopped needs `overrule_breaker`.',
     permission: manage,
+    permissionNote: usesNote,
     params: ofRun,
     body: Type.Object(
       {

@@ -20,6 +20,7 @@ import {
   runStatuses,
 } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
+import { usesNote } from './itsm-rights.ts';
 
 const tag = 'ITSM synchronisation';
 const see = 'itsm_sync.view';
@@ -55,6 +56,7 @@ export function registerItsmRunRoutes(app: App): void {
       description:
         'The run reads, makes a plan, and applies it or waits for review: see its status. A plan of the mapping that still waits is superseded; while a run is under way, or the mapping or its connection is paused, 409.',
       permission: manage,
+      permissionNote: usesNote,
       params: ofMapping,
       query: Type.Object(
         {

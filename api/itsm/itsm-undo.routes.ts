@@ -5,6 +5,7 @@ import { undoRun } from '../../integrations/itsm/runs/run.undo.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import type { App } from '../types.ts';
+import { usesNote } from './itsm-rights.ts';
 
 const base = '/api/v1/itsm-sync';
 
@@ -19,6 +20,7 @@ export function registerItsmUndoRoutes(app: App): void {
     description:
       'Starts a run of its own, which does the opposite of each applied row, from the last to the first, here and at the remote; a row only while what it takes back is still as it was left, else it ends as `stale` and says why. The next run proposes the same again: change the mapping or un-map first. A plan of the mapping that waits for review is superseded. 409 when nothing was applied, it was taken back already, a run is under way, or the mapping or its connection is paused or gone.',
     permission: 'itsm_sync.manage',
+    permissionNote: usesNote,
     params: Type.Object({ run_id: Uuid }, closed),
     answers: { 202: { description: 'The run that takes back', schema: Type.Ref('ItsmRun#') } },
     errors: ['wrong_state'],

@@ -230,6 +230,7 @@ export const eventTypes = {
   'itsm_connection.created': 'audit',
   'itsm_connection.updated': 'audit',
   'itsm_connection.deleted': 'audit',
+  'itsm_connection.paused': 'audit',
   'itsm_connection.tested': 'audit',
   'itsm_mapping.created': 'audit',
   'itsm_mapping.updated': 'audit',

@@ -8,9 +8,11 @@ import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { ownedBy } from '../jobs/jobs.owner.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { keepConnection } from './connections.keep.ts';
 import { type LoadedConnection, loadConnection, secretContext } from './connections.load.ts';
+import { connectionOwnedBy } from './connections.owner.ts';
 import { connectionText, MANAGE_SYNC } from './connections.queries.ts';
 import type { ConnectionCreate, ConnectionPatch, ConnectionSettings } from './connections.types.ts';
 
@@ -21,7 +23,7 @@ export interface ConnectionTools {
 }
 
 const told = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate,
-    sources, new_records, correlation_column, is_active, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
+    sources, new_records, correlation_column, is_active, paused_reason, owner_id, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
   from itsm_connections where id = ?`;
 
 /** Sets up a connection; nothing is called. @throws EstateError `forbidden`, `name_taken`, `validation_failed`. */
@@ -36,7 +38,9 @@ export async function createConnection(
     const { sql } = work;
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
     const sealed = tools.secrets.seal(JSON.stringify(secrets), secretContext(id));
-    await named(sql('itsm_connections').insert({ id, ...rowOf(settings), secrets: sealed }));
+    await named(
+      sql('itsm_connections').insert({ id, ...rowOf(settings), secrets: sealed, ...ownedBy(ctx.caller) }),
+    );
     work.emit({
       event_type: 'itsm_connection.created',
       data: { id, changes: rowChanges(null, await tellRow(sql, id)) },
@@ -46,7 +50,8 @@ export async function createConnection(
 }
 
 /**
- * Changes a connection. What was tested no longer stands once it is called in another way.
+ * Changes a connection. What was tested no longer stands once it is called in another way. Whoever has it called in
+ * another way, or ends a pause, becomes its owner and must hold what its mappings use.
  * @throws EstateError `forbidden`, `name_taken`, `not_found`, `precondition_failed`, `validation_failed`.
  */
 export async function patchConnection(
@@ -65,6 +70,7 @@ export async function patchConnection(
     const { name, is_active, ...called } = settings;
     const { name: _, is_active: __, ...calledBefore } = before.settings;
     const anew = secretsChanged || !isDeepStrictEqual(called, calledBefore);
+    const resumed = is_active && !before.settings.is_active;
     const row = await tellRow(sql, id);
     await named(
       sql('itsm_connections')
@@ -75,6 +81,8 @@ export async function patchConnection(
             ? { secrets: tools.secrets.seal(JSON.stringify(secrets), secretContext(id)) }
             : {}),
           ...(anew ? { last_tested_at: null, test_status: null, test_message: null } : {}),
+          ...(anew || resumed ? await connectionOwnedBy(ctx, work, id) : {}),
+          ...(is_active ? { paused_reason: null } : {}),
         }),
     );
     const changes = rowChanges(row, await tellRow(sql, id));

@@ -17,7 +17,7 @@ const masked = (condition: string): string => `case when ${condition} then '${MA
 
 const connectionList: ListSpec = {
   name: 'itsm-connections',
-  from: 'itsm_connections c',
+  from: 'itsm_connections c left join users u on u.id = c.owner_id',
   id: 'c.id',
   idType: 'uuid',
   sorts: {
@@ -47,6 +47,9 @@ const connectionList: ListSpec = {
     correlation_column: 'c.correlation_column',
     client_key: masked('c.client_certificate is not null'),
     is_active: 'c.is_active',
+    paused_reason: 'c.paused_reason',
+    owner_id: 'c.owner_id',
+    owner_name: 'u.display_name',
     last_tested_at: 'utc(c.last_tested_at)',
     test_status: 'c.test_status',
     test_message: 'c.test_message',

@@ -119,7 +119,11 @@ function relationFaults(
 /** Whether a mapping tells costs, which not everybody may see. */
 export function mapsCosts(
   metamodel: Metamodel,
-  { card_type_key, fields, card_defaults }: CheckedMapping,
+  {
+    card_type_key,
+    fields,
+    card_defaults,
+  }: Pick<CheckedMapping, 'card_type_key' | 'fields' | 'card_defaults'>,
 ): boolean {
   const type = metamodel.cardTypes.get(card_type_key);
   const paths = [...fields.map(({ card_field }) => card_field), ...Object.keys(card_defaults)];

@@ -4,6 +4,7 @@ import { requirePermission } from '../access/policy.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { lockBook } from './book.read.ts';
+import { requireMappingReach } from './connections.owner.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 
 /**
@@ -56,8 +57,9 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
  */
 export async function mapPairAgain(ctx: Ctx, mappingId: string, remoteId: string): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
-  await command(ctx, async ({ sql, emit }) => {
+  await command(ctx, async ({ sql, metamodel, emit }) => {
     await requireMapping(sql, mappingId);
+    await requireMappingReach(ctx, { sql, metamodel }, mappingId);
     await lockBook(sql, mappingId);
     const pair = await sql('itsm_pairs')
       .where({ mapping_id: mappingId, remote_id: remoteId })

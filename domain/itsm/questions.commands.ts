@@ -3,6 +3,7 @@ import { requirePermission } from '../access/policy.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { lockBook } from './book.read.ts';
+import { requireMappingReach } from './connections.owner.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 
 /** What a person says: who wins a conflict, or which card a record is (null: a new one). */
@@ -15,10 +16,11 @@ export type Answer = { winner: 'local' | 'remote' } | { card_id: string | null }
  */
 export async function answerQuestion(ctx: Ctx, id: string, answer: Answer): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
-  await command(ctx, async ({ sql, emit }) => {
+  await command(ctx, async ({ sql, metamodel, emit }) => {
     const question = await sql('itsm_questions').where({ id }).forUpdate().first();
     if (!question) throw notFound('question', id);
     const { mapping_id, kind, remote_id, path } = question;
+    await requireMappingReach(ctx, { sql, metamodel }, mapping_id);
     if (remote_id === null) {
       const message = 'The card is like another one that is synchronised: change or merge one of them.';
       throw new EstateError('wrong_state', message);

@@ -6,6 +6,7 @@ import type { Ctx } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from '../jobs/jobs.lease.ts';
 import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
+import { requireRunRights } from './connections.owner.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { forgetDue } from './runs.due.ts';
 import { breakOffRun } from './runs.end.ts';
@@ -82,6 +83,7 @@ export async function applyRows(
     const run = await loadRun(sql, runId, 'for update');
     requireStatus(run, 'review');
     await requireUnpaused(sql, run.mapping_id);
+    await requireRunRights(ctx, work, run.connection_id, run.mapping_id!, run.direction);
     if (run.stopped !== null && run.stopped_overruled_by === null && !overrule) {
       throw new EstateError('wrong_state', `The plan was stopped: ${run.stopped}`, {
         extra: { run_id: runId, stopped: run.stopped },

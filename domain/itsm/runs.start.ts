@@ -4,8 +4,10 @@ import { requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
+import { OwnerRefused } from '../jobs/jobs.owner.ts';
 import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
 import { needsComplete } from './book.reach.ts';
+import { pauseConnection, requireRunRights } from './connections.owner.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { forgetDue } from './runs.due.ts';
 import { changeRun, insertRun, logRun } from './runs.store.ts';
@@ -32,6 +34,7 @@ export interface RunRequest {
 export async function makeRoomForUndo(ctx: Ctx, work: Work, mappingId: string): Promise<void> {
   const mapping = await lockMapping(work.sql, mappingId);
   requireRunnable(mapping, mappingId, mapping.sync_direction);
+  await requireRunRights(ctx, work, mapping.connection_id, mappingId, mapping.sync_direction);
   await makeRoom(ctx, work, mappingId, 'undo');
 }
 
@@ -49,13 +52,24 @@ interface Asked {
 /**
  * Starts a run of a mapping. One that a person asks for takes the place of a plan that waits for review; one that a
  * schedule or a change asks for leaves it, and whatever is under way, alone: that of a schedule is due from then on, and
- * begins when the other is over.
+ * begins when the other is over. One that nobody asks for pauses the connection where its owner may not do what the run
+ * does.
  * @returns the run's id; null when it was left for later.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` where the mapping or its connection is paused, goes another
  *   way, or has a run under way.
  */
 export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
   requirePermission(ctx.caller, MANAGE_SYNC);
+  try {
+    return await queueRun(ctx, request);
+  } catch (error) {
+    if (request.trigger === 'manual' || !(error instanceof OwnerRefused)) throw error;
+    await command(ctx, (work) => pauseConnection(work, request.mappingId, error));
+    throw new EstateError('wrong_state', `${error.message} The connection is paused.`, { cause: error });
+  }
+}
+
+async function queueRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
   return await command(ctx, async (work) => {
     const { sql } = work;
     const { mappingId, trigger } = request;
@@ -63,6 +77,7 @@ export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | 
     const direction = request.direction ?? mapping.sync_direction;
     requireRunnable(mapping, mappingId, direction);
     if (request.ifDue && !mapping.due) return null;
+    await requireRunRights(ctx, work, mapping.connection_id, mappingId, direction);
     if (!(await makeRoom(ctx, work, mappingId, trigger))) return null;
     // it does what the schedule has asked for as well
     if (mapping.due && direction === mapping.sync_direction) await forgetDue(sql, mappingId);

@@ -76,6 +76,12 @@ export async function callerOfOwner(
   return caller;
 }
 
+/** The caller with no more than the owner's permissions; the owner, where nobody has asked. */
+export function boundedBy(owner: Caller, caller: Caller): Caller {
+  if (caller.userId === null || owner.permissions === '*') return caller.userId === null ? owner : caller;
+  return { ...caller, permissions: common(caller.permissions, [...owner.permissions]) };
+}
+
 function common(present: Caller['permissions'], frozen: JobRights['permissions']): Caller['permissions'] {
   if (present === '*') return frozen === '*' ? '*' : new Set(frozen);
   if (frozen === '*') return present;

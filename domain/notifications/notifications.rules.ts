@@ -224,6 +224,13 @@ const itsmRecovered: NotificationRule = {
   many: (count) => `${count} synchronisations work again`,
 };
 
+const itsmPaused: NotificationRule = {
+  ...itsmAlerted,
+  title: ({ event }) => `The connection ${excerpt(event.data.name)} is paused`,
+  message: ({ event }) => excerpt(newValue(event, 'paused_reason')),
+  many: (count) => `${count} connections are paused`,
+};
+
 const itsmDrifted: NotificationRule = {
   ...itsmAlerted,
   title: (facts) => `The table of the synchronisation of ${mappingName(facts)} has changed`,
@@ -271,6 +278,7 @@ export const notificationRules: Record<string, NotificationRule[]> = {
     }),
   ],
   'migration.failed': [migrationEnded('has failed', ({ event }) => excerpt(event.data.reason))],
+  'itsm_connection.paused': [itsmPaused],
   'itsm_mapping.alerted': [itsmAlerted],
   'itsm_mapping.drifted': [itsmDrifted],
   'itsm_mapping.recovered': [itsmRecovered],

@@ -1,4 +1,3 @@
-import { forbidden, may, requirePermission } from '../../../domain/access/policy.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
 import {
@@ -6,8 +5,7 @@ import {
   type ConnectionKindRules,
   connectionKinds,
 } from '../../../domain/itsm/connections.kinds.ts';
-import { mapsCosts, metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
-import { relatedPath } from '../../../domain/itsm/mappings.related.ts';
+import { metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
 import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { checkMapping } from '../engine/mapping.check.ts';
@@ -114,23 +112,4 @@ async function filterFaults(ctx: Ctx, filter: string | null): Promise<FieldError
     if (!(error instanceof EstateError) || !error.errors) throw error;
     return error.errors.map((one) => ({ ...one, field: 'card_filter' }));
   }
-}
-
-/**
- * Nobody writes or reads through a mapping what they may not write or read themselves.
- * @throws EstateError `forbidden` naming the missing permission.
- */
-export function requireReach(ctx: Ctx, metamodel: Metamodel, kept: KeptMapping & { id: string }): void {
-  const { caller } = ctx;
-  const relates =
-    kept.relations.length > 0 || kept.fields.some(({ card_field }) => relatedPath(card_field) !== undefined);
-  requirePermission(caller, 'inventory.view');
-  if (kept.sync_direction !== 'push') {
-    requirePermission(caller, 'inventory.create');
-    requirePermission(caller, 'inventory.edit');
-    if (kept.sync_mode !== 'additive') requirePermission(caller, 'inventory.archive');
-    if (relates) requirePermission(caller, 'relations.manage');
-  }
-  if (relates) requirePermission(caller, 'relations.view');
-  if (mapsCosts(metamodel, kept) && !may(caller, 'costs.view')) throw forbidden('costs.view');
 }

@@ -4,15 +4,17 @@ import { command, type Work } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { checkIfMatch } from '../../../domain/etag.ts';
 import { rowChanges } from '../../../domain/events/row-changes.ts';
+import { takeOverConnection } from '../../../domain/itsm/connections.owner.ts';
 import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
 import type { MappingCreate, MappingPatch } from '../../../domain/itsm/mappings.input.ts';
 import { loadMappedTypes, loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
 import { mappingText } from '../../../domain/itsm/mappings.queries.ts';
+import { requireReach } from '../../../domain/itsm/mappings.reach.ts';
 import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
 import type { JsonText } from '../../../domain/lists/lists.types.ts';
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { checkKept, requireDirection, requireReach } from './mapping.check.ts';
+import { checkKept, requireDirection } from './mapping.check.ts';
 import { type KeptMapping, keepMapping } from './mapping.keep.ts';
 import {
   columnsOf,
@@ -38,7 +40,7 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
     if (!rows[0]) throw invalidField('connection_id', 'unknown_value', 'is no connection');
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
     const kept = keepMapping(metamodel, rest);
-    requireReach(ctx, metamodel, { ...kept, id });
+    requireReach(ctx.caller, metamodel, kept);
     requireDirection(rows[0].kind, kept);
     await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, connection_id));
     await alone(
@@ -59,7 +61,7 @@ const harmless: readonly (keyof KeptMapping)[] = ['is_active', 'complete_every_h
 
 /**
  * Changes a mapping; rows of fields and of relations are replaced. Whoever changes what it does becomes answerable for
- * it: its runs are theirs.
+ * it and is told of its runs. Whoever changes the direction becomes the owner of the connection.
  * @throws EstateError `forbidden`, `itsm_run_open`, `mapping_exists`, `not_found`, `precondition_failed`,
  * `validation_failed`, `wrong_state` when the type or the table is changed of a mapping that has pairs.
  */
@@ -72,7 +74,7 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
     const kept = keepMapping(metamodel, patch, keptOf(before));
     const changed = changedMembers(keptOf(before), kept);
     const pauses = patch.is_active === false && changed.every((member) => member === 'is_active');
-    if (!pauses || patch.schedule) requireReach(ctx, metamodel, { ...kept, id });
+    if (!pauses || patch.schedule) requireReach(ctx.caller, metamodel, kept);
     const content = changed.filter((member) => !harmless.includes(member));
     if (content.includes('sync_direction')) {
       const { kind } = await sql('itsm_connections').where({ id: before.connection_id }).first('kind');
@@ -84,6 +86,7 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
       if (content.includes('card_type_key') || content.includes('remote_table'))
         await requireNoPairs(work, id);
       await rewrite(work, ctx, before, kept);
+      if (content.includes('sync_direction')) await takeOverConnection(ctx, work, before.connection_id);
     } else if (changed.length > 0) {
       await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, before.connection_id));
       await sql('itsm_mappings').where({ id }).update(columnsOf(kept));

@@ -2,8 +2,12 @@ import { command } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { readBook } from '../../../domain/itsm/book.read.ts';
 import { loadConnection, requireActive } from '../../../domain/itsm/connections.load.ts';
+import { callerOfConnection } from '../../../domain/itsm/connections.owner.ts';
+import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
+import { requireReach } from '../../../domain/itsm/mappings.reach.ts';
 import { loadRun, requireStatus } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
+import { boundedBy } from '../../../domain/jobs/jobs.owner.ts';
 import type { JobCounts, RunningJob } from '../../../domain/jobs/jobs.running.ts';
 import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../../domain/services.ts';
@@ -52,6 +56,20 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
     if (run.mapping === null) run.mapping = await keepMapping(sql, metamodel, run);
     return { ...run, status: 'running' };
   });
+}
+
+/**
+ * The job as the owner of the connection, and for no more than the rights of who has asked for the run.
+ * @throws OwnerRefused when the owner is gone or lacks a permission that the run uses; EstateError `forbidden` when the
+ *   one who has asked for it lacks one.
+ */
+export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
+  const { ctx } = job;
+  const mapping = { ...(await loadMappingRow(ctx.db, run.mapping_id)), sync_direction: run.direction };
+  const owner = await callerOfConnection(ctx.db, ctx.metamodel, run.connection_id, mapping);
+  const caller = boundedBy(owner, ctx.caller);
+  requireReach(caller, ctx.metamodel, mapping);
+  return { ...job, ctx: { ...ctx, caller } };
 }
 
 /** Keeps the mapping as it is now with the run. @throws EstateError `wrong_state` when it can no longer run. */

@@ -11,7 +11,7 @@ import type { OpenedRemote } from '../connections/connections.kind.types.ts';
 import { budgetLeft } from '../limiter/limiter.budget.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { applyStage } from './run.apply.ts';
-import { beginRun, heedDrift, openRemote, type RunJob, workOf } from './run.begin.ts';
+import { actingJob, beginRun, heedDrift, openRemote, type RunJob, workOf } from './run.begin.ts';
 import { leaveOutHidden } from './run.hidden.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
@@ -23,15 +23,17 @@ import { planUndo } from './run.undo.plan.ts';
 
 /**
  * Carries a run on to its plan, and a plan that need not wait, or was approved, to its end. Called again after a kill it
- * goes on where it was.
+ * goes on where it was. It acts with the rights of the connection's owner, and of who has asked for it.
+ * @throws OwnerRefused when the owner may not do what the run does.
  */
 export async function carryRun(
-  job: RunJob,
+  started: RunJob,
   services: Services,
   conditions = usualConditions,
 ): Promise<JobResult> {
-  const run = await beginRun(job);
-  if (!run) return { message: 'the run has ended', result: { run_id: job.payload.run_id } };
+  const run = await beginRun(started);
+  if (!run) return { message: 'the run has ended', result: { run_id: started.payload.run_id } };
+  const job = await actingJob(started, run);
   const connector = await openRemote(services, run, job.signal, conditions.clock);
   const watch = stopwatch(run);
   try {

@@ -30,8 +30,12 @@ export async function createWorld({ services, ctx }: Parts, size: Size, options:
   const { rows } = await db.raw('select uuidv7() as id');
   const connectionId: string = rows[0].id;
   const secrets = { password: 'secret', client_secret: 'client secret' };
+  const [owner] = await db('users')
+    .insert({ email: `${connectionId}@estate.example`, display_name: 'Owner', role: 'admin' })
+    .returning('id');
   await db('itsm_connections').insert({
     id: connectionId,
+    owner_id: owner.id,
     name: instance.base,
     kind: 'servicenow',
     instance_url: instance.base,

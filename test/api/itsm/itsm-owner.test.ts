@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fireIfDue } from '../../../domain/jobs/schedules.fire.ts';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import {
+  syncBase as base,
+  connectTo,
+  createSync,
+  openSyncTest,
+  runMapping,
+  startInstance,
+} from '../../support/itsm.ts';
+import { until } from '../../support/until.ts';
+
+const table = 'cmdb_ci_business_app';
+
+let t: TestApp;
+let admin: TestClient;
+/** May manage synchronisation, and nothing else. */
+let narrow: TestClient;
+/** May see cards as well, without costs. */
+let steward: TestClient;
+let instance: ServiceNowEmulator;
+/** Where the attacker would like to have the inventory. */
+let elsewhere: ServiceNowEmulator;
+let close: () => Promise<void>;
+let connection: string;
+
+const sync = { 'itsm_sync.view': true, 'itsm_sync.manage': true };
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  elsewhere = await startInstance();
+  await t.services.db('roles').insert([
+    { key: 'narrow', label: 'Narrow', permissions: JSON.stringify(sync) },
+    { key: 'steward', label: 'Steward', permissions: JSON.stringify({ ...sync, 'inventory.view': true }) },
+  ]);
+  await t.services.db.raw("select record_events('[]', '{roles}')");
+  narrow = await t.as('narrow');
+  steward = await t.as('steward');
+});
+afterAll(async () => {
+  await elsewhere.close();
+  await close();
+});
+beforeEach(async () => {
+  const { db } = t.services;
+  await db.raw('truncate itsm_connections, cards cascade');
+  await db('job_schedules').where('key', 'like', 'itsm:%').delete();
+  connection = await connectTo(admin, instance);
+  elsewhere.calls.length = 0;
+  await admin.post('/api/v1/cards', {
+    type: 'Application',
+    name: 'Ledger',
+    description: 'Books',
+    attributes: { costTotalAnnual: 4711 },
+  });
+});
+
+const field = (card_field: string, remote_field: string, more: object = {}) => ({
+  card_field,
+  remote_field,
+  direction: 'local_leads',
+  ...more,
+});
+const name = field('name', 'name', { is_identity: true });
+const pushing = (fields: object[] = [name], more: object = {}) =>
+  createSync(admin, 'mappings', {
+    connection_id: connection,
+    card_type_key: 'Application',
+    remote_table: table,
+    sync_direction: 'push',
+    auto_apply: true,
+    schedule: { cron: '30 2 * * *' },
+    field_mappings: fields,
+    ...more,
+  });
+const redirect = () => ({ instance_url: elsewhere.base, username: 'estate', password: 'secret' });
+const read = async () => (await admin.get(`${base}/connections/${connection}`)).body;
+const redirected = (client: TestClient, body: object = redirect()) =>
+  client.patch(`${base}/connections/${connection}`, body);
+const fire = (mapping: string) =>
+  fireIfDue(t.services.db, `itsm:${mapping}`, new Date('2099-01-03T12:00:00Z'));
+const newestRun = async (mapping: string) =>
+  (await admin.get(`${base}/sync/runs?mapping_id=${mapping}`)).body.items[0];
+
+describe('a connection', () => {
+  it('is not redirected by somebody who may not do what its mappings do', async () => {
+    const mapping = await pushing([name, field('attributes.costTotalAnnual', 'short_description')]);
+    for (const [client, permission] of [
+      [narrow, 'inventory.view'],
+      [steward, 'costs.view'],
+    ] as const) {
+      for (const body of [redirect(), { password: 'another' }, { correlation_column: 'u_estate' }]) {
+        const answer = await redirected(client, body);
+        expect([answer.status, answer.body.permission], answer.text).toEqual([403, permission]);
+      }
+      const started = await client.post(`${base}/sync/push/${mapping}`);
+      expect([started.status, started.body.permission]).toEqual([403, permission]);
+      await admin.patch(`${base}/connections/${connection}`, { is_active: false });
+      const resumed = await redirected(client, { is_active: true });
+      expect([resumed.status, resumed.body.permission]).toEqual([403, permission]);
+      await admin.patch(`${base}/connections/${connection}`, { is_active: true });
+    }
+    expect(await read()).toMatchObject({ owner_id: admin.userId, instance_url: instance.base });
+    expect(elsewhere.calls).toEqual([]);
+  });
+
+  it('belongs to the one who redirects it, with whose rights runs that nobody asks for act', async () => {
+    const mapping = await pushing();
+    expect(await read()).toMatchObject({ owner_id: admin.userId, owner_name: 'admin' });
+    const changed = await redirected(steward);
+    expect([changed.status, changed.body.owner_id], changed.text).toEqual([200, steward.userId]);
+    await fire(mapping);
+    const run = await until('the run to end', async () => {
+      const newest = await newestRun(mapping);
+      return newest?.status === 'completed' ? newest : undefined;
+    });
+    expect(run).toMatchObject({ trigger: 'schedule', stats: { created: 1 } });
+    expect([...elsewhere.store.of(table)].map((record) => record.values.name)).toEqual(['Ledger']);
+  });
+
+  it('goes to the one who changes the direction of a mapping, and by the rights of all of them', async () => {
+    const mapping = await pushing([name], { sync_direction: 'pull' });
+    const other = await pushing([name, field('attributes.costTotalAnnual', 'u_cost')], {
+      remote_table: 'cmdb_ci_appl',
+    });
+    const turned = () => steward.patch(`${base}/mappings/${mapping}`, { sync_direction: 'push' });
+    const refused = await turned();
+    expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+    await admin.delete(`${base}/mappings/${other}`);
+    expect((await turned()).status).toBe(200);
+    expect(await read()).toMatchObject({ owner_id: steward.userId });
+  });
+
+  it('stays with its owner where somebody renames or pauses it', async () => {
+    await pushing();
+    await redirected(narrow, { name: 'Renamed', is_active: false });
+    expect(await read()).toMatchObject({ owner_id: admin.userId, name: 'Renamed', paused_reason: null });
+  });
+});
+
+describe('a run', () => {
+  it('is refused, and one that nobody asks for pauses the connection, once its owner may not do it any more', async () => {
+    const { db } = t.services;
+    const mapping = await pushing();
+    const owner = await t.as('steward', 'leaving');
+    await redirected(owner);
+    await db('users').where({ id: owner.userId }).update({ role: 'narrow' });
+    const asked = await admin.post(`${base}/sync/push/${mapping}`);
+    const message = 'The owner of the connection needs the permission inventory.view.';
+    expect([asked.status, asked.body.permission, asked.body.detail]).toEqual([
+      403,
+      'inventory.view',
+      message,
+    ]);
+    expect(await read()).toMatchObject({ is_active: true });
+    await fire(mapping);
+    await until('the pause', async () => (await read()).is_active === false);
+    expect(await read()).toMatchObject({ paused_reason: message, owner_id: owner.userId });
+    expect(elsewhere.calls).toEqual([]);
+    const told = await until('the notification', () =>
+      db('notifications').where({ user_id: admin.userId, type: 'itsm_attention' }).first(),
+    );
+    expect(told.message).toBe(message);
+    // whoever resumes it takes it over
+    const resumed = await redirected(admin, { is_active: true });
+    expect(resumed.body).toMatchObject({ owner_id: admin.userId, is_active: true, paused_reason: null });
+  });
+
+  it.each([
+    ['deactivated', { is_active: false }, 'The owner of the connection is no longer active.'],
+    ['deleted', null, 'The owner of the connection no longer exists.'],
+  ])('is refused once its owner is %s, and so is a plan that waits', async (how, change, message) => {
+    const { db } = t.services;
+    const mapping = await pushing([name], { auto_apply: false });
+    const plan = await runMapping(t, admin, mapping, 'push');
+    expect(plan.status).toBe('review');
+    const owner = await t.as('steward', `leaving ${how}`);
+    await redirected(owner);
+    if (change) await db('users').where({ id: owner.userId }).update(change);
+    else await admin.delete(`/api/v1/users/${owner.userId}`);
+    for (const asked of [
+      await admin.post(`${base}/sync/runs/${plan.id}/apply`, {}),
+      await admin.post(`${base}/sync/push/${mapping}`),
+    ]) {
+      expect([asked.status, asked.body.detail]).toEqual([403, message]);
+    }
+    expect(elsewhere.calls).toEqual([]);
+  });
+
+  it('writes for somebody who asks for it with the rights of both', async () => {
+    const pulling = await createSync(admin, 'mappings', {
+      connection_id: connection,
+      card_type_key: 'Application',
+      remote_table: table,
+      sync_direction: 'pull',
+      auto_apply: true,
+      field_mappings: [{ ...name, direction: 'remote_leads' }],
+    });
+    instance.elsewhere.insert(table, { name: 'From outside' });
+    const refused = await steward.post(`${base}/sync/pull/${pulling}`);
+    expect([refused.status, refused.body.permission]).toEqual([403, 'inventory.create']);
+    const run = await runMapping(t, admin, pulling, 'pull');
+    expect(run).toMatchObject({ status: 'completed', stats: { created: 1 } });
+    const { created_by } = await t.services.db('cards').where({ name: 'From outside' }).first();
+    expect(created_by).toBe(admin.userId);
+    instance.elsewhere.insert(table, { name: 'Later' });
+    await admin.patch(`${base}/mappings/${pulling}`, { schedule: { cron: '30 2 * * *' } });
+    await fire(pulling);
+    const card = await until('the card', () => t.services.db('cards').where({ name: 'Later' }).first());
+    expect(card.created_by).toBe(admin.userId);
+  });
+});
