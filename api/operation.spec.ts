@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import type { TokenScope } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
 import type { Module } from '../domain/settings/modules.ts';
 import { type ErrorCode, errorCodes } from '../platform/errors.ts';
@@ -44,6 +45,8 @@ export interface OperationSpec<
   permission: RoutePermission;
   /** For operations that a stakeholder role on the card may allow as well, or that check more. */
   permissionNote?: string;
+  /** The scope that an API token with scopes needs besides, for what is the caller's own and needs only a login. */
+  scope?: TokenScope;
   params?: P;
   query?: Q;
   body?: B;
@@ -117,7 +120,7 @@ function takesCursor({ query }: OperationSpec): boolean {
 export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors);
   if (spec.permission !== 'public') codes.add('unauthorized');
-  if (spec.permission !== 'public' && (spec.permission !== 'login' || spec.permissionNote)) {
+  if (spec.permission !== 'public' && (spec.permission !== 'login' || spec.permissionNote || spec.scope)) {
     codes.add('forbidden');
   }
   if (spec.module) codes.add('module_disabled');

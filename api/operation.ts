@@ -46,6 +46,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     ...(spec.body || spec.consumes ? {} : { preValidation: refuseBody }),
     config: {
       permission: spec.permission,
+      ...(spec.scope ? { scope: spec.scope } : {}),
       ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
       ...(spec.secretAnswer ? { secretAnswer: true } : {}),
       ...(spec.duringSetup ? { duringSetup: true } : {}),

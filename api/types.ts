@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Credential, SessionSnapshot } from '../domain/access/access.sessions.ts';
-import type { AppPermission } from '../domain/access/permissions.data.ts';
+import type { AppPermission, TokenScope } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
 import type { Module } from '../domain/settings/modules.ts';
 
@@ -18,6 +18,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     permission?: RoutePermission;
+    /** The scope that an API token with scopes needs besides. */
+    scope?: TokenScope;
     /** How the permission reads in the API's description where more than it is decided in the command. */
     permissionNote?: string;
     /** Bodies that are not parsed beforehand (uploads) take no part in the generic idempotency check. */

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Passwords } from '../platform/passwords.ts';
-import type { AppPermission } from './access/permissions.data.ts';
+import type { AppPermission, TokenScope } from './access/permissions.data.ts';
 import type { Metamodel } from './metamodel/metamodel.compile.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 
@@ -13,6 +13,8 @@ export interface Caller {
   displayName: string;
   role: string;
   permissions: ReadonlySet<AppPermission> | '*';
+  /** The scopes of the presented API token, which bound every other right of the caller; absent: unbounded. */
+  scopes?: ReadonlySet<TokenScope>;
   /** The id of the presented token, to revoke it. */
   tokenId: string | null;
   /** When the presented token ends. */

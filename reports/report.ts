@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { AppPermission } from '../domain/access/permissions.data.ts';
+import type { AppPermission, TokenScope } from '../domain/access/permissions.data.ts';
 import type { Ctx } from '../domain/context.ts';
 import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
 import type { Module } from '../domain/settings/modules.ts';
@@ -93,6 +93,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   summary: string;
   description?: string;
   permission: AppPermission | 'login';
+  /** The scope that an API token needs besides, where the answer is about the caller's own things. */
+  scope?: TokenScope;
   /** What `check` demands besides, such as `costs.view for cost fields`. */
   permissionNote?: string;
   /** Codes of errors that it answers besides those of every report. */

@@ -16,7 +16,8 @@ const comment = Type.Ref('Comment#');
 const example = schemas.commentExample;
 const changing = {
   permission: 'login',
-  permissionNote: "comments.manage or card.manage_comments for others' comments",
+  permissionNote:
+    "comments.manage or card.manage_comments for others' comments; scope comments.create for own ones",
 } as const;
 
 /** What people say about a card. */

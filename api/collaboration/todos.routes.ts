@@ -19,7 +19,7 @@ const example = schemas.todoExample;
 const sorts = ['created_at', 'due_date', 'status', 'description'];
 const changing = {
   permission: 'login',
-  permissionNote: 'admin.todos unless it is assigned to or was made by the caller',
+  permissionNote: 'admin.todos, or scope account for those assigned to or made by the caller',
 } as const;
 const seeing = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
 
@@ -36,7 +36,7 @@ export function registerTodoRoutes(app: App): void {
     summary: 'List to-dos',
     description: 'Those assigned to or made by the caller, unless asked otherwise.',
     permission: 'login',
-    permissionNote: "admin.todos for others' to-dos",
+    permissionNote: "admin.todos, or scope account for the caller's own to-dos",
     query: listQuery(sorts, 'created_at', {
       status: schemas.TodoState,
       assigned_to: Type.Optional(Type.String({ ...Uuid, description: 'Those of this user' })),

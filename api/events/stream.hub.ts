@@ -43,7 +43,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
         const full =
           row.cost_keys === null ||
           subscriber.seesAllCosts() ||
-          holders.has(`${subscriber.userId}/${row.position}`);
+          (subscriber.seesCostsByRole() && holders.has(`${subscriber.userId}/${row.position}`));
         subscriber.send(full ? frames.full() : frames.cut());
       }
       position = row.position;

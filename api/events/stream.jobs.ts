@@ -19,12 +19,13 @@ export function tellJobNews(services: Services, streams: Streams): () => void {
   const tell = async () => {
     const ids = [...pending];
     pending.clear();
-    for (const { owner_id, ...news } of await readJobNews(services.db, ids)) {
+    for (const { owner_id, scopes, ...news } of await readJobNews(services.db, ids)) {
       const permission = watchedWith.get(news.kind);
       streams.tell(
         'job.updated',
         news,
-        ({ userId, holds }) => userId === owner_id || (permission !== undefined && holds(permission)),
+        ({ userId, holds, reaches }) =>
+          (userId === owner_id && reaches(scopes)) || (permission !== undefined && holds(permission)),
       );
     }
   };

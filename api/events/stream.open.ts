@@ -107,7 +107,7 @@ export function createStreams(services: Services): Streams {
       const { topics } = await services.sessions.read(null);
       const metamodel = await services.metamodels.at(topics.get('metamodel') ?? 0, services.db);
       const held = new Set(
-        subscriber.seesAllCosts()
+        subscriber.seesAllCosts() || !subscriber.seesCostsByRole()
           ? []
           : await services.db('stakeholders').where({ user_id: subscriber.userId }).pluck('card_id'),
       );

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Credential } from '../../domain/access/access.sessions.ts';
-import type { AppPermission } from '../../domain/access/permissions.data.ts';
-import { may } from '../../domain/access/policy.ts';
+import type { AppPermission, TokenScope } from '../../domain/access/permissions.data.ts';
+import { inScope, may } from '../../domain/access/policy.ts';
 import type { Caller } from '../../domain/context.ts';
 import { isGuarded } from '../../domain/events/events.guarded.ts';
 import type { FeedRow } from '../../domain/events/feed.read.ts';
@@ -21,7 +21,11 @@ export interface StreamFilter {
 export interface Subscriber {
   userId: string;
   holds(permission: AppPermission): boolean;
+  /** Whether what runs within these scopes, null for unbounded, is within those of the stream's token. */
+  reaches(scopes: TokenScope[] | null): boolean;
   seesAllCosts(): boolean;
+  /** Whether a role on a card shows its costs. */
+  seesCostsByRole(): boolean;
   /** Whether the event is for this stream: visible to its user and asked for. */
   wants(row: FeedRow, metamodel: Metamodel): boolean;
   /** Whether news of this kind about the user's own things were asked for. */
@@ -32,6 +36,9 @@ export interface Subscriber {
   refresh(): Promise<void>;
   end(): void;
 }
+
+const isWithin = (scopes: TokenScope[] | null, bounds: ReadonlySet<TokenScope>): boolean =>
+  scopes?.every((scope) => bounds.has(scope)) ?? false;
 
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 
@@ -57,11 +64,13 @@ export function createSubscriber(
   return {
     userId,
     holds: (permission) => may(caller, permission),
+    reaches: (scopes) => caller.scopes === undefined || isWithin(scopes, caller.scopes),
     seesAllCosts: () => may(caller, 'costs.view'),
+    seesCostsByRole: () => inScope(caller, 'costs.view'),
     asksFor,
     wants(row, metamodel) {
       if (!asksFor(row.event_type)) return false;
-      if (row.scope === 'user') return row.recipient_id === userId;
+      if (row.scope === 'user') return row.recipient_id === userId && inScope(caller, 'account');
       if (row.scope !== 'inventory' || !may(caller, 'inventory.view')) return false;
       if (row.relation_id !== null && !may(caller, 'relations.view')) return false;
       if (isGuarded(caller, row.event_type)) return false;

@@ -29,7 +29,8 @@ export function registerJobRoutes(app: App, services: Services): void {
     id: 'listJobs',
     tag,
     summary: 'List jobs',
-    description: 'The own ones; all of them for who holds `admin.events`.',
+    description:
+      'The own ones, for a token with scopes those that run within them; all of them for who holds `admin.events`.',
     permission: 'login',
     query: listQuery(['created_at', 'finished_at', 'kind', 'status'], 'created_at', {
       kind: Type.Optional(Type.String({ maxLength: 500, description: 'Comma-separated kinds' })),

@@ -124,6 +124,7 @@ export function registerNotificationRoutes(app: App): void {
     tag,
     summary: 'Read the own notification switches',
     permission: 'login',
+    scope: 'account',
     answers: { 200: { description: 'All switches', schema: Type.Ref('NotificationPreferences#') } },
     handler: async ({ ctx, reply }) => sendJson(reply, await readPreferences(ctx)),
   });
@@ -136,6 +137,7 @@ export function registerNotificationRoutes(app: App): void {
     summary: 'Change own notification switches',
     description: 'Switches that are not sent stay; `null` sets all of a way back to what new users have.',
     permission: 'login',
+    scope: 'account',
     headers: ['If-Match'],
     body: schemas.NotificationPreferencesBody,
     bodyExample: { email: { card_updated: true } },

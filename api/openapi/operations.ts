@@ -79,14 +79,15 @@ const notModified: OpenApiResponse = {
 /** The permission in one line: one key, several of which one is needed, and what more is decided. */
 export function permissionOf(spec: OperationSpec): string {
   const keys = [spec.permission].flat().join(' | ');
-  return spec.permissionNote ? `${keys} / ${spec.permissionNote}` : keys;
+  const notes = [spec.scope && `scope ${spec.scope}`, spec.permissionNote].filter(Boolean);
+  return notes.length > 0 ? `${keys} / ${notes.join('; ')}` : keys;
 }
 
 function descriptionOf(spec: OperationSpec): string {
   const needs =
     spec.permission === 'public'
       ? 'Public: no token is needed.'
-      : spec.permission === 'login' && !spec.permissionNote
+      : spec.permission === 'login' && !spec.permissionNote && !spec.scope
         ? 'Needs a login.'
         : `Permission: \`${permissionOf(spec)}\`.`;
   return [spec.description, needs].filter(Boolean).join('\n\n');

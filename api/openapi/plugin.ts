@@ -28,7 +28,7 @@ export async function registerOpenApi(app: App): Promise<void> {
         summary:
           'Enterprise-architecture repository: inventory, relations, reports, extraction, jobs and events',
         description:
-          'Every list is paged, every error is a problem document (RFC 9457) whose `code` is one of those in `x-error-codes`, every write answers its place in the change feed as `X-Position`. `x-permission` names what each operation demands.',
+          'Every list is paged, every error is a problem document (RFC 9457) whose `code` is one of those in `x-error-codes`, every write answers its place in the change feed as `X-Position`. `x-permission` names what each operation demands: permissions, or behind `scope` what the scopes of an API token must hold besides. The scopes of a token bound everything that it does: a role on a card, or owning a thing, counts for a token only within the scope of the application permission that the operation names.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         contact: { name: 'Estate', url: 'https://estate.example' },
       },

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Credential, TokenClaims } from '../../domain/access/access.sessions.ts';
 import { API_TOKEN_PREFIX } from '../../domain/access/api-tokens.ts';
 import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
-import { forbidden, may } from '../../domain/access/policy.ts';
+import { forbidden, may, requireScope } from '../../domain/access/policy.ts';
 import { anonymousCaller, type Caller } from '../../domain/context.ts';
 import { redeemTicket } from '../../domain/events/tickets.ts';
 import type { Services } from '../../domain/services.ts';
@@ -63,7 +63,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
 
   const checked = createCheckedCredentials();
   app.addHook('onRequest', async (request) => {
-    const { permission, alone, duringSetup, module } = request.routeOptions.config;
+    const { permission, scope, alone, duringSetup, module } = request.routeOptions.config;
     if (alone && permission === 'public') return;
     const { authorization } = request.headers;
     const ticket = request.routeOptions.config.ticket
@@ -105,6 +105,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
       throw new EstateError('unauthorized', 'This access token only serves to set up the second factor.');
     await refuseDisabled();
     check(caller, permission);
+    if (scope) requireScope(caller, scope);
   });
 }
 

@@ -61,6 +61,9 @@ const said = (...sentences: (string | undefined)[]) => {
 /** Lists, creates, changes and deletes what initiatives have of one kind. */
 export function registerPpmKind(app: App, declared: PpmOperations): void {
   const { kind, path, name, plural, a, many, param, schema, note } = declared;
+  const change = kind.costs
+    ? { ...writing, permissionNote: 'and sight of the initiative; costs.view or a role on it' }
+    : writing;
   app.addSchema(schema.whole);
   app.addSchema(schema.item);
   const whole = refOf(schema.whole);
@@ -89,7 +92,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
   });
 
   operation(app, {
-    ...writing,
+    ...change,
     method: 'POST',
     url: collection,
     id: `create${name}`,
@@ -109,7 +112,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
 
   if (declared.patch) {
     operation(app, {
-      ...writing,
+      ...change,
       method: 'PATCH',
       url: one,
       id: `patch${name}`,
@@ -126,7 +129,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
   }
 
   operation(app, {
-    ...writing,
+    ...change,
     method: 'DELETE',
     url: one,
     id: `delete${name}`,

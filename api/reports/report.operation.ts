@@ -93,6 +93,7 @@ export function reportOperation(
     summary: report.summary,
     description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
     permission: report.permission,
+    ...(report.scope ? { scope: report.scope } : {}),
     ...(report.module ? { module: report.module } : {}),
     ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
     query: Type.Object({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }, closed),

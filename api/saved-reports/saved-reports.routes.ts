@@ -31,6 +31,7 @@ export function registerSavedReportRoutes(app: App): void {
     tag,
     summary: 'List your saved reports, those shared with you, and public ones',
     permission: 'login',
+    scope: 'saved_reports.create',
     query: listQuery(['name', 'created_at', 'updated_at'], 'name', {
       filter: Type.Union(
         [Type.Literal('all'), Type.Literal('my'), Type.Literal('shared'), Type.Literal('public')],
@@ -69,6 +70,7 @@ export function registerSavedReportRoutes(app: App): void {
     tag,
     summary: 'Read a saved report',
     permission: 'login',
+    scope: 'saved_reports.create',
     params: ReportParams,
     headers: ['If-None-Match'],
     answers: { 200: { ...answer, headers: ['ETag'] } },
@@ -83,6 +85,7 @@ export function registerSavedReportRoutes(app: App): void {
     tag,
     summary: 'Change a saved report of your own',
     permission: 'login',
+    scope: 'saved_reports.create',
     permissionNote: 'only the owner',
     params: ReportParams,
     body: schemas.SavedReportPatchBody,
@@ -100,6 +103,7 @@ export function registerSavedReportRoutes(app: App): void {
     tag,
     summary: 'Delete a saved report of your own',
     permission: 'login',
+    scope: 'saved_reports.create',
     permissionNote: 'only the owner',
     params: ReportParams,
     headers: ['If-Match'],

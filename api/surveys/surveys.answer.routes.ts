@@ -10,7 +10,11 @@ import type { App } from '../types.ts';
 
 const tag = 'Surveys';
 const Params = Type.Object({ survey_id: Uuid, card_id: Uuid }, closed);
-const asked = { permission: 'login', permissionNote: 'surveys.respond unless the caller is asked' } as const;
+const asked = {
+  permission: 'login',
+  scope: 'surveys.respond',
+  permissionNote: 'surveys.respond unless the caller is asked',
+} as const;
 
 /** What waits for the caller's answer, and answering it. */
 export function registerSurveyAnswerRoutes(app: App): void {

@@ -16,7 +16,8 @@ const body = Type.Object(
       default: ['*'],
       minItems: 1,
       maxItems: 200,
-      description: 'Permission keys, or `*`: never more than the user holds at the time of use',
+      description:
+        'Permission keys, and `account` for the own account (profile, to-dos, favourites, preferences, tokens), or `*` for everything: never more than the user may do at the time of use',
     }),
     expires_at: Type.Optional(
       Nullable(Type.String({ format: 'date-time', description: 'Absent: it does not end by itself' })),
@@ -51,6 +52,7 @@ export function registerTokenRoutes(app: App): void {
     tag,
     summary: 'List the own tokens',
     permission: 'login',
+    scope: 'account',
     query: query(),
     answers: listed,
     handler: async ({ ctx, query, reply }) =>
@@ -65,6 +67,7 @@ export function registerTokenRoutes(app: App): void {
     summary: 'Make a token for oneself',
     description,
     permission: 'login',
+    scope: 'account',
     secretAnswer: true,
     body,
     bodyExample,
@@ -81,6 +84,7 @@ export function registerTokenRoutes(app: App): void {
     tag,
     summary: 'Revoke an own token, at once',
     permission: 'login',
+    scope: 'account',
     params: IdParams,
     answers: { 204: { description: 'Revoked' } },
     handler: async ({ ctx, params, reply }) => {

@@ -84,6 +84,7 @@ export function registerUserRoutes(app: App): void {
     tag,
     summary: 'Read the own preferences of the user interface',
     permission: 'login',
+    scope: 'account',
     answers: preferences,
     handler: ({ ctx }) => readUiPreferences(ctx),
   });
@@ -95,6 +96,7 @@ export function registerUserRoutes(app: App): void {
     tag,
     summary: 'Change the own preferences of the user interface',
     permission: 'login',
+    scope: 'account',
     body: Type.Object({ dashboard_default_tab: Type.Optional(Tab) }, closed),
     bodyExample: { dashboard_default_tab: 'workspace' },
     answers: preferences,

@@ -153,7 +153,8 @@ export function registerUserWriteRoutes(app: App): void {
     description:
       'A new password, role or state ends all logins of the user at once, a new password also the user’s own tokens. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
     permission: 'login',
-    permissionNote: 'admin.users for others, roles, state, address and provider',
+    permissionNote:
+      'admin.users for others, roles, state, address and provider; admin.users or scope account for oneself',
     params: IdParams,
     body: Type.Object(
       {

@@ -21,6 +21,7 @@ export function registerFavoriteRoutes(app: App): void {
     tag,
     summary: 'List the cards that you have starred',
     permission: 'login',
+    scope: 'account',
     query: listQuery(['created_at', 'card_name'], 'created_at', {
       type: Type.Optional(Type.String({ maxLength: 2000, description: 'Comma-separated card types' })),
     }),
@@ -36,6 +37,7 @@ export function registerFavoriteRoutes(app: App): void {
     summary: 'Star a card',
     description: 'A card that is starred already stays so.',
     permission: 'login',
+    scope: 'account',
     permissionNote: 'and inventory.view or card.view',
     params: CardParams,
     answers: { 201: { description: 'The favorite', schema: Type.Ref('Favorite#'), headers: ['ETag'] } },
@@ -50,6 +52,7 @@ export function registerFavoriteRoutes(app: App): void {
     tag,
     summary: 'Take the star off a card',
     permission: 'login',
+    scope: 'account',
     params: CardParams,
     answers: { 204: { description: 'Removed' } },
     handler: async ({ ctx, params, reply }) => {

@@ -2,7 +2,7 @@ import { coalesce } from '../../platform/coalesce.ts';
 import type { Db } from '../../platform/database.ts';
 import { prepared } from '../../platform/prepared.ts';
 import type { Caller } from '../context.ts';
-import type { AppPermission } from './permissions.data.ts';
+import type { AppPermission, TokenScope } from './permissions.data.ts';
 
 /** The claims of an access token that a session is looked up by. */
 export interface TokenClaims {
@@ -305,7 +305,7 @@ function callerOfApiToken(user: KnownUser, token: ApiTokenRow): Caller {
     email: user.row.email,
     displayName: user.row.display_name,
     role: user.row.role,
-    permissions: commonPermissions(user.permissions, scopeSet(token.scopes)),
+    ...boundedBy(user.permissions, scopesOf(token.scopes)),
     tokenId: null,
     tokenExpiresAt: token.expires_at === null ? null : new Date(token.expires_at),
     apiTokenId: token.id,
@@ -318,8 +318,18 @@ export function permissionSet(map: Record<string, boolean>): ReadonlySet<AppPerm
   return new Set(Object.keys(map).filter((key) => map[key]) as AppPermission[]);
 }
 
-const scopeSet = (scopes: string[]): Caller['permissions'] =>
-  scopes.includes('*') ? '*' : new Set(scopes as AppPermission[]);
+const scopesOf = (scopes: string[]): Caller['scopes'] =>
+  scopes.includes('*') ? undefined : new Set(scopes as TokenScope[]);
+
+/** A caller's permissions and scopes, where the scopes of a token bound them. */
+export function boundedBy(
+  permissions: Caller['permissions'],
+  scopes: Caller['scopes'],
+): Pick<Caller, 'permissions' | 'scopes'> {
+  if (scopes === undefined) return { permissions };
+  const keys = [...scopes].filter((scope) => scope !== 'account');
+  return { permissions: commonPermissions(permissions, new Set(keys)), scopes };
+}
 
 /** What both allow. */
 export function commonPermissions(a: Caller['permissions'], b: Caller['permissions']): Caller['permissions'] {

@@ -16,7 +16,7 @@ const UNTOLD = ['hash', 'last_used_at'];
 
 export interface ApiTokenInput {
   name: string;
-  /** Permission keys, or `*` for whatever the user holds at the time of use. */
+  /** Permission keys and `account`, or `*` for whatever the user may do at the time of use. */
   scopes: string[];
   /** RFC 3339; absent or null: it does not end by itself. */
   expires_at?: string | null;
@@ -69,10 +69,12 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   });
 }
 
-/** @throws EstateError `validation_failed` naming the scope that is no permission. */
+/** @throws EstateError `validation_failed` naming the scope that is unknown. */
 function checkScopes(scopes: string[]): string[] {
-  const at = scopes.findIndex((scope) => scope !== '*' && !Object.hasOwn(appPermissions, scope));
-  if (at >= 0) throw invalidField(`scopes.${at}`, 'unknown_permission', `"${scopes[at]}" is no permission`);
+  const known = (scope: string) =>
+    scope === '*' || scope === 'account' || Object.hasOwn(appPermissions, scope);
+  const at = scopes.findIndex((scope) => !known(scope));
+  if (at >= 0) throw invalidField(`scopes.${at}`, 'unknown_permission', `"${scopes[at]}" is no scope`);
   return scopes.includes('*') ? ['*'] : [...new Set(scopes)];
 }
 

@@ -79,6 +79,9 @@ export const appPermissions = {
 
 export type AppPermission = keyof typeof appPermissions;
 
+/** What the scopes of an API token name: permissions, and `account` for the caller's own account. */
+export type TokenScope = AppPermission | 'account';
+
 /** Every right that a stakeholder role may give on a single card. */
 export const cardPermissions = {
   'card.view': 'See the card',

@@ -1,6 +1,6 @@
 import { EstateError } from '../../platform/errors.ts';
 import type { Caller, Ctx } from '../context.ts';
-import type { AppPermission, CardPermission } from './permissions.data.ts';
+import type { AppPermission, CardPermission, TokenScope } from './permissions.data.ts';
 
 /** Whether the caller holds the application permission. */
 export function may(caller: Caller, permission: AppPermission): boolean {
@@ -10,6 +10,27 @@ export function may(caller: Caller, permission: AppPermission): boolean {
 /** Those of the permissions that the caller holds. */
 export const heldOf = (caller: Caller, ...permissions: AppPermission[]): AppPermission[] =>
   permissions.filter((permission) => may(caller, permission));
+
+/**
+ * Whether the scopes of the presented token hold the scope. A right that comes from a role on a card, or from the caller's
+ * own things, counts only within the scope of the application permission that the operation names for it.
+ */
+export function inScope({ scopes }: Caller, scope: TokenScope): boolean {
+  return scopes === undefined || scopes.has(scope);
+}
+
+/** The caller's id as a holder of roles on cards, for conditions on `stakeholders`; null, which no row has, out of scope. */
+export function holderWithin(caller: Caller, permission: AppPermission): string | null {
+  return inScope(caller, permission) ? caller.userId : null;
+}
+
+/** @throws EstateError `forbidden` naming the scope. */
+export function requireScope(caller: Caller, scope: TokenScope): void {
+  if (inScope(caller, scope)) return;
+  throw new EstateError('forbidden', `The scopes of the token do not hold ${scope}.`, {
+    extra: { permission: scope },
+  });
+}
 
 /** The refusal that names the missing permission; `more` are further members of its problem document. */
 export function forbidden(permission: string, more: Record<string, unknown> = {}): EstateError {
@@ -50,7 +71,8 @@ export interface CardForPolicy {
 
 /** Whether the application permission, or a stakeholder role on the card, allows it. */
 export function mayOnCard(ctx: Ctx, right: CardRight, card: CardForPolicy): boolean {
-  return may(ctx.caller, right.app) || cardRights(ctx, card.type, card.myRoles).has(right.card);
+  if (may(ctx.caller, right.app)) return true;
+  return inScope(ctx.caller, right.app) && cardRights(ctx, card.type, card.myRoles).has(right.card);
 }
 
 /** @throws EstateError `forbidden` naming the application permission. */
@@ -85,5 +107,7 @@ export const holdsCostRole = (cardIds: string): string =>
 
 /** Whether the caller sees the card's cost values: by permission, or by a stakeholder role on the card. */
 export function seesCosts(ctx: Ctx, card: CardForPolicy): boolean {
-  return may(ctx.caller, 'costs.view') || card.myRoles.some(showsCosts);
+  return (
+    may(ctx.caller, 'costs.view') || (inScope(ctx.caller, 'costs.view') && card.myRoles.some(showsCosts))
+  );
 }

@@ -13,7 +13,7 @@ import {
   requireSession,
 } from './grants.ts';
 import { storePassword } from './passwords.store.ts';
-import { requirePermission } from './policy.ts';
+import { may, requirePermission, requireScope } from './policy.ts';
 import { followRights } from './rights.followed.ts';
 import { onlyForPeople } from './users.create.ts';
 import { isAdministrator } from './users.delete.ts';
@@ -45,6 +45,7 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
   const own = ctx.caller.userId === id;
   const reserved = [patch.role, patch.is_active, patch.email, patch.auth_provider];
   if (!own || reserved.some((value) => value !== undefined)) requirePermission(ctx.caller, 'admin.users');
+  else if (!may(ctx.caller, 'admin.users')) requireScope(ctx.caller, 'account');
   if (patch.display_name !== undefined && patch.display_name.trim() === '') {
     throw invalidField('display_name', 'required', 'must not be blank');
   }

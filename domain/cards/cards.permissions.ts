@@ -5,7 +5,7 @@ import {
   appPermissions,
   cardPermissions,
 } from '../access/permissions.data.ts';
-import { cardRights, may, showsCosts } from '../access/policy.ts';
+import { cardRights, inScope, may, seesCosts, showsCosts } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { unseenCard, visibleCards } from './cards.visible.ts';
 
@@ -31,7 +31,7 @@ export async function readMyPermissions(ctx: Ctx, id: string): Promise<MyCardPer
   const effective = Object.fromEntries(
     Object.entries(appPermissionOf).map(([key, app]) => [
       key.replace('card.', 'can_'),
-      may(ctx.caller, app) || held.has(key),
+      may(ctx.caller, app) || (inScope(ctx.caller, app) && held.has(key)),
     ]),
   );
   return {
@@ -40,6 +40,6 @@ export async function readMyPermissions(ctx: Ctx, id: string): Promise<MyCardPer
     ),
     stakeholder_roles: card.roles,
     card_level: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, held.has(key)])),
-    effective: { ...effective, can_view_costs: may(ctx.caller, 'costs.view') || card.roles.some(showsCosts) },
+    effective: { ...effective, can_view_costs: seesCosts(ctx, { id, type: card.type, myRoles: card.roles }) },
   };
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { prepared } from '../../platform/prepared.ts';
-import { holdsCostRole, may } from '../access/policy.ts';
+import { holderWithin, holdsCostRole, inScope, may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Fragment, JsonText, ListSpec } from '../lists/lists.types.ts';
@@ -24,7 +24,7 @@ const STAKEHOLDERS = {
 function visibleStakeholders(ctx: Ctx): Fragment {
   return may(ctx.caller, 'stakeholders.view')
     ? { sql: 'true', bindings: [] }
-    : { sql: 's.user_id = ?::uuid', bindings: [ctx.caller.userId] };
+    : { sql: 's.user_id = ?::uuid', bindings: [holderWithin(ctx.caller, 'stakeholders.view')] };
 }
 
 /**
@@ -41,7 +41,7 @@ export function visibleAttributes(ctx: Ctx): Fragment {
     sql: `case when ${holdsCostRole('c.id')}
           then c.attributes
           else c.attributes - array(select jsonb_array_elements_text(?::jsonb -> c.type)) end`,
-    bindings: [ctx.caller.userId, JSON.stringify(costs)],
+    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
   };
 }
 
@@ -86,8 +86,8 @@ const queries = new WeakMap<Metamodel, Map<string, Fragment>>();
 /** The query of a kind for the context's rights; `build` gets a context whose caller is a placeholder. */
 function queryFor(ctx: Ctx, kind: string, ids: string | string[], build: (ctx: Ctx) => Fragment): Fragment {
   const { caller, metamodel } = ctx;
-  const rights = (['costs.view', 'stakeholders.view', 'inventory.view'] as const).map((key) =>
-    may(caller, key),
+  const rights = (['costs.view', 'stakeholders.view', 'inventory.view'] as const).map(
+    (key) => `${may(caller, key)}/${inScope(caller, key)}`,
   );
   const key = `${kind} ${rights}`;
   let kept = queries.get(metamodel);

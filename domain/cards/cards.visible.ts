@@ -1,4 +1,4 @@
-import { forbidden, may } from '../access/policy.ts';
+import { forbidden, holderWithin, may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 
@@ -27,7 +27,7 @@ export function visibleCards(ctx: Ctx): Condition {
     sql: `exists (select from stakeholders v
             join unnest(?::text[], ?::text[]) as allowed (type, role) on allowed.role = v.role
             where v.card_id = c.id and v.user_id = ?::uuid and allowed.type = c.type)`,
-    bindings: [types, roles, ctx.caller.userId],
+    bindings: [types, roles, holderWithin(ctx.caller, 'inventory.view')],
     visibility: true,
   };
 }

@@ -1,17 +1,17 @@
-import { holdsCostRole, may } from '../access/policy.ts';
+import { holderWithin, holdsCostRole, inScope, may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import { unguarded } from './events.guarded.ts';
 
 /**
  * Which stored events the caller sees in the feed and the stream, over the alias `e` of `events`: the
- * inventory's events of visible card types, and those addressed to the caller.
+ * inventory's events of visible card types, and those addressed to the caller, for tokens within the scope `account`.
  */
 export function visibleEvents(ctx: Ctx): Condition {
   const inventory = may(ctx.caller, 'inventory.view');
   const relations = may(ctx.caller, 'relations.view');
   const parts = ["(e.scope = 'user' and e.recipient_id = ?::uuid)"];
-  const bindings: unknown[] = [ctx.caller.userId];
+  const bindings: unknown[] = [inScope(ctx.caller, 'account') ? ctx.caller.userId : null];
   if (inventory) {
     const hidden = ctx.metamodel.hiddenTypes;
     parts.push(
@@ -35,6 +35,6 @@ export function visibleData(ctx: Ctx): Condition {
   return {
     sql: `case when e.cost_keys is null or ${holdsCostRole('e.card_id, e.peer_card_id')}
           then e.data else cut_costs(e.data, e.cost_keys) end`,
-    bindings: [ctx.caller.userId],
+    bindings: [holderWithin(ctx.caller, 'costs.view')],
   };
 }

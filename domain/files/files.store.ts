@@ -104,16 +104,17 @@ export async function storeFile(
 /**
  * The facts of a file that the caller may read: its owner, or whoever may export the whole workspace; and never
  * without the permissions by which it was made, `costs.view` among them where it may hold costs.
+ * @param own whether what made the file is the caller's own, within the scopes of the presented token.
  * @throws EstateError `not_found` when there is none or it has expired, `forbidden`.
  */
-export async function readFile(ctx: Ctx, id: string): Promise<StoredFile> {
+export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<StoredFile> {
   const row: FileRow | undefined = await ctx
     .db('files')
     .where({ id })
     .whereRaw('(expires_at is null or expires_at > now())')
     .first();
   if (!row) throw notFound('file', id);
-  if (row.owner_id !== ctx.caller.userId && !may(ctx.caller, 'admin.export_workspace')) {
+  if (!(own && row.owner_id === ctx.caller.userId) && !may(ctx.caller, 'admin.export_workspace')) {
     throw forbidden('admin.export_workspace');
   }
   if (row.with_costs && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');

@@ -3,7 +3,7 @@ import { requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { jobCatalogue } from './jobs.catalogue.ts';
-import { JOBS_CHANNEL } from './jobs.enqueue.ts';
+import { JOBS_CHANNEL, ownRows } from './jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from './jobs.lease.ts';
 import { seesAllJobs } from './jobs.queries.ts';
 
@@ -12,7 +12,8 @@ interface LockedJob {
   kind: string;
   status: string;
   payload: unknown;
-  owner_id: string | null;
+  /** Whether it is the caller's, within the scopes of the presented token. */
+  own: boolean;
   cancel_requested: boolean;
   attempt: number;
   checkpoint: unknown;
@@ -23,13 +24,15 @@ interface LockedJob {
  * pass in which the job is being carried out.
  */
 async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> {
+  const mine = ownRows(ctx.caller, 'jobs');
   const job: LockedJob | undefined = await sql('jobs')
     .where({ id })
     .forNoKeyUpdate()
-    .first('id', 'kind', 'status', 'payload', 'owner_id', 'cancel_requested', 'attempt', 'checkpoint');
-  const own = job !== undefined && job.owner_id === ctx.caller.userId;
-  if (!job || (!own && !seesAllJobs(ctx))) throw notFound('job', id);
-  if (!own) requirePermission(ctx.caller, 'admin.settings');
+    .first('id', 'kind', 'status', 'payload', 'cancel_requested', 'attempt', 'checkpoint', {
+      own: sql.raw(`(${mine.sql}) is true`, mine.bindings as never),
+    });
+  if (!job || (!job.own && !seesAllJobs(ctx))) throw notFound('job', id);
+  if (!job.own) requirePermission(ctx.caller, 'admin.settings');
   return job;
 }
 

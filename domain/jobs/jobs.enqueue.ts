@@ -1,12 +1,15 @@
 import type { Static, TSchema } from 'typebox';
-import type { AppPermission } from '../access/permissions.data.ts';
+import type { AppPermission, TokenScope } from '../access/permissions.data.ts';
 import type { Caller, Ctx } from '../context.ts';
+import type { Condition } from '../lists/lists.types.ts';
 import { checkPayload, type JobDefinition } from './jobs.define.ts';
 import type { JobTransaction } from './jobs.running.ts';
 
 /** What the owner was permitted when the job was asked for. */
 export interface JobRights {
   permissions: AppPermission[] | '*';
+  /** The scopes of the API token that asked for it; absent: unbounded. */
+  scopes?: TokenScope[];
   /** The role as which the owner looked at the service. */
   impersonated_role?: string;
 }
@@ -27,10 +30,25 @@ export function jobPath(id: string): string {
 }
 
 /** The caller's present rights, to be kept with what acts for the caller later. */
-export function rightsOf({ permissions, impersonatedRole }: Caller): JobRights {
+export function rightsOf({ permissions, scopes, impersonatedRole }: Caller): JobRights {
   return {
     permissions: permissions === '*' ? '*' : [...permissions],
+    ...(scopes ? { scopes: [...scopes] } : {}),
     ...(impersonatedRole ? { impersonated_role: impersonatedRole } : {}),
+  };
+}
+
+/**
+ * The caller's own rows of a table with `owner_id` and `rights`, as a condition over its alias. A token with scopes reaches
+ * only what runs within these scopes.
+ */
+export function ownRows({ userId, scopes }: Caller, alias: string): Condition {
+  const owned = `${alias}.owner_id = ?`;
+  if (scopes === undefined) return { sql: owned, bindings: [userId], visibility: true };
+  return {
+    sql: `${owned} and ${alias}.rights -> 'scopes' <@ ?::jsonb`,
+    bindings: [userId, JSON.stringify([...scopes])],
+    visibility: true,
   };
 }
 

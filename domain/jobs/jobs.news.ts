@@ -1,9 +1,12 @@
 import type { Sql } from '../../platform/database.ts';
+import type { TokenScope } from '../access/permissions.data.ts';
 
 /** What has become of a job, for its owner's stream. */
 export interface JobNews {
   job_id: string;
   owner_id: string | null;
+  /** The scopes within which it runs; null: unbounded. */
+  scopes: TokenScope[] | null;
   kind: string;
   status: string;
   outcome: string | null;
@@ -17,5 +20,7 @@ export interface JobNews {
 export async function readJobNews(sql: Sql, ids: string[]): Promise<JobNews[]> {
   return await sql('jobs')
     .whereIn('id', ids)
-    .select('id as job_id', 'owner_id', 'kind', 'status', 'outcome', 'progress', 'message', 'counts');
+    .select('id as job_id', 'owner_id', 'kind', 'status', 'outcome', 'progress', 'message', 'counts', {
+      scopes: sql.raw(`rights -> 'scopes'`),
+    });
 }

@@ -7,7 +7,8 @@ import { type Caller, systemCaller } from '../context.ts';
 import { type JobRights, rightsOf } from './jobs.enqueue.ts';
 
 /**
- * As whom a job acts: its owner, with the permissions that the owner held when asking for it and still holds; the
+ * As whom a job acts: its owner, with the permissions that the owner held when asking for it and still holds,
+ * within the scopes of the token that was shown; the
  * service itself where there is no owner.
  * @throws EstateError `forbidden` when the owner is no longer active.
  */
@@ -27,6 +28,7 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
     displayName: user.display_name,
     role: user.role,
     permissions: common(present, rights.permissions),
+    ...(rights.scopes ? { scopes: new Set(rights.scopes) } : {}),
     tokenId: null,
     tokenExpiresAt: null,
     ...(rights.impersonated_role ? { impersonatedRole: rights.impersonated_role } : {}),
@@ -76,10 +78,21 @@ export async function callerOfOwner(
   return caller;
 }
 
-/** The caller with no more than the owner's permissions; the owner, where nobody has asked. */
+/** The caller with no more than the owner's permissions and scopes; the owner, where nobody has asked. */
 export function boundedBy(owner: Caller, caller: Caller): Caller {
-  if (caller.userId === null || owner.permissions === '*') return caller.userId === null ? owner : caller;
-  return { ...caller, permissions: common(caller.permissions, [...owner.permissions]) };
+  if (caller.userId === null) return owner;
+  const { scopes: _, ...bounded } = caller;
+  const scopes = commonScopes(owner.scopes, caller.scopes);
+  return {
+    ...bounded,
+    permissions:
+      owner.permissions === '*' ? caller.permissions : common(caller.permissions, [...owner.permissions]),
+    ...(scopes ? { scopes } : {}),
+  };
+}
+
+function commonScopes(a: Caller['scopes'], b: Caller['scopes']): Caller['scopes'] {
+  return a && b ? new Set([...a].filter((scope) => b.has(scope))) : (a ?? b);
 }
 
 function common(present: Caller['permissions'], frozen: JobRights['permissions']): Caller['permissions'] {

@@ -4,7 +4,7 @@ import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { jobKinds } from './jobs.catalogue.ts';
-import { jobPath } from './jobs.enqueue.ts';
+import { jobPath, ownRows } from './jobs.enqueue.ts';
 
 export const jobStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
@@ -50,10 +50,10 @@ export function seesAllJobs(ctx: Ctx): boolean {
   return may(ctx.caller, 'admin.events');
 }
 
-/** The jobs that the caller may see, as a condition on `j`: the own ones, or all. */
+/** The jobs that the caller may see, as a condition on `j`: the own ones, of a token those within its scopes, or all. */
 export function visibleJobs(ctx: Ctx): Condition[] {
   if (seesAllJobs(ctx)) return [];
-  return [{ sql: 'j.owner_id = ?', bindings: [ctx.caller.userId], visibility: true }];
+  return [ownRows(ctx.caller, 'j')];
 }
 
 /** The caller's jobs, or all of them for who may see them; newest first unless asked otherwise. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { holdsCostRole, may } from '../access/policy.ts';
+import { holderWithin, holdsCostRole, may } from '../access/policy.ts';
 import { loadCards, requireCard } from '../cards/cards.load.ts';
 import { saveCards } from '../cards/cards.save.ts';
 import type { Work } from '../command.ts';
@@ -20,7 +20,7 @@ function cost(ctx: Ctx, column: string): string | Fragment {
   return {
     sql: `case when ${holdsCostRole('t.card_id')}
       then t.${column} end`,
-    bindings: [ctx.caller.userId],
+    bindings: [holderWithin(ctx.caller, 'costs.view')],
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
-import { holdsCostRole, may, requirePermission } from '../access/policy.ts';
+import { holderWithin, holdsCostRole, may, requirePermission } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import type { Ctx } from '../context.ts';
 import type { Kept } from '../lists/lists.kept.ts';
@@ -36,7 +36,7 @@ function visibleAttributes(ctx: Ctx): Fragment {
     sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
           then r.attributes
           else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
-    bindings: [ctx.caller.userId, JSON.stringify(costs)],
+    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
   };
 }
 

@@ -1,5 +1,5 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { requirePermission } from '../access/policy.ts';
+import { inScope, requirePermission } from '../access/policy.ts';
 import { openNewSystemTodos } from '../collaboration/todos/todos.system.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -33,9 +33,8 @@ export async function actOnOccurrence(
       task_id: place.task.id,
     })) as OccurrenceRow | undefined;
     if (!before) throw notFound('occurrence', id);
-    if (before.assigned_owner_id === null || before.assigned_owner_id !== ctx.caller.userId) {
-      requirePermission(ctx.caller, 'risks.manage');
-    }
+    const assigned = before.assigned_owner_id !== null && before.assigned_owner_id === ctx.caller.userId;
+    if (!assigned || !inScope(ctx.caller, 'risks.manage')) requirePermission(ctx.caller, 'risks.manage');
     const { from, to } = occurrenceActs[act];
     if (before.status !== from) {
       throw new EstateError('wrong_state', `The occurrence is ${before.status}, not ${from}.`, {

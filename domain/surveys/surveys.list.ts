@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import { holdsCostRole, may, requirePermission } from '../access/policy.ts';
+import { holderWithin, holdsCostRole, may, requirePermission } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { itemText } from '../collaboration/items.ts';
 import type { Ctx } from '../context.ts';
@@ -77,7 +77,7 @@ function visibleAnswers(ctx: Ctx): Fragment {
   return {
     sql: `case when ${holdsCostRole('r.card_id')}
           then r.responses else r.responses - r.cost_keys end`,
-    bindings: [ctx.caller.userId],
+    bindings: [holderWithin(ctx.caller, 'costs.view')],
   };
 }
 

@@ -1,4 +1,4 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
+import { holderWithin, may, requirePermission } from '../../domain/access/policy.ts';
 import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { effectOf, type MergeEffect } from '../../domain/duplicates/duplicates.effect.ts';
@@ -119,7 +119,7 @@ async function openCosts(sql: Sql, ctx: Ctx, type: string, ids: readonly string[
     return new Set(ids);
   const rows = await sql('stakeholders')
     .whereIn('card_id', [...ids])
-    .where({ user_id: ctx.caller.userId })
+    .where({ user_id: holderWithin(ctx.caller, 'costs.view') })
     .distinct('card_id');
   return new Set(rows.map(({ card_id }: { card_id: string }) => card_id));
 }

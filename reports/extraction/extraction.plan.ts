@@ -1,4 +1,4 @@
-import { forbidden, may } from '../../domain/access/policy.ts';
+import { forbidden, inScope, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../domain/events/changes.ts';
 import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
@@ -29,6 +29,7 @@ export interface ExtractionPlan {
 /** Whether the caller may see any cost value at all: by permission, or by a role on some card. */
 export async function seesSomeCosts(ctx: Ctx): Promise<boolean> {
   if (may(ctx.caller, 'costs.view')) return true;
+  if (!inScope(ctx.caller, 'costs.view')) return false;
   return Boolean(await ctx.db('stakeholders').where({ user_id: ctx.caller.userId }).first('id'));
 }
 

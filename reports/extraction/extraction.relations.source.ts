@@ -1,4 +1,4 @@
-import { holdsCostRole, may } from '../../domain/access/policy.ts';
+import { holderWithin, holdsCostRole, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.source.ts';
@@ -23,7 +23,7 @@ export function visibleRelationAttributes(ctx: Ctx): Fragment {
   return {
     sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
           then r.attributes else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
-    bindings: [ctx.caller.userId, JSON.stringify(costs)],
+    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
   };
 }
 

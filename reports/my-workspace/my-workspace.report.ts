@@ -24,6 +24,7 @@ export const myWorkspaceReport = defineReport<Record<string, never>, Answer>({
   description:
     'Cards are those that you have starred, hold a role on, or made. Todos are open ones that are yours; a filter leaves those on its cards. `attention_count` is the sum of overdue todos, unanswered questions of surveys and broken approvals.',
   permission: 'login',
+  scope: 'account',
   params: {},
   timeTravel: true,
   reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [], others: true },

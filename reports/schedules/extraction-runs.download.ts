@@ -1,5 +1,6 @@
 import type { Ctx } from '../../domain/context.ts';
 import { readFile, type StoredFile } from '../../domain/files/files.store.ts';
+import { ownRows } from '../../domain/jobs/jobs.enqueue.ts';
 import { notFound } from '../../platform/errors.ts';
 import { requireVisible } from './extraction-schedules.queries.ts';
 
@@ -12,12 +13,16 @@ export type RunFile = 'file' | 'manifest';
  */
 export async function runFile(ctx: Ctx, id: string, runId: string, which: RunFile): Promise<StoredFile> {
   await requireVisible(ctx, id);
+  const own = ownRows(ctx.caller, 'e');
   const run = await ctx
-    .db('extraction_runs')
-    .where({ id: runId, schedule_id: id })
-    .whereNull('removed_at')
-    .first('file_id', 'manifest_id');
+    .db('extraction_runs as r')
+    .join('extraction_schedules as e', 'e.id', 'r.schedule_id')
+    .where({ 'r.id': runId, 'r.schedule_id': id })
+    .whereNull('r.removed_at')
+    .first('r.file_id', 'r.manifest_id', {
+      own: ctx.db.raw(`(${own.sql}) is true`, own.bindings as never),
+    });
   const fileId = which === 'file' ? run?.file_id : run?.manifest_id;
   if (!fileId) throw notFound('file of the run', runId);
-  return await readFile(ctx, fileId);
+  return await readFile(ctx, fileId, run.own);
 }

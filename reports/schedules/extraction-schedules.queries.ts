@@ -1,5 +1,6 @@
 import { may, requirePermission } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
+import { ownRows } from '../../domain/jobs/jobs.enqueue.ts';
 import { nextSlot } from '../../domain/jobs/schedules.slots.ts';
 import { runList } from '../../domain/lists/lists.run.ts';
 import { projection } from '../../domain/lists/lists.sql.ts';
@@ -98,7 +99,7 @@ export const seesAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.se
 /** The schedules that the caller may see, on `e`: the own ones, or all. */
 export function visibleSchedules(ctx: Ctx): Condition[] {
   if (seesAllSchedules(ctx)) return [];
-  return [{ sql: 'e.owner_id = ?', bindings: [ctx.caller.userId], visibility: true }];
+  return [ownRows(ctx.caller, 'e')];
 }
 
 /** The caller's schedules, or all of them for who keeps the settings. */

@@ -3,6 +3,7 @@ import { cardPermissions } from '../../domain/access/permissions.data.ts';
 import type { TestClient } from '../support/harness.ts';
 import type { Call } from './matrix.row.ts';
 import { type CardRow, cardRows } from './own-card.data.ts';
+import { allScopes, demandsOf, namedScopes, withScopes } from './scoped.ts';
 import { createWorld, type World, written } from './world.ts';
 
 /** A role on a card that gives every right on it. */
@@ -22,17 +23,7 @@ beforeAll(async () => {
     });
     expect(made.status, made.text).toBe(201);
   }
-  const { paths } = w.t.app.swagger() as unknown as {
-    paths: Record<string, Record<string, Record<string, unknown>>>;
-  };
-  demands = new Map(
-    Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => [
-        `${method.toUpperCase()} ${path}`,
-        String(described['x-permission']),
-      ]),
-    ),
-  );
+  demands = demandsOf(w.t);
 });
 afterAll(() => w.close());
 
@@ -65,6 +56,28 @@ describe.each(cardRows)('$operation', (row) => {
     await w.stakeholder(card, client.userId, KEEPER);
     const call = await row.call(w, card);
     const answer = await send(row, call, client);
+    expect(answer.status, answer.text).toBeGreaterThanOrEqual(200);
+    expect(answer.status, answer.text).toBeLessThan(300);
+    expect(call.refused?.(answer.body)).not.toBe(true);
+  });
+
+  test('is allowed to a token only within the scope of the application permission', async () => {
+    const client = await actor(row);
+    const card = await w.card({ type: row.type ?? 'Application' });
+    await w.stakeholder(card, client.userId, KEEPER);
+    const named = namedScopes(demands.get(row.operation)!);
+    const call = await row.call(w, card);
+    const others = await withScopes(
+      w.t,
+      client,
+      allScopes.filter((scope) => !named.includes(scope)),
+    );
+    await written(w);
+    const refused = await send(row, call, others);
+    if (!call.refused?.(refused.body)) expect(refused.status, refused.text).toBe(403);
+    expect(await written(w)).toEqual([]);
+    // what is shown of the answer needs the cards to be in scope
+    const answer = await send(row, call, await withScopes(w.t, client, [...named, 'inventory.view']));
     expect(answer.status, answer.text).toBeGreaterThanOrEqual(200);
     expect(answer.status, answer.text).toBeLessThan(300);
     expect(call.refused?.(answer.body)).not.toBe(true);

@@ -57,6 +57,8 @@ export interface TestApp extends TestServices {
   app: App;
   /** A client for a user of the role; the same user each time for the same role and name. */
   as(role: string, name?: string): Promise<TestClient>;
+  /** The same user by another token. */
+  by(token: string, user: TestClient): TestClient;
   /** A client without a token. */
   anonymous: TestClient;
 }
@@ -187,6 +189,7 @@ export async function createTestApp(
     ...base,
     app,
     anonymous: client('', '', ''),
+    by: (token, user) => client(user.userId, user.email, token),
     as(role, name = role) {
       const key = `${role}/${name}`;
       if (!clients.has(key)) clients.set(key, make(role, name));

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { forbidden, mayOnCard, requireOnCard } from '../../access/policy.ts';
+import { forbidden, inScope, mayOnCard, requireOnCard } from '../../access/policy.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { checkIfMatch } from '../../etag.ts';
@@ -111,7 +111,8 @@ async function lockComment(
   await lockThread(sql, known.thread_id);
   const row = (await lockRow(sql, 'comments', { id: id.toLowerCase() })) as CommentRow | undefined;
   if (!row || row.deleted_at) throw notFound('comment', id);
-  if (row.user_id !== ctx.caller.userId && !mayOnCard(ctx, MANAGE, card)) throw forbidden(MANAGE.app);
+  const own = row.user_id === ctx.caller.userId && inScope(ctx.caller, CREATE.app);
+  if (!own && !mayOnCard(ctx, MANAGE, card)) throw forbidden(MANAGE.app);
   if (ctx.ifMatch) checkIfMatch(ctx, (await itemText(sql, commentList, row.id))!);
   return { card, row };
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { forbidden, may } from '../../access/policy.ts';
+import { forbidden, may, requireScope } from '../../access/policy.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { checkIfMatch } from '../../etag.ts';
@@ -132,8 +132,10 @@ async function lockTodo(
   const row = (await lockRow(sql, 'todos', { id: id.toLowerCase() })) as TodoRow | undefined;
   if (!row) throw notFound('todo', id);
   const me = ctx.caller.userId;
-  if (row.assigned_to !== me && row.created_by !== me && !may(ctx.caller, 'admin.todos')) {
-    throw card?.seen ? forbidden('admin.todos') : notFound('todo', id);
+  const own = row.assigned_to === me || row.created_by === me;
+  if (!may(ctx.caller, 'admin.todos')) {
+    if (own) requireScope(ctx.caller, 'account');
+    else throw card?.seen ? forbidden('admin.todos') : notFound('todo', id);
   }
   if (row.is_system) {
     throw new EstateError(

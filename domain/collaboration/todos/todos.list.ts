@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
-import { requirePermission } from '../../access/policy.ts';
+import { may, requirePermission, requireScope } from '../../access/policy.ts';
 import { visibleCards } from '../../cards/cards.visible.ts';
 import type { Ctx } from '../../context.ts';
 import { runList } from '../../lists/lists.run.ts';
@@ -70,6 +70,7 @@ export async function todoText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText
  */
 export async function listTodos(ctx: Ctx, params: ListParams & TodoFilter): Promise<JsonText> {
   const me = ctx.caller.userId;
+  if (!may(ctx.caller, 'admin.todos')) requireScope(ctx.caller, 'account');
   const conditions: Condition[] = [];
   const add = (sql: string, ...bindings: unknown[]) => void conditions.push({ sql, bindings });
   if (params.assigned_to !== undefined) {

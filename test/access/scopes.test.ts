@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestClient } from '../support/harness.ts';
+import { table } from './matrix.data.ts';
+import { anyAddress, type Call, type Row } from './matrix.row.ts';
+import { allScopes, demandsOf, namedScopes, withScopes } from './scoped.ts';
+import { createWorld, type World, written } from './world.ts';
+
+let w: World;
+let admin: TestClient;
+let demands: Map<string, string>;
+beforeAll(async () => {
+  w = await createWorld();
+  admin = await w.client('admin');
+  demands = demandsOf(w.t);
+  const { card } = w;
+  // whoever holds the role of an administrator is responsible for every card besides
+  w.card = async (values) => {
+    const id = await card(values);
+    await w.stakeholder(id, admin.userId, 'responsible');
+    return id;
+  };
+});
+afterAll(() => w.close());
+
+const tokens = new Map<string, Promise<TestClient>>();
+function token(scopes: string[]): Promise<TestClient> {
+  const key = scopes.join(' ');
+  if (!tokens.has(key)) tokens.set(key, withScopes(w.t, admin, scopes));
+  return tokens.get(key)!;
+}
+
+async function send(row: Row, call: Call, client: TestClient) {
+  if (call.send) return { status: await call.send(w, client.token), refused: false, text: '', code: '' };
+  const [method, pattern] = row.operation.split(' ') as ['GET', string];
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => call.path![name]!);
+  const json = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const mediaType = call.raw?.mediaType ?? (json && 'application/json');
+  const { status, body, text } = await client.request({
+    method,
+    url: call.query ? `${path}?${call.query}` : path,
+    ...(mediaType ? { headers: { 'content-type': mediaType }, payload: call.raw?.text ?? json } : {}),
+    ...(call.apart ? { remoteAddress: anyAddress() } : {}),
+  });
+  return { status, text, refused: status === 200 && call.refused?.(body) === true, code: body?.code };
+}
+
+/** What these give away or lead to besides needs more. */
+const alsoNeeds: Record<string, string[]> = {
+  'PATCH /api/v1/users/bulk': allScopes,
+  'POST /api/v1/service-accounts': allScopes,
+  'POST /api/v1/itsm-sync/mappings': [
+    'inventory.create',
+    'inventory.edit',
+    'inventory.archive',
+    'relations.manage',
+  ],
+};
+
+const demandOf = (row: Row): string => demands.get(row.operation.replace(/ \(.*\)$/, ''))!;
+
+const rows = table.filter(({ outcomes }) => outcomes.startsWith('+'));
+
+test.each(rows.map((row, at) => ({ ...row, at })))('$operation', async ({ at, ...row }) => {
+  const demand = demandOf(row);
+  const named = namedScopes(demand);
+  if (demand.startsWith('public') || named.length === 0) return;
+  const call = await row.call(w, 'admin');
+  // jobs beyond the scopes are not there
+  const refusals = demand.startsWith('login') && demand.includes("others'") ? [403, 404] : [403];
+  const others = allScopes.filter((scope) => !named.includes(scope));
+  for (const scopes of [others, [others[at % others.length]!]]) {
+    const client = await token(scopes);
+    await written(w);
+    const { status, refused, text } = await send(row, call, client);
+    if (!refused) expect(refusals, `${demand}: ${text}`).toContain(status);
+    expect(await written(w)).toEqual([]);
+  }
+  if (call.usesToken || refusals.length > 1) return;
+  const views = named.map((scope) => scope.replace(/\.\w+$/, '.view'));
+  const within = [...named, ...views, 'inventory.view', ...(alsoNeeds[row.operation] ?? [])];
+  const { status, code, text } = await send(
+    row,
+    call,
+    await token(allScopes.filter((scope) => within.includes(scope))),
+  );
+  if (code === 'session_required') return;
+  expect([401, 403, 404], text).not.toContain(status);
+});
