@@ -19,6 +19,7 @@ import { mitigationsDueProcessor } from './mitigations-due.ts';
 import { modernizationsProcessor } from './modernizations.ts';
 import { passwordResetProcessor } from './password-reset.ts';
 import { recalculateProcessor } from './recalculate.ts';
+import { registrationProcessor } from './registration.ts';
 import { reportProcessor } from './report.ts';
 import { reportQueryProcessor } from './report-query.ts';
 import { scheduledExtractionProcessor } from './scheduled-extraction.ts';
@@ -37,6 +38,7 @@ export const processors: JobProcessor[] = [
   mailProcessor,
   metamodelChangeProcessor,
   passwordResetProcessor,
+  registrationProcessor,
   todosDueProcessor,
   mitigationsDueProcessor,
   eraseUserProcessor,

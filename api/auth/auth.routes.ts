@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { impersonate, refresh, stopImpersonating } from '../../domain/access/access.impersonate.ts';
 import { login } from '../../domain/access/access.login.ts';
+import { confirmRegistration } from '../../domain/access/access.register.confirm.ts';
 import { register } from '../../domain/access/access.register.ts';
 import { logout } from '../../domain/access/access.tokens.ts';
 import { readMe } from '../../domain/access/users.queries.ts';
@@ -12,6 +13,15 @@ import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const tag = 'Authentication';
+
+/** The token of a login, or in which state the registration is instead. */
+const registrationAnswer = (state: string, description: string) => ({
+  200: {
+    description,
+    schema: Type.Union([Type.Ref('Token#'), Type.Object({ status: Type.Literal(state) }, closed)]),
+    example: { status: state },
+  },
+});
 
 /** Registration, login, refresh, logout, impersonation and the own account. */
 export function registerAuthRoutes(app: App, { secrets }: Services): void {
@@ -26,7 +36,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     tag,
     summary: 'Register; the first user becomes administrator',
     description:
-      'The first user of a workspace shows the set-up token that the service wrote to its log at start.',
+      'The first user of a workspace shows the set-up token that the service wrote to its log at start, and is answered an access token. Everybody else is answered `confirmation_sent`, whether or not the address has an account: a mail to it says how to go on. Off unless the setting `registration` is on and a mail server is set up.',
     permission: 'public',
     body: Type.Object(
       {
@@ -38,9 +48,46 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       closed,
     ),
     bodyExample: { email: 'ada@example.org', display_name: 'Ada', password: 'four random words here' },
-    answers: tokenAnswer,
-    errors: ['email_taken', 'registration_closed', 'too_many_requests'],
-    handler: async ({ ctx, body, request }) => issue(await register(ctx, { ...body, address: request.ip })),
+    answers: registrationAnswer(
+      'confirmation_sent',
+      'The address has to be confirmed, or the first user’s token',
+    ),
+    errors: ['registration_closed', 'too_many_requests'],
+    handler: async ({ ctx, body, request }) => {
+      const subject = await register(ctx, { ...body, address: request.ip });
+      return subject ? await issue(subject) : { status: 'confirmation_sent' };
+    },
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: '/api/v1/auth/confirm-registration',
+    id: 'confirmRegistration',
+    tag,
+    summary: 'Confirm the address of a registration, and log in',
+    description:
+      'Takes the mailed token, which works for a day and once, and the password that was registered. Where the workspace demands approval, the answer is `approval_required`, and the account is inactive until an administrator activates it.',
+    permission: 'public',
+    body: Type.Object(
+      {
+        token: Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' }),
+        password: Password,
+      },
+      closed,
+    ),
+    bodyExample: {
+      token: 'WQ4pGmB1x7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEw',
+      password: 'four random words here',
+    },
+    answers: registrationAnswer(
+      'approval_required',
+      'An access token, or that the account waits for approval',
+    ),
+    errors: ['invalid_credentials', 'not_found', 'registration_closed', 'too_many_requests'],
+    handler: async ({ ctx, body, request }) => {
+      const subject = await confirmRegistration(ctx, { ...body, address: request.ip });
+      return subject ? await issue(subject) : { status: 'approval_required' };
+    },
   });
 
   operation(app, {

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Services } from '../../domain/services.ts';
-import { ssoConfigured } from '../../domain/settings/settings.views.ts';
+import { registrationOpen, ssoConfigured } from '../../domain/settings/settings.views.ts';
 import { closed } from '../../domain/shapes.ts';
 import { finishSso, startSso } from '../../integrations/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../integrations/sso/sso.issuer.ts';
@@ -44,11 +44,11 @@ export function registerSsoRoutes(app: App, services: Services): void {
     },
     handler: async ({ request }) => {
       const settings = await settingsOf(services, request);
-      const { sso, registration_enabled } = settings.values;
+      const { sso } = settings.values;
       const enabled = ssoConfigured(settings);
       return {
         enabled,
-        registration_enabled: registration_enabled && !sso.enabled,
+        registration_enabled: registrationOpen(settings),
         ...(enabled
           ? {
               provider: sso.provider,

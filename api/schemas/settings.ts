@@ -178,6 +178,17 @@ export const retentionMembers = {
   ),
 };
 
+export const registrationMembers = {
+  allowed_domains: Type.Array(Type.String({ maxLength: 253 }), {
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Domains of the e-mail addresses that may register; none: any',
+    examples: [['estate.example']],
+  }),
+  approval_required: flag('Whether an account is inactive until an administrator activates it'),
+  role: Type.String({ maxLength: 64, description: 'What an account gets', examples: ['viewer'] }),
+};
+
 export const settingSchemas = {
   login_branding: Type.Object(brandingMembers, { $id: 'LoginBranding', ...closed }),
   email: Type.Object(
@@ -186,6 +197,7 @@ export const settingSchemas = {
   ),
   sso: Type.Object(ssoMembers, { $id: 'SsoSettings', ...closed }),
   ai: Type.Object(aiMembers, { $id: 'AiSettings', ...closed }),
+  registration_policy: Type.Object(registrationMembers, { $id: 'RegistrationPolicy', ...closed }),
   retention: Type.Object(retentionMembers, { $id: 'RetentionSettings', ...closed }),
 };
 

@@ -75,6 +75,15 @@ const groups: SettingApi[] = [
     bodyExample: { enabled: true, provider_type: 'anthropic', model: 'claude', api_key: 'a secret' },
   },
   {
+    key: 'registration_policy',
+    path: 'registration-policy',
+    name: 'RegistrationPolicy',
+    what: 'who may register, and with which role',
+    description: 'The role is one whose permissions the caller holds.',
+    body: schemas.patchOf(schemas.registrationMembers),
+    bodyExample: { allowed_domains: ['estate.example'], approval_required: true, role: 'viewer' },
+  },
+  {
     key: 'retention',
     path: 'retention',
     name: 'RetentionSettings',

@@ -35,12 +35,55 @@ export async function passwordResetMail(sql: Sql, to: Addressee, token: string):
   };
 }
 
+/** The mail that confirms the address of somebody who registers. */
+export async function registrationMail(sql: Sql, to: Addressee, token: string): Promise<Mail> {
+  const { title, way } = await surroundings(sql, 'confirm-registration', token);
+  return {
+    to: to.email,
+    subject: `Confirm your registration for ${title}`,
+    text: letter(to, [
+      `Somebody, probably you, registered for ${title} with this address. Confirm it within a day, with the password that you chose:`,
+      way,
+      'If it was not you, ignore this: no account is made.',
+    ]),
+  };
+}
+
+/** The mail for somebody who registers again. */
+export async function knownAddressMail(sql: Sql, to: Addressee): Promise<Mail> {
+  const title = await titleOf(sql);
+  return {
+    to: to.email,
+    subject: `You have an account for ${title}`,
+    text: letter(to, [
+      `Somebody, probably you, registered for ${title} with this address. It has an account already: log in, or ask for a new password if you forgot yours.`,
+      'If it was not you, ignore this: your account stays as it is.',
+    ]),
+  };
+}
+
+/** The mail for an administrator who has to activate an account. */
+export async function approvalMail(sql: Sql, to: Addressee, registered: Addressee): Promise<Mail> {
+  const title = await titleOf(sql);
+  return {
+    to: to.email,
+    subject: `${registered.email} waits for access to ${title}`,
+    text: letter(to, [
+      `${registered.email} registered for ${title} and confirmed the address. The account is inactive until an administrator activates it.`,
+    ]),
+  };
+}
+
 /** How the workspace calls itself, and the link; without a base address the token alone, for the program that takes it. */
 async function surroundings(sql: Sql, page: string, token: string): Promise<{ title: string; way: string }> {
-  const title = (await readSetting(sql, 'app_title')) || 'Estate';
+  const title = await titleOf(sql);
   const { app_base_url: base } = await readSetting(sql, 'email');
   const way = base ? `${base.replace(/\/+$/, '')}/${page}?token=${token}` : `Your token: ${token}`;
   return { title, way };
+}
+
+async function titleOf(sql: Sql): Promise<string> {
+  return (await readSetting(sql, 'app_title')) || 'Estate';
 }
 
 function letter({ display_name: name }: Addressee, paragraphs: string[]): string {

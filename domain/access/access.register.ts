@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
-import { EstateError, invalidField } from '../../platform/errors.ts';
+import { invalidField } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import { readSetting } from '../settings/settings.read.ts';
+import { enqueueJob } from '../jobs/jobs.enqueue.ts';
+import { registrationJob } from '../jobs/kinds/registration.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
+import { keepRegistration, requireOpenRegistration } from './registrations.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 
 export interface RegisterInput {
@@ -22,11 +25,13 @@ export interface RegisterInput {
 const FIRST_USER_LOCK = 7203004;
 
 /**
- * Registers a user: the first one of a workspace, who shows the set-up token, becomes administrator, all
- * others get the default role.
- * @throws EstateError `registration_closed`, `email_taken`, or `validation_failed` by field.
+ * Registers a user. The first user of a workspace, who shows the set-up token, becomes administrator at once. Everybody
+ * else receives a mail that confirms the address. A job looks up whether the address has an account, so neither the
+ * answer nor its time depends on it.
+ * @returns undefined when the address has to be confirmed.
+ * @throws EstateError `registration_closed`, or `validation_failed` by field.
  */
-export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSubject> {
+export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSubject | undefined> {
   await throttle(ctx.db, 'register', [`address ${input.address}`, `account ${input.email}`]);
   requireGoodPassword(input.password, input.email);
   const displayName = input.display_name.trim();
@@ -35,25 +40,32 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
   return await command(ctx, async (work) => {
     const { sql } = work;
     await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
-    const first = !(await sql('users').first('id'));
-    if (first) await useSetupToken(sql, input.setup_token);
-    else await requireOpenRegistration(sql);
-    const role = first ? 'admin' : (await sql('roles').where({ is_default: true }).first('key')).key;
+    if (await sql('users').first('id')) {
+      const policy = await requireOpenRegistration(sql);
+      if (!policy.allows(input.email)) {
+        throw invalidField('email', 'domain_not_allowed', 'is of a domain that may not register');
+      }
+      const request = randomUUID();
+      await keepRegistration(sql, request, {
+        email: input.email,
+        display_name: displayName,
+        password_hash: passwordHash,
+      });
+      await enqueueJob(ctx, work, registrationJob, { request });
+      work.emit({
+        event_type: 'auth.registration_requested',
+        data: { email: input.email, address: input.address },
+      });
+      return undefined;
+    }
+    await useSetupToken(sql, input.setup_token);
     const [user] = (await insertUsers(
       work,
-      [{ email: input.email, display_name: displayName, role, password_hash: passwordHash }],
-      { event_type: 'auth.registered', data: { role, address: input.address } },
+      [{ email: input.email, display_name: displayName, role: 'admin', password_hash: passwordHash }],
+      { event_type: 'auth.registered', data: { role: 'admin', address: input.address } },
     )) as [UserRow];
-    return await limited(sql, { userId: user.id, role, tokenVersion: user.token_version });
+    return await limited(sql, { userId: user.id, role: 'admin', tokenVersion: user.token_version });
   });
-}
-
-async function requireOpenRegistration(sql: Ctx['db']): Promise<void> {
-  const open = await readSetting(sql, 'registration_enabled');
-  // where people log in through a provider, it decides who they are
-  if (!open || (await readSetting(sql, 'sso')).enabled) {
-    throw new EstateError('registration_closed', 'Self-registration is switched off; ask an administrator.');
-  }
 }
 
 async function useSetupToken(sql: Ctx['db'], token: string | undefined): Promise<void> {

@@ -171,6 +171,7 @@ export const eventTypes = {
   'reference_catalogue.loaded': 'audit',
   'reference_catalogue.removed': 'audit',
   'auth.registered': 'audit',
+  'auth.registration_requested': 'audit',
   'auth.login': 'audit',
   'auth.login_failed': 'audit',
   'auth.locked': 'audit',

@@ -19,6 +19,7 @@ import { mitigationsDueJob } from './kinds/mitigations-due.ts';
 import { modernizationsJob } from './kinds/modernizations.ts';
 import { passwordResetJob } from './kinds/password-reset.ts';
 import { recalculateJob } from './kinds/recalculate.ts';
+import { registrationJob } from './kinds/registration.ts';
 import { reportJob } from './kinds/report.ts';
 import { reportQueryJob } from './kinds/report-query.ts';
 import { scheduledExtractionJob } from './kinds/scheduled-extraction.ts';
@@ -37,6 +38,7 @@ export const jobCatalogue: readonly JobDefinition[] = [
   mailJob,
   metamodelChangeJob,
   passwordResetJob,
+  registrationJob,
   todosDueJob,
   mitigationsDueJob,
   eraseUserJob,

@@ -1,6 +1,7 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import { sqlState } from '../../platform/database.ts';
 import { invalidFields } from '../../platform/errors.ts';
+import { permissionsOfRole, requireGrantable } from '../access/grants.ts';
 import type { AppPermission } from '../access/permissions.data.ts';
 import { requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
@@ -15,6 +16,7 @@ import { settingFaults } from './settings.rules.ts';
 import { MASK, type SecretGroup, secretKey, secretMembers } from './settings.secrets.ts';
 import { loadSettings, SETTINGS_TOPIC, type WorkspaceSettings } from './settings.state.ts';
 import {
+  emailConfigured,
   hasSecret,
   isPlain,
   type PlainSetting,
@@ -23,6 +25,8 @@ import {
   settingView,
 } from './settings.views.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';
+
+type Policy = SettingValues['registration_policy'];
 
 /** Who may change a setting. */
 export const settingPermission = (key: SettingKey): AppPermission =>
@@ -51,7 +55,19 @@ export async function changeSetting(
       const sent = input[secretMembers[key]];
       faults.push(...secretFaults(key, before, value as SettingValues[typeof key], sent));
     }
+    if (key === 'registration_enabled' && value === true && !emailConfigured(before)) {
+      faults.push({
+        field: settingMembers[key],
+        code: 'mail_needed',
+        message: 'needs a mail server, with which addresses are confirmed',
+      });
+    }
     if (faults.length > 0) throw invalidFields(faults);
+    // whoever lets people register could register himself
+    if (key === 'registration_policy' || (key === 'registration_enabled' && value === true)) {
+      const { role } = key === 'registration_policy' ? (value as Policy) : before.values.registration_policy;
+      requireGrantable(ctx.caller, await permissionsOfRole(work.sql, role));
+    }
     await writeSetting(work, ctx, before, key, value);
     if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);
     if (key === 'bpm_enabled' && value !== before.values.bpm_enabled) {

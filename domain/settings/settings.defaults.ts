@@ -30,7 +30,15 @@ export const settingDefaults = {
   bpm_row_order: ['management', 'core', 'support'] as string[],
   fiscal_year_start: 1 as number,
   archive_retention_days: 30 as number,
-  registration_enabled: true as boolean,
+  registration_enabled: false as boolean,
+  /** Who may register, and what becomes of it. */
+  registration_policy: {
+    /** Domains of the addresses that may register; none: any. */
+    allowed_domains: [] as string[],
+    /** Whether an administrator activates each account. */
+    approval_required: false,
+    role: 'viewer',
+  },
   principles_display: true as boolean,
   mcp_enabled: false as boolean,
   two_factor_required: false as boolean,

@@ -99,6 +99,12 @@ const rules: Rules = {
     ...unless(isMailAddress(email.smtp_from), 'smtp_from', 'format', 'is no e-mail address'),
     ...webAddress('app_base_url', email.app_base_url),
   ],
+  registration_policy: ({ allowed_domains, role }, { roles }) => [
+    ...allowed_domains.flatMap((name, index) =>
+      unless(domain.test(name), `allowed_domains.${index}`, 'format', 'is no domain'),
+    ),
+    ...unless(roles.has(role), 'role', 'unknown_role', 'is no role of the workspace'),
+  ],
   sso: checkSso,
   ai: (ai, { metamodel }) => [
     ...webAddress('provider_url', ai.provider_url),

@@ -26,7 +26,7 @@ export const settingMembers = {
 
 export type PlainSetting = keyof typeof settingMembers;
 /** Groups whose members are changed one by one. */
-export type SettingGroup = 'login_branding' | 'retention' | SecretGroup;
+export type SettingGroup = 'login_branding' | 'registration_policy' | 'retention' | SecretGroup;
 
 export const isPlain = (key: PlainSetting | SettingGroup): key is PlainSetting =>
   Object.hasOwn(settingMembers, key);
@@ -50,6 +50,10 @@ export function settingView(
 
 /** Whether mails can go out. */
 export const emailConfigured = ({ values }: WorkspaceSettings): boolean => values.email.smtp_host !== '';
+
+/** Whether people may register themselves: a provider would decide who they are, and the address is confirmed by mail. */
+export const registrationOpen = (settings: WorkspaceSettings): boolean =>
+  settings.values.registration_enabled && !settings.values.sso.enabled && emailConfigured(settings);
 
 /** Whether people log in through a provider. */
 export const ssoConfigured = ({ values: { sso } }: WorkspaceSettings): boolean =>

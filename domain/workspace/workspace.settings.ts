@@ -30,6 +30,7 @@ const goes: Record<SettingKey, boolean> = {
   // how long the service keeps things, and whom it lets in and calls, is decided where it runs
   retention: false,
   registration_enabled: false,
+  registration_policy: false,
   mcp_enabled: false,
   two_factor_required: false,
   cors_origins: false,

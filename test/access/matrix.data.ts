@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { password, person } from '../support/accounts.ts';
 import { accountRows } from './matrix/accounts.data.ts';
 import { aiRows } from './matrix/ai.data.ts';
 import { aiAnalysisRows } from './matrix/ai-analysis.data.ts';
@@ -28,6 +29,7 @@ import { odataRows } from './matrix/odata.data.ts';
 import { portalRows } from './matrix/portals.data.ts';
 import { ppmRows } from './matrix/ppm.data.ts';
 import { referenceRows } from './matrix/reference.data.ts';
+import { registrationRows } from './matrix/registration.data.ts';
 import { reportRows } from './matrix/reports.data.ts';
 import { riskRows } from './matrix/risks.data.ts';
 import { savedReportRows } from './matrix/saved-reports.data.ts';
@@ -39,7 +41,7 @@ import { tagRows } from './matrix/tags.data.ts';
 import { vendorRows } from './matrix/vendors.data.ts';
 import { webhookRows } from './matrix/webhooks.data.ts';
 import { workspaceRows } from './matrix/workspace.data.ts';
-import { anyAddress, csv, onCard, type Row, row } from './matrix.row.ts';
+import { csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
 /*
@@ -50,25 +52,8 @@ import { openStream } from './stream.ts';
 /** The rows of this file are those of access, metamodel reading, cards, relations, jobs and events. */
 const firstRows: Row[] = [
   // operation                                                      A B M V I P 0
-  row('POST /api/v1/auth/register', '+ + + + + + +', () => ({
-    body: {
-      email: `${randomUUID()}@estate.example`,
-      display_name: 'New',
-      password: 'quite a long new password',
-    },
-    apart: true,
-  })),
   row('POST /api/v1/auth/login', '+ + + + + + +', async (w) => {
-    const email = `${randomUUID()}@estate.example`;
-    const password = 'quite a long old password';
-    const body = { email, display_name: 'Known', password };
-    await w.t.anonymous.request({
-      method: 'POST',
-      url: '/api/v1/auth/register',
-      headers: { 'content-type': 'application/json' },
-      payload: JSON.stringify(body),
-      remoteAddress: anyAddress(),
-    });
+    const { email } = await person(w.t);
     return { body: { email, password }, apart: true };
   }),
   row('POST /api/v1/auth/refresh', '+ + + + + + 0'),
@@ -205,6 +190,7 @@ export const table: Row[] = [
   // one group a line
   firstRows,
   accountRows,
+  registrationRows,
   cardBulkRows,
   cardMergeRows,
   mcpRows,

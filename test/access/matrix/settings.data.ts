@@ -1,6 +1,7 @@
 import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
+import { openRegistration } from './registration.data.ts';
 
 const url = '/api/v1/settings';
 const everybody = '+ + + + + + +';
@@ -25,6 +26,7 @@ const open = [
 ];
 
 const harmless: Record<string, object> = {
+  registration: { enabled: false },
   'two-factor': { required: false },
   'cors-origins': { origins: [] },
   'eol-source': { url: '' },
@@ -65,6 +67,13 @@ export const settingRows: Row[] = [
     row(`GET ${url}/${path}`, administrators),
     row(`PATCH ${url}/${path}`, administrators, () => ({ body: {} })),
   ]),
+  row(`GET ${url}/registration-policy`, administrators),
+  // the integrator does not hold what the role holds that people would get
+  row(`PATCH ${url}/registration-policy`, '+ - - - - - 0', () => ({ body: { role: 'viewer' } })),
+  row(`PATCH ${url}/registration (on)`, '+ - - - - - 0', async (w) => {
+    await openRegistration(w);
+    return { body: { enabled: true } };
+  }),
   ...['logo', 'favicon'].flatMap((key) => [
     row(`GET ${url}/${key}`, everybody, async (w) => {
       await upload(w, key, (await w.client('admin')).token);

@@ -311,7 +311,7 @@ describe('passwords, where people log in through the provider', () => {
     await useProvider(t, provider, { enabled: false });
     expect((await t.anonymous.get(`${url}/config`)).body).toEqual({
       enabled: false,
-      registration_enabled: true,
+      registration_enabled: false,
     });
     expect((await loginAs(t, await person(t))).status).toBe(200);
     expect((await start()).body.code).toBe('wrong_state');

@@ -1,0 +1,113 @@
+import { randomSecret, sha256 } from '../../platform/crypto.ts';
+import type { Sql } from '../../platform/database.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { command } from '../command.ts';
+import type { Ctx } from '../context.ts';
+import type { RunningJob } from '../jobs/jobs.running.ts';
+import type { RegistrationPayload } from '../jobs/kinds/registration.ts';
+import { enqueueMails } from '../notifications/mail.enqueue.ts';
+import { limited, type TokenSubject } from './access.login.ts';
+import { approvalMail, knownAddressMail, registrationMail } from './access.mails.ts';
+import { throttle } from './access.throttle.ts';
+import { unknownToken } from './one-time-tokens.ts';
+import {
+  findMailed,
+  keepMailed,
+  requireOpenRegistration,
+  takeMailed,
+  takeRequested,
+} from './registrations.ts';
+import { insertUsers, type UserRow } from './users.store.ts';
+
+/**
+ * Mails the token that confirms the address of a registration. Somebody who has an account already is told so by mail.
+ */
+export async function sendRegistration(job: RunningJob<RegistrationPayload>): Promise<void> {
+  await command(job.ctx, async (work) => {
+    const { sql } = work;
+    const registration = await takeRequested(sql, job.payload.request);
+    if (registration) {
+      const known = await sql('users')
+        .whereRaw('lower(email) = lower(?)', [registration.email])
+        .first('email', 'display_name', 'is_active', 'kind');
+      if (!known) {
+        const token = randomSecret();
+        await keepMailed(sql, sha256(token), registration);
+        await enqueueMails(sql, job.ctx, [await registrationMail(sql, registration, token)]);
+      } else if (known.is_active && known.kind === 'person') {
+        await enqueueMails(sql, job.ctx, [await knownAddressMail(sql, known)]);
+      }
+    }
+    await job.finish(work, { result: null });
+  });
+}
+
+export interface ConfirmInput {
+  token: string;
+  /** The one chosen at registration: the address of somebody else cannot be confirmed by opening the mail alone. */
+  password: string;
+  /** The client's network address. */
+  address: string;
+}
+
+/**
+ * Makes the account of a registration whose mailed token and password are shown.
+ * @returns undefined when an administrator has to activate the account.
+ * @throws EstateError `not_found` for a token that does not work, `invalid_credentials` for a wrong password,
+ * `registration_closed`, `too_many_requests`.
+ */
+export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promise<TokenSubject | undefined> {
+  const hash = sha256(input.token);
+  await throttle(ctx.db, 'setup', [`address ${input.address}`, `token ${hash}`]);
+  const found = await findMailed(ctx.db, hash);
+  if (!found) throw unknownToken();
+  if (!(await ctx.passwords.verify(input.password, found.password_hash))) {
+    throw new EstateError('invalid_credentials', 'The password is not the one that was registered with.');
+  }
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const policy = await requireOpenRegistration(sql);
+    // a second request with the token finds it used
+    const registration = await takeMailed(sql, hash);
+    if (!registration) throw unknownToken();
+    const role = await sql('roles').where({ key: policy.role, is_archived: false }).first('key');
+    if (!role || !policy.allows(registration.email)) {
+      throw new EstateError(
+        'registration_closed',
+        'Registration has changed meanwhile; ask an administrator.',
+      );
+    }
+    const waits = policy.approvalRequired;
+    const user = await insertRegistered(
+      () =>
+        insertUsers(work, [{ ...registration, role: policy.role, is_active: !waits }], {
+          event_type: 'auth.registered',
+          data: { role: policy.role, address: input.address, approval_required: waits },
+        }) as Promise<[UserRow]>,
+    );
+    if (!waits) {
+      return await limited(sql, { userId: user.id, role: policy.role, tokenVersion: user.token_version });
+    }
+    await enqueueMails(
+      sql,
+      ctx,
+      await Promise.all((await administrators(sql)).map((admin) => approvalMail(sql, admin, user))),
+    );
+    return undefined;
+  });
+}
+
+/** An address that got an account since the mail was sent makes its token worthless. */
+async function insertRegistered(insert: () => Promise<[UserRow]>): Promise<UserRow> {
+  try {
+    return (await insert())[0];
+  } catch (error) {
+    throw error instanceof EstateError && error.code === 'email_taken' ? unknownToken() : error;
+  }
+}
+
+async function administrators(sql: Sql): Promise<{ email: string; display_name: string }[]> {
+  return await sql('users')
+    .where({ role: 'admin', is_active: true, kind: 'person' })
+    .select('email', 'display_name');
+}

@@ -1,0 +1,162 @@
+// @redis
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mailProcessor } from '../../../workers/mail.ts';
+import { registrationProcessor } from '../../../workers/registration.ts';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import {
+  bearer,
+  eventsOf,
+  loginAs,
+  password,
+  person,
+  roleWith,
+  unthrottled,
+} from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+const settings = '/api/v1/settings';
+let t: TestApp;
+let smtp: TestSmtp;
+let workers: Workers;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  smtp = await startSmtp();
+  workers = await startWorkers(t.services, [mailProcessor, registrationProcessor]);
+  admin = await t.as('admin');
+});
+afterAll(async () => {
+  await workers.close(2_000);
+  await smtp.close();
+  await t.close();
+});
+
+const post = async (path: string, body: unknown) => {
+  await unthrottled(t);
+  return await t.anonymous.post(`/api/v1/auth/${path}`, body);
+};
+const register = (email: string, more: object = {}) =>
+  post('register', { email, display_name: 'New', password, ...more });
+const confirm = (token: string, more: object = {}) =>
+  post('confirm-registration', { token, password, ...more });
+const mailTo = (email: string, count = 1) =>
+  until(`${count} mails to ${email}`, async () => {
+    const mails = smtp.mails.filter(({ to }) => to.includes(email));
+    return mails.length >= count && mails.at(-1)!.text;
+  });
+const tokenOf = async (email: string, count = 1) => /token=([\w-]{43})/.exec(await mailTo(email, count))![1]!;
+
+it('is off until it is switched on, for which a mail server is needed', async () => {
+  expect((await t.anonymous.get(`${settings}/registration`)).body).toEqual({ enabled: false });
+  expect(await register('a@estate.example')).toMatchObject({
+    status: 403,
+    body: { code: 'registration_closed' },
+  });
+  expect(await admin.patch(`${settings}/registration`, { enabled: true })).toMatchObject({
+    status: 422,
+    body: { errors: [{ field: 'enabled', code: 'mail_needed' }] },
+  });
+  await useSmtp(t.services, smtp.port, { app_base_url: 'https://estate.example/app/' });
+  expect((await t.anonymous.get('/api/v1/auth/sso/config')).body.registration_enabled).toBe(false);
+  expect((await admin.patch(`${settings}/registration`, { enabled: true })).status).toBe(200);
+  expect((await t.anonymous.get('/api/v1/auth/sso/config')).body.registration_enabled).toBe(true);
+});
+
+describe('switched on', () => {
+  beforeEach(async () => {
+    const policy = { allowed_domains: null, approval_required: null, role: null };
+    expect((await admin.patch(`${settings}/registration-policy`, policy)).status).toBe(200);
+  });
+
+  it('makes an account once the address is confirmed with the password, which sees no costs', async () => {
+    const email = 'ada@estate.example';
+    expect(await register(email)).toMatchObject({ status: 200, body: { status: 'confirmation_sent' } });
+    const token = await tokenOf(email);
+    expect(smtp.mails.at(-1)!.text).toContain('https://estate.example/app/confirm-registration?token=');
+    expect(await t.services.db('users').where({ email })).toEqual([]);
+    expect((await loginAs(t, { id: '', email })).status).toBe(401);
+    const stored = JSON.stringify(await t.services.db('one_time_tokens').where({ purpose: 'registration' }));
+    expect(stored).not.toContain(token);
+    expect(stored).not.toContain(password);
+
+    expect(await confirm(token, { password: 'somebody else opened it' })).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_credentials' },
+    });
+    expect((await confirm('x'.repeat(43))).status).toBe(404);
+    const both = await Promise.all([confirm(token), confirm(token)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
+    const { access_token } = both.find(({ status }) => status === 200)!.body;
+    const me = await t.anonymous.get('/api/v1/auth/me', bearer(access_token));
+    expect(me.body).toMatchObject({ email, role: 'viewer' });
+    expect([me.body.permissions['inventory.view'], me.body.permissions['costs.view']]).toEqual([true, false]);
+    expect((await eventsOf(t, 'auth.registered')).at(-1).data).toMatchObject({ email, role: 'viewer' });
+    expect((await loginAs(t, { id: '', email })).status).toBe(200);
+  });
+
+  it('answers alike, and writes alike, whether or not there is an account', async () => {
+    const known = await person(t);
+    const before = await t.services.db('users').where({ id: known.id }).first();
+    const jobs = async () =>
+      Number((await t.services.db('jobs').where({ kind: 'registration' }).count())[0]!.count);
+    const requested = async (email: string) => {
+      const earlier = await jobs();
+      const answer = await register(email);
+      const event = (await eventsOf(t, 'auth.registration_requested')).at(-1);
+      return [answer.status, answer.body, (await jobs()) - earlier, Object.keys(event.data)];
+    };
+    expect(await requested(known.email.toUpperCase())).toEqual(await requested('nobody@estate.example'));
+    expect(await mailTo(known.email)).not.toContain('token=');
+    expect(await t.services.db('users').where({ id: known.id }).first()).toEqual(before);
+  });
+
+  it('makes the token worthless when the address got an account meanwhile', async () => {
+    const email = 'late@estate.example';
+    await register(email);
+    const token = await tokenOf(email);
+    await person(t, { email });
+    expect((await confirm(token)).status).toBe(404);
+  });
+
+  it('takes addresses of the allowed domains alone', async () => {
+    await admin.patch(`${settings}/registration-policy`, { allowed_domains: ['Estate.example'] });
+    expect(await register('x@other.example')).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'email', code: 'domain_not_allowed' }] },
+    });
+    expect((await register('x@sub.estate.example')).status).toBe(422);
+    expect((await register('domain@ESTATE.example')).status).toBe(200);
+    const wrong = await admin.patch(`${settings}/registration-policy`, { allowed_domains: ['a b'] });
+    expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'allowed_domains.0']);
+  });
+
+  it('leaves an account inactive until an administrator activates it, where approval is required', async () => {
+    await admin.patch(`${settings}/registration-policy`, { approval_required: true, role: 'member' });
+    const email = 'waiting@estate.example';
+    await register(email);
+    expect(await confirm(await tokenOf(email))).toMatchObject({
+      status: 200,
+      body: { status: 'approval_required' },
+    });
+    expect(await mailTo(admin.email)).toContain(email);
+    expect((await loginAs(t, { id: '', email })).status).toBe(401);
+    const { id } = await t.services.db('users').where({ email }).first('id');
+    expect((await admin.patch(`/api/v1/users/${id}`, { is_active: true })).status).toBe(200);
+    expect((await loginAs(t, { id, email })).status).toBe(200);
+  });
+
+  it('gives no role that the one who sets it does not hold', async () => {
+    const settler = await t.as(await roleWith(t, 'admin.settings'), 'settler');
+    const answers = [
+      await settler.patch(`${settings}/registration-policy`, { role: 'admin' }),
+      await settler.patch(`${settings}/registration-policy`, { role: 'viewer' }),
+      await settler.patch(`${settings}/registration`, { enabled: true }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await settler.patch(`${settings}/registration`, { enabled: false })).status).toBe(200);
+    expect((await register('closed@estate.example')).status).toBe(403);
+    expect((await admin.patch(`${settings}/registration-policy`, { role: 'nobody' })).status).toBe(422);
+  });
+});
