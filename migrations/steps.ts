@@ -66,6 +66,7 @@ import * as oldValues from './steps/0079-old-values.ts';
 import * as jobOutcomes from './steps/0100-job-outcomes.ts';
 import * as fileRights from './steps/0080-file-rights.ts';
 import * as itsmOwners from './steps/0083-itsm-owners.ts';
+import * as codeLocks from './steps/0087-code-locks.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -136,4 +137,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0100-job-outcomes', up: jobOutcomes.up },
   { name: '0080-file-rights', up: fileRights.up },
   { name: '0083-itsm-owners', up: itsmOwners.up },
+  { name: '0087-code-locks', up: codeLocks.up },
 ];

@@ -97,7 +97,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     tag,
     summary: 'Log in with e-mail address and password',
     description:
-      'Five wrong passwords or codes in a row lock the account for 15 minutes; wrong, locked and unknown answer alike. `two_factor_required` means that the password is right and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` only serves to set up the second factor that the workspace demands.',
+      'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; wrong, locked and unknown answer alike. While an account is locked, its password and `code` in one request pass. `two_factor_required` means that the password is right and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` only serves to set up the second factor that the workspace demands.',
     permission: 'public',
     body: Type.Object(
       {

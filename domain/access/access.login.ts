@@ -4,11 +4,11 @@ import { EstateError } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { readSetting } from '../settings/settings.read.ts';
-import { throttle } from './access.throttle.ts';
+import { byAddress, throttle } from './access.throttle.ts';
 import { refuseWithSso } from './sso/sso.required.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
-/** Wrong passwords or codes in a row that lock an account, and for how long. */
+/** Wrong passwords in a row that lock an account, or wrong codes its second factor, and for how long. */
 const LOCK_AFTER = 5;
 const LOCK_MINUTES = 15;
 
@@ -36,12 +36,15 @@ type Outcome = TokenSubject | 'refused' | 'code_needed';
 
 /**
  * Checks a password, and the code of a second factor where the account has one. Wrong, locked and unknown answer alike.
+ * Wrong passwords lock logins by password alone; wrong codes lock all logins by password.
  * @throws EstateError `invalid_credentials`; `two_factor_required` when the password is right and the code is missing or
  * wrong; `sso_required` where people log in through a provider, but for an administrator who was reset in the last hour;
  * `too_many_requests` beyond the throttle.
  */
 export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Promise<TokenSubject> {
-  await throttle(ctx.db, 'login', [`address ${input.address}`, `account ${input.email}`]);
+  // strangers use up the account's attempts from anywhere: with a code the owner's network alone counts
+  const account = input.code === undefined ? [`account ${input.email}`] : [];
+  await throttle(ctx.db, 'login', [byAddress(input.address), ...account]);
   const user = await ctx
     .db('users as u')
     .join('roles as r', 'r.key', 'u.role')
@@ -75,35 +78,41 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       );
     const failed = (reason: string) =>
       emit({ event_type: 'auth.login_failed', user_id: user.id, data: { ...account, reason } });
-    if (now.locked) {
-      failed('locked');
-      return 'refused';
-    }
-    const countFailure = async (reason: string) => {
-      const failures = now.failed_login_attempts + 1;
-      const locks = failures >= LOCK_AFTER;
-      await sql('users')
-        .where({ id: user.id })
-        .update({
-          failed_login_attempts: locks ? 0 : failures,
-          locked_until: locks ? sql.raw(`now() + interval '${LOCK_MINUTES} minutes'`) : null,
-        });
-      failed(reason);
-      if (locks)
-        emit({ event_type: 'auth.locked', user_id: user.id, data: { ...account, minutes: LOCK_MINUTES } });
-    };
+    const lock = () =>
+      emit({ event_type: 'auth.locked', user_id: user.id, data: { ...account, minutes: LOCK_MINUTES } });
     // the password was checked before the lock: another one may stand there by now
     if (!fits || now.password_hash !== user.password_hash) {
-      await countFailure('password');
+      if (now.locked) {
+        failed('locked');
+        return 'refused';
+      }
+      const counted = count(sql, now.failed_login_attempts);
+      await sql('users')
+        .where({ id: user.id })
+        .update({ failed_login_attempts: counted.failures, locked_until: counted.lockedUntil });
+      failed('password');
+      if (counted.locks) lock();
       return 'refused';
     }
     const factor = await lockTwoFactor(sql, user.id);
+    // anybody can lock an account by wrong passwords: its owner comes in by a code, sent together with the password
+    if (factor?.secret ? factor.locked || (now.locked && input.code === undefined) : now.locked) {
+      failed('locked');
+      return 'refused';
+    }
     if (factor?.secret) {
       if (input.code === undefined) return 'code_needed';
       if (!(await useCode(sql, secrets, factor, input.code))) {
-        await countFailure('code');
-        return 'code_needed';
+        const counted = count(sql, factor.failed_codes);
+        await sql('two_factor')
+          .where({ user_id: user.id })
+          .update({ failed_codes: counted.failures, locked_until: counted.lockedUntil });
+        failed('code');
+        if (counted.locks) lock();
+        // while locked no answer says that the password is right
+        return now.locked ? 'refused' : 'code_needed';
       }
+      await sql('two_factor').where({ user_id: user.id }).update({ failed_codes: 0, locked_until: null });
     }
     await sql('users')
       .where({ id: user.id })
@@ -123,6 +132,16 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
     );
   }
   return outcome;
+}
+
+/** One more failure, and whether it locks. */
+function count(sql: Sql, before: number) {
+  const locks = before + 1 >= LOCK_AFTER;
+  return {
+    locks,
+    failures: locks ? 0 : before + 1,
+    lockedUntil: locks ? sql.raw(`now() + interval '${LOCK_MINUTES} minutes'`) : null,
+  };
 }
 
 /** Where the workspace demands a second factor, whoever has none may only set one up. */

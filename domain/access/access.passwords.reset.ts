@@ -7,7 +7,7 @@ import { enqueueMail } from '../notifications/mail.enqueue.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { passwordResetMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
-import { throttle } from './access.throttle.ts';
+import { byAddress, throttle } from './access.throttle.ts';
 import { holderOfToken, issueMailedToken, type MailedPurpose, unknownToken } from './one-time-tokens.ts';
 import { storePassword } from './passwords.store.ts';
 import { refuseWithSso } from './sso/sso.required.ts';
@@ -23,7 +23,7 @@ export async function requestPasswordReset(
   input: { email: string; address: string },
 ): Promise<void> {
   const { email, address } = input;
-  await throttle(ctx.db, 'password', [`address ${address}`, `account ${email}`]);
+  await throttle(ctx.db, 'password', [byAddress(address), `account ${email}`]);
   await refuseWithSso(ctx.db);
   await command(ctx, async (work) => {
     await enqueueJob(ctx, work, passwordResetJob, { email });
@@ -55,7 +55,7 @@ export async function validateMailedToken(
   purpose: MailedPurpose,
   input: { token: string; address: string },
 ): Promise<{ valid: true; email: string; display_name: string }> {
-  await throttle(ctx.db, 'setup', [`address ${input.address}`]);
+  await throttle(ctx.db, 'setup', [byAddress(input.address)]);
   const { email, display_name } = await holderOfToken(ctx.db, purpose, input.token);
   return { valid: true, email, display_name };
 }
@@ -92,7 +92,7 @@ async function useMailedToken<T>(
   input: NewPassword,
   after: (sql: Ctx['db'], user: UserRow) => Promise<T>,
 ): Promise<T> {
-  await throttle(ctx.db, 'setup', [`address ${input.address}`]);
+  await throttle(ctx.db, 'setup', [byAddress(input.address)]);
   await refuseWithSso(ctx.db);
   const holder = await holderOfToken(ctx.db, purpose, input.token);
   requireGoodPassword(input.password, holder.email);

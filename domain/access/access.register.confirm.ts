@@ -8,7 +8,7 @@ import type { RegistrationPayload } from '../jobs/kinds/registration.ts';
 import { enqueueMails } from '../notifications/mail.enqueue.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { approvalMail, knownAddressMail, registrationMail } from './access.mails.ts';
-import { throttle } from './access.throttle.ts';
+import { byAddress, throttle } from './access.throttle.ts';
 import { unknownToken } from './one-time-tokens.ts';
 import {
   findMailed,
@@ -58,7 +58,7 @@ export interface ConfirmInput {
  */
 export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promise<TokenSubject | undefined> {
   const hash = sha256(input.token);
-  await throttle(ctx.db, 'setup', [`address ${input.address}`, `token ${hash}`]);
+  await throttle(ctx.db, 'setup', [byAddress(input.address), `token ${hash}`]);
   const found = await findMailed(ctx.db, hash);
   if (!found) throw unknownToken();
   if (!(await ctx.passwords.verify(input.password, found.password_hash))) {

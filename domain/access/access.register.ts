@@ -7,7 +7,7 @@ import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { registrationJob } from '../jobs/kinds/registration.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
-import { throttle } from './access.throttle.ts';
+import { byAddress, throttle } from './access.throttle.ts';
 import { keepRegistration, requireOpenRegistration } from './registrations.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 
@@ -32,7 +32,7 @@ const FIRST_USER_LOCK = 7203004;
  * @throws EstateError `registration_closed`, or `validation_failed` by field.
  */
 export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSubject | undefined> {
-  await throttle(ctx.db, 'register', [`address ${input.address}`, `account ${input.email}`]);
+  await throttle(ctx.db, 'register', [byAddress(input.address), `account ${input.email}`]);
   requireGoodPassword(input.password, input.email);
   const displayName = input.display_name.trim();
   if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import type { Db } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
@@ -18,6 +19,22 @@ export const throttleLimits = {
 export type Throttled = keyof typeof throttleLimits;
 
 const WINDOW_SECONDS = 60;
+
+/**
+ * The name under which the requests of a client are counted: its IPv4 address, or the network (/64) of its IPv6 address,
+ * of which one host has all addresses. IPv4-mapped addresses are IPv4.
+ */
+export const byAddress = (address: string): string => `address ${networkOf(address)}`;
+
+/** An IPv4 address, or the network (/64) of an IPv6 address. */
+export function networkOf(text: string): string {
+  const bare = text.split('%')[0]!;
+  if (!ipaddr.isValid(bare)) return text;
+  const address = ipaddr.process(bare);
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  const groups = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${groups.join(':')}::/64`;
+}
 
 /**
  * Counts one hit, or as many as given, on each of the names and refuses when one of them is over its limit. The counters

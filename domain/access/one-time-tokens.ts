@@ -10,10 +10,13 @@ export const mailedTokens = {
 
 export type MailedPurpose = keyof typeof mailedTokens;
 
-/** A new token for the user; older ones of the purpose stop working. It is stored hashed. */
+/**
+ * A new token for the user, stored hashed. An older invitation stops working. Older tokens for a forgotten password work
+ * until they expire or a password is set: anybody can ask for a new one.
+ */
 export async function issueMailedToken(sql: Sql, purpose: MailedPurpose, userId: string): Promise<string> {
   const token = randomSecret();
-  await sql('one_time_tokens').where({ purpose, user_id: userId }).delete();
+  if (purpose === 'invitation') await sql('one_time_tokens').where({ purpose, user_id: userId }).delete();
   await sql('one_time_tokens').insert({
     hash: sha256(token),
     purpose,

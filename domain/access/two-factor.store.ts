@@ -9,6 +9,10 @@ export interface TwoFactorRow {
   secret: string | null;
   pending_secret: string | null;
   last_step: number;
+  /** Wrong codes in a row at logins. */
+  failed_codes: number;
+  /** Whether wrong codes have locked it. */
+  locked: boolean;
 }
 
 /** What a sealed secret is bound to. */
@@ -16,7 +20,10 @@ const sealedFor = (userId: string): string => `two_factor.${userId}`;
 
 /** The user's second factor, locked. */
 export async function lockTwoFactor(sql: Sql, userId: string): Promise<TwoFactorRow | undefined> {
-  return await sql('two_factor').where({ user_id: userId }).forUpdate().first();
+  return await sql('two_factor')
+    .where({ user_id: userId })
+    .forUpdate()
+    .first('*', sql.raw('coalesce(locked_until > now(), false) as locked'));
 }
 
 export const sealSecret = (secrets: SecretBox, userId: string, secret: string): string =>

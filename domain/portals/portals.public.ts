@@ -1,6 +1,6 @@
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { createTurns } from '../../platform/turns.ts';
-import { throttle } from '../access/access.throttle.ts';
+import { byAddress, throttle } from '../access/access.throttle.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { createKeptIds, idCount, orderIds, sliceIds } from '../cards/cards.list.ids.ts';
 import type { Ctx } from '../context.ts';
@@ -81,7 +81,7 @@ export function createPublicPortals(): PublicPortals {
 
   return {
     async open({ ctx: caller, topics, address }, slug) {
-      await throttle(caller.db, 'portal', [`address ${networkOf(address)}`]);
+      await throttle(caller.db, 'portal', [byAddress(address)]);
       const version = topics.get(PORTALS_TOPIC) ?? 0;
       const row = await store.find(caller.db, slug, version);
       const shown = row && shownOf(caller.metamodel, row);
@@ -141,20 +141,4 @@ function stateOf(
   ]);
   const versions = [cardsTopic(row.card_type), ...related].map((topic) => topics.get(topic) ?? 0);
   return [row.id, version, ctx.metamodel.version, ...versions];
-}
-
-/** Whose requests are counted together: one IPv4 address, or the network (/64) of an IPv6 address, which one host has whole. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('%')[0]!.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail ? tail.split(':') : [];
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, '').toLowerCase())
-    .join(':')}::/64`;
 }

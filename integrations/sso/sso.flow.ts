@@ -1,6 +1,6 @@
 import type { IDToken } from 'openid-client';
 import type { TokenSubject } from '../../domain/access/access.login.ts';
-import { throttle } from '../../domain/access/access.throttle.ts';
+import { byAddress, throttle } from '../../domain/access/access.throttle.ts';
 import { HANDSHAKE_SECONDS, keepHandshake, takeHandshake } from '../../domain/access/sso/sso.handshakes.ts';
 import { loginByProvider, type ProviderIdentity } from '../../domain/access/sso/sso.login.ts';
 import type { Ctx } from '../../domain/context.ts';
@@ -38,7 +38,7 @@ export async function startSso(
   ctx: Ctx,
   input: { redirect_uri: string; address: string },
 ): Promise<BegunLogin> {
-  await throttle(ctx.db, 'sso', [`address ${input.address}`]);
+  await throttle(ctx.db, 'sso', [byAddress(input.address)]);
   const access = await providerAccess(services);
   await requireOwnAddress(ctx, access.sso, input.redirect_uri);
   const { url, state, handshake } = await beginAtProvider(access, input.redirect_uri);
@@ -55,7 +55,7 @@ export async function finishSso(
   ctx: Ctx,
   input: Redirected & { redirect_uri: string; address: string },
 ): Promise<TokenSubject> {
-  await throttle(ctx.db, 'sso', [`address ${input.address}`]);
+  await throttle(ctx.db, 'sso', [byAddress(input.address)]);
   const access = await providerAccess(services);
   const handshake = await takeHandshake<Handshake>(ctx.db, services.secrets, input.state);
   if (handshake?.redirect_uri !== input.redirect_uri) {

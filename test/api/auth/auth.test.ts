@@ -89,6 +89,10 @@ describe('login', () => {
     for (let n = 1; n <= 10; n += 1) last = await attempt(`ghost-${n}@estate.example`, 'x', '10.0.2.1');
     expect([last.status, last.body.code]).toEqual([429, 'too_many_requests']);
     expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
+    await t.services.db('throttles').delete();
+    for (let n = 0; n <= 10; n += 1) last = await attempt(`six-${n}@estate.example`, 'x', `2001:db8::${n}:1`);
+    expect(last.status, 'one network of IPv6').toBe(429);
+    expect((await attempt('six@estate.example', 'x', '2001:db8:0:1::1')).status).toBe(401);
     for (let n = 0; n <= 10; n += 1) last = await attempt('same-ghost@estate.example', 'x', `10.0.3.${n}`);
     expect(last.status).toBe(429);
     await t.services.db('throttles').delete();

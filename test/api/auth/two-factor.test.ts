@@ -126,6 +126,51 @@ describe('login', () => {
     expect([locked.status, locked.body.code]).toEqual([401, 'invalid_credentials']);
     expect((await eventsOf(t, 'auth.locked')).at(-1).user_id).toBe(who.id);
   });
+
+  it('is open to the owner by password and code while strangers lock the account', async () => {
+    const { who, secret, codes } = await enrolled();
+    const alike = ({ status, body }: { status: number; body: object }) => ({
+      status,
+      ...body,
+      request_id: '',
+    });
+    let wrong = await loginAs(t, who, { password: 'not the password' });
+    for (let n = 1; n < 5; n += 1) wrong = await loginAs(t, who, { password: 'not the password' });
+    // no answer says that the password is right
+    for (const more of [{}, { code: '000000' }, { password: 'not the password', code: codes[0] }]) {
+      expect(alike(await loginAs(t, who, more))).toEqual(alike(wrong));
+    }
+    const code = totpCode(secret, Date.now() + STEP);
+    expect((await loginAs(t, who, { code })).status).toBe(200);
+    expect((await loginAs(t, who)).body.code, 'the lock is gone').toBe('two_factor_required');
+  });
+
+  it('counts wrong codes while the account is locked, too', async () => {
+    const { who, codes } = await enrolled();
+    await t.services
+      .db('users')
+      .where({ id: who.id })
+      .update({ locked_until: new Date(Date.now() + 600_000) });
+    for (let n = 0; n < 5; n += 1) expect((await loginAs(t, who, { code: '000000' })).status).toBe(401);
+    expect((await loginAs(t, who, { code: codes[0] })).body.code).toBe('invalid_credentials');
+  });
+
+  it('is open to the owner by password and code while strangers use up the attempts for the account', async () => {
+    const { who, secret } = await enrolled();
+    await unthrottled(t);
+    const login = (remoteAddress: string, more: object) =>
+      t.anonymous.request({
+        method: 'POST',
+        url: '/api/v1/auth/login',
+        remoteAddress,
+        headers: { 'content-type': 'application/json' },
+        payload: JSON.stringify({ email: who.email, password, ...more }),
+      });
+    for (let n = 1; n <= 11; n += 1) await login(`10.0.5.${n}`, { password: 'not the password' });
+    expect((await login('10.0.6.1', {})).status).toBe(429);
+    const code = totpCode(secret, Date.now() + STEP);
+    expect((await login('10.0.6.2', { code })).status).toBe(200);
+  });
 });
 
 describe('taking it away', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { networkOf } from '../../../domain/portals/portals.public.ts';
+import { networkOf } from '../../../domain/access/access.throttle.ts';
 import { SLUG_PATTERN } from '../../../domain/portals/portals.rules.ts';
 
 it('a slug is lower-case words and digits joined by single hyphens', () => {
@@ -19,6 +19,7 @@ it('a slug is lower-case words and digits joined by single hyphens', () => {
 it('requests are counted by IPv4 address and by network of IPv6', () => {
   expect(networkOf('203.0.113.7')).toBe('203.0.113.7');
   expect(networkOf('::ffff:203.0.113.7')).toBe('203.0.113.7');
+  expect(networkOf('::ffff:cb00:7107')).toBe('203.0.113.7');
   expect(networkOf('2001:DB8:0:1:a:b:c:d')).toBe('2001:db8:0:1::/64');
   expect(networkOf('2001:db8:0:1::2')).toBe('2001:db8:0:1::/64');
   expect(networkOf('2001:0db8::1')).toBe('2001:db8:0:0::/64');
