@@ -59,7 +59,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   lifecycle.onClose('cache', () => cache.close());
   const signals = createSignals({ url: databaseUrl, log });
   lifecycle.onClose('signals', () => signals.close());
-  const outbound = createOutbound(config.outboundAllow);
+  const outbound = createOutbound(config.outboundAllow, { log });
   lifecycle.onClose('outgoing requests', () => outbound.close());
   const services: Services = {
     config: { ...config, databaseUrl },

@@ -4,6 +4,7 @@ import path from 'node:path';
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { makeFolder } from './folders.ts';
+import { readAllowed } from './outbound.rules.ts';
 import { StartupError } from './startup.ts';
 
 const Schema = Type.Object({
@@ -38,7 +39,8 @@ const expected: Record<keyof Static<typeof Schema>, string> = {
   DEMO: 'true or false',
   LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent',
   WORKER_CONCURRENCY: 'a whole number from 1 to 64',
-  OUTBOUND_ALLOW: 'a comma-separated list of hosts and address ranges',
+  OUTBOUND_ALLOW:
+    'a comma-separated list of hosts, addresses and ranges, each with :port or :* behind where it is not the usual one',
   TRUST_PROXY: 'a comma-separated list of addresses and ranges, such as 10.0.0.0/8',
 };
 
@@ -98,7 +100,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     demo: v.DEMO ?? embedded,
     logLevel: String(v.LOG_LEVEL),
     workerConcurrency: v.WORKER_CONCURRENCY,
-    outboundAllow: listOf(v.OUTBOUND_ALLOW),
+    outboundAllow: allowedEntries(v.OUTBOUND_ALLOW),
     trustProxy: listOf(v.TRUST_PROXY),
     embedded,
   };
@@ -110,6 +112,14 @@ function listOf(text: string): string[] {
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
+}
+
+function allowedEntries(text: string): string[] {
+  const entries = listOf(text);
+  if (entries.some((entry) => !readAllowed(entry))) {
+    throw new StartupError(`OUTBOUND_ALLOW is not valid: expected ${expected.OUTBOUND_ALLOW}.`);
+  }
+  return entries;
 }
 
 function secretKeys(given: string | undefined, embedded: boolean, dataDir: string): string[] {

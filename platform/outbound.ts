@@ -1,6 +1,14 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
-import ipaddr from 'ipaddr.js';
-import { EnvHttpProxyAgent, fetch as guardedFetch, type RequestInit, type Response } from 'undici';
+import { once } from 'node:events';
+import { connect as netConnect, type Socket } from 'node:net';
+import {
+  buildConnector,
+  EnvHttpProxyAgent,
+  fetch as guardedFetch,
+  type RequestInit,
+  type Response,
+} from 'undici';
+import { type AllowedEntry, mayConnect, readAllowed, refusalBefore, type Target } from './outbound.rules.ts';
 
 /** An address of a user's that this service does not call; the message is for the user. */
 export class OutboundRefusal extends Error {
@@ -34,20 +42,32 @@ export interface OutboundAnswer {
 /** Calls addresses that users have given. */
 export interface Outbound {
   /**
-   * Why the address can't be called, as far as it tells by itself, or undefined: anything but https, credentials in it,
-   * an address of a range that is not public. Names are resolved, and checked again, at each call.
+   * Why the address can't be called, as far as it tells by itself, or undefined: anything but https on port 443,
+   * credentials in it, an address of a range that is not public. Names are resolved, and checked again, at each call.
    */
   refusal(url: string): string | undefined;
   /** @throws OutboundRefusal; Error for whatever goes wrong on the way, time-outs included. */
   request(url: string, request?: OutboundRequest): Promise<OutboundAnswer>;
   /** The same guard for libraries that take a `fetch`; redirects are not followed. */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  /**
+   * Connects to a mail server, whose TLS is the caller's matter.
+   * @throws OutboundRefusal; Error for whatever goes wrong on the way; the signal's reason.
+   */
+  connectMail(server: {
+    host: string;
+    port: number;
+    timeoutMs: number;
+    signal?: AbortSignal | undefined;
+  }): Promise<Socket>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
+/** Hosts whose TLS sessions are kept. */
+const MAX_CONNECTORS = 200;
 
 /** What a remote is known by, and what this service is known by to it; all as PEM. */
 export interface OutboundTls {
@@ -59,72 +79,78 @@ export interface OutboundTls {
   passphrase?: string;
 }
 
-interface Allowed {
-  hosts: Set<string>;
-  ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][];
+/** How an instance differs from the usual one. */
+export interface OutboundOptions {
+  /** As `dns.lookup`, unless given. */
+  resolve?: Resolve;
+  /** Holds for all calls of this instance. */
+  tls?: OutboundTls;
+  /** Where the details of failed connections go, which users are not told. */
+  log?: { info(details: object, message: string): void };
 }
 
-/** Reads the entries of OUTBOUND_ALLOW: host names, addresses, and ranges such as 10.0.0.0/8. */
-function readAllowed(entries: readonly string[]): Allowed {
-  const allowed: Allowed = { hosts: new Set(), ranges: [] };
-  for (const entry of entries) {
-    if (ipaddr.isValidCIDR(entry)) allowed.ranges.push(ipaddr.parseCIDR(entry));
-    else if (ipaddr.isValid(entry)) {
-      const address = ipaddr.process(entry);
-      allowed.ranges.push([address, address.kind() === 'ipv4' ? 32 : 128]);
-    } else allowed.hosts.add(entry.toLowerCase());
-  }
-  return allowed;
+const usualPorts: Record<string, readonly number[]> = { 'https:': [443], 'http:': [80] };
+/** Relay, implicit TLS (RFC 8314) and submission (RFC 6409). */
+const MAIL_PORTS = [25, 465, 587];
+
+function targetOf(url: URL): Target {
+  const usual = usualPorts[url.protocol]!;
+  return {
+    host: bareHost(url.hostname),
+    port: url.port === '' ? usual[0]! : Number(url.port),
+    usual,
+    plain: url.protocol === 'http:',
+  };
 }
 
-function inRange(address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Allowed['ranges']): boolean {
-  return ranges.some(([net, bits]) => net.kind() === address.kind() && address.match(net as never, bits));
-}
-
-/** Whether an address may be called: public ones, and those that are allowed by name. */
-function mayCall(text: string, allowed: Allowed): boolean {
-  // an IPv4 address in the clothes of IPv6 is taken for what it is
-  const address = ipaddr.process(text);
-  return address.range() === 'unicast' || inRange(address, allowed.ranges);
-}
-
-/** The host without the brackets of IPv6. */
-const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+/** Without the brackets of IPv6. */
+const bareHost = (host: string): string => host.replace(/^\[|\]$/g, '').toLowerCase();
 
 /**
- * Guards calls to addresses that users have given: only https, only public addresses, also behind names and redirects,
- * unless `allow` names the host or the range, for which http is taken too. The very address that was checked is
- * connected to, so that a name cannot change its mind in between. `HTTPS_PROXY` and `NO_PROXY` are honoured; where a proxy resolves the
- * names, it decides what they mean. `tls` holds for all calls of this instance.
+ * Guards connections to addresses that users have given: only https on port 443 (and mail on its ports), only public
+ * addresses, also behind names and redirects, unless `allow` names the host or the range, and any other port. A host
+ * that is named is called by http too. The very address that was checked is connected to, so that a name cannot
+ * resolve differently in between. `HTTPS_PROXY` and `NO_PROXY` are honoured; where a proxy resolves the names, it decides
+ * what they mean.
+ * @throws Error for an entry of `allow` that cannot be read.
  */
 export function createOutbound(
   allow: readonly string[],
-  resolve: Resolve = lookup,
-  tls: OutboundTls = {},
+  { resolve = lookup, tls = {}, log }: OutboundOptions = {},
 ): Outbound {
-  const allowed = readAllowed(allow);
-  const agent = new EnvHttpProxyAgent({
-    requestTls: tls,
-    connect: {
-      ...tls,
-      timeout: CONNECT_MS,
-      lookup: (host: string, options: LookupOptions, done: LookupDone) =>
-        guardedLookup(resolve, allowed, host, options, done),
-    } as never,
+  const allowed = allow.map((entry) => {
+    const read = readAllowed(entry);
+    if (!read) throw new Error(`"${entry}" is no host, address or range`);
+    return read;
   });
+  const lookupFor = (target: Target) => (host: string, options: LookupOptions, done: LookupDone) =>
+    guardedLookup(resolve, allowed, target, host, options, done);
+  const connectors = new Map<string, buildConnector.connector>();
+  const connect: buildConnector.connector = (options, done) => {
+    // the guard asks for the port, which a lookup is not given; a connector keeps its TLS sessions
+    const { protocol, port, hostname } = options;
+    const target = targetOf(new URL(`${protocol}//${hostname}${port ? `:${port}` : ''}`));
+    const key = `${protocol}${target.host}:${target.port}`;
+    let connector = connectors.get(key);
+    if (!connector) {
+      if (connectors.size >= MAX_CONNECTORS) connectors.delete(connectors.keys().next().value!);
+      connector = buildConnector({ ...tls, timeout: CONNECT_MS, lookup: lookupFor(target) } as never);
+      connectors.set(key, connector);
+    }
+    connector(options, done);
+  };
+  const agent = new EnvHttpProxyAgent({ requestTls: tls, connect } as never);
 
   const refusal = (text: string): string | undefined => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || !['https:', 'http:'].includes(url.protocol)) return 'is no https address';
     if (url.username || url.password) return 'must not hold a user name or password';
-    const host = hostOf(url);
-    const literal = ipaddr.isValid(host);
-    const named = allowed.hosts.has(host) || (literal && inRange(ipaddr.process(host), allowed.ranges));
-    if (url.protocol === 'http:' && !named) return 'must begin with https://';
-    if (!named && (literal ? !mayCall(host, allowed) : isLocalName(host))) {
-      return 'leads to an address that is not public; OUTBOUND_ALLOW can allow it';
-    }
-    return undefined;
+    return refusalBefore(allowed, targetOf(url));
+  };
+
+  const noteFailure = (address: string, error: unknown): void => {
+    const { message, code } = ((error as Error).cause ?? error) as { message?: string; code?: unknown };
+    log?.info({ address, code, cause: message }, 'an outgoing connection failed');
   };
 
   const check = (url: string): void => {
@@ -137,14 +163,35 @@ export function createOutbound(
     try {
       return await guardedFetch(url, { ...init, redirect: 'manual', dispatcher: agent });
     } catch (error) {
-      // what went wrong below stands in the cause
-      throw (error as Error).cause instanceof OutboundRefusal ? (error as Error).cause : error;
+      // the error of the connection is the cause
+      if ((error as Error).cause instanceof OutboundRefusal) throw (error as Error).cause;
+      noteFailure(originOf(String(url)), error);
+      throw error;
+    }
+  };
+
+  const connectMail: Outbound['connectMail'] = async ({ host: given, port, timeoutMs, signal }) => {
+    const host = bareHost(given);
+    const target: Target = { host, port, usual: MAIL_PORTS, plain: false };
+    const reason = refusalBefore(allowed, target);
+    if (reason !== undefined) throw new OutboundRefusal(`${host}:${port} ${reason}.`);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const socket = netConnect({ host, port, lookup: lookupFor(target) as never });
+    try {
+      await once(socket, 'connect', { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+      return socket;
+    } catch (error) {
+      socket.on('error', () => undefined).destroy();
+      signal?.throwIfAborted();
+      if (!(error instanceof OutboundRefusal)) noteFailure(`${host}:${port}`, error);
+      throw error;
     }
   };
 
   return {
     refusal,
     fetch,
+    connectMail,
     async request(url, request = {}) {
       check(url);
       const timeout = AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS);
@@ -187,27 +234,25 @@ type LookupDone = (error: Error | null, address?: string | LookupAddress[], fami
 
 function guardedLookup(
   resolve: Resolve,
-  allowed: Allowed,
+  allowed: readonly AllowedEntry[],
+  target: Target,
   host: string,
   options: LookupOptions,
   done: LookupDone,
 ): void {
   resolve(host, { ...options, all: true }, (error, addresses) => {
     if (error) return done(error);
-    const named = allowed.hosts.has(host.toLowerCase());
-    if (!named && addresses.some(({ address }) => !mayCall(address, allowed))) {
-      return done(new OutboundRefusal(`${host} leads to an address that is not public.`));
+    const all = addresses.map(({ address }) => address);
+    if (!mayConnect(allowed, target, all)) {
+      return done(
+        new OutboundRefusal(
+          `${host} leads to an address that is not public, or to a port that is not allowed.`,
+        ),
+      );
     }
     if (options.all) return done(null, addresses);
     done(null, addresses[0]!.address, addresses[0]!.family);
   });
-}
-
-/** Names that never leave the machine or the local network (RFC 6761, RFC 6762, RFC 9476). */
-function isLocalName(host: string): boolean {
-  return (
-    !host.includes('.') || /(^|\.)(localhost|local|internal|home\.arpa|invalid|test|onion)\.?$/.test(host)
-  );
 }
 
 function withoutCredentials(headers: Record<string, string>): Record<string, string> {

@@ -4,7 +4,7 @@ import type { Outbound } from '../../platform/outbound.ts';
 import type { ConnectionKindRules } from './connections.kinds.ts';
 import type { ConnectionSecrets, ConnectionSettings } from './connections.types.ts';
 
-/** Credentials go out with every call: https alone, also where OUTBOUND_ALLOW would take http. */
+/** The address as the guard of outgoing calls takes it, in the form that the kind of connection needs. */
 export function addressFault(
   outbound: Outbound,
   address: string,
@@ -13,8 +13,7 @@ export function addressFault(
   const field = 'instance_url';
   const refusal = outbound.refusal(address);
   if (refusal !== undefined) return [{ field, code: 'refused_address', message: refusal }];
-  const { protocol, origin, pathname } = new URL(address);
-  if (protocol !== 'https:') return [{ field, code: 'refused_address', message: 'is no https address' }];
+  const { origin, pathname } = new URL(address);
   const plain = form === 'host' ? origin : `${origin}${pathname}`.replace(/\/+$/, '');
   if (form === 'path' && plain.toLowerCase() !== address.toLowerCase()) {
     return [

@@ -119,7 +119,6 @@ export function retryAfterMs(header: string | undefined, now: number = Date.now(
 }
 
 function reasonOf(error: unknown, timeoutMs: number): string {
-  const { name, cause } = error as Error & { cause?: { code?: string } };
-  if (name === 'TimeoutError') return `it did not answer within ${timeoutMs / 1000} s`;
-  return `it could not be reached${cause?.code ? ` (${cause.code})` : ''}`;
+  if ((error as Error).name === 'TimeoutError') return `it did not answer within ${timeoutMs / 1000} s`;
+  return 'it could not be reached';
 }

@@ -6,7 +6,7 @@ import { inTransaction, isConnectionLoss } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { readAttachment } from './mail.attachment.ts';
 import { composeMail } from './mail.compose.ts';
-import { publicFailure } from './mail.send.ts';
+import { noteFailure, publicFailure } from './mail.send.ts';
 import { readMailServer } from './mail.server.ts';
 import { deliver, SmtpFailure } from './mail.smtp.ts';
 
@@ -38,7 +38,7 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
   const attachment = await readAttachment(services, mail.content.attachment);
   const raw = await composeMail({ ...mail.content, to: mail.recipient }, server.from, mail.id, attachment);
   try {
-    await deliver(server, {
+    await deliver(services.outbound, server, {
       from: server.from.address,
       to: mail.recipient,
       raw,
@@ -50,6 +50,7 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
         }),
     });
   } catch (error) {
+    noteFailure(services, error);
     if (error instanceof SmtpFailure) await settle(services, mail.id, error);
     throw publicFailure(error);
   }

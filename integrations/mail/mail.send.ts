@@ -20,10 +20,18 @@ export async function sendNow(services: Services, mail: Mail): Promise<void> {
   if (!isMailAddress(mail.to)) throw new EstateError('mail_refused', 'The address takes no mail.');
   const raw = await composeMail(mail, server.from, randomUUID());
   try {
-    await deliver(server, { from: server.from.address, to: mail.to, raw }, patience);
+    await deliver(services.outbound, server, { from: server.from.address, to: mail.to, raw }, patience);
   } catch (error) {
+    noteFailure(services, error);
     throw publicFailure(error);
   }
+}
+
+/** Writes into the log what the text for users leaves out. */
+export function noteFailure({ log }: Pick<Services, 'log'>, error: unknown): void {
+  if (!(error instanceof SmtpFailure)) return;
+  const { code, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
+  log.info({ kind: error.kind, code, cause: message }, 'a mail was not taken');
 }
 
 /** What the job or the request tells of a failure. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { type Outbound, OutboundRefusal } from '../../platform/outbound.ts';
 import type { MailServer } from './mail.server.ts';
 
 /** How long the server is waited for, in milliseconds. */
@@ -45,11 +46,21 @@ interface SmtpError extends Error {
  * @throws SmtpFailure; what `beforeEnd` throws; the signal's reason.
  */
 export async function deliver(
+  outbound: Pick<Outbound, 'connectMail'>,
   server: MailServer,
   delivery: Delivery,
   { connect, silence }: SmtpPatience = patience,
 ): Promise<void> {
+  const socket = await outbound
+    .connectMail({ host: server.host, port: server.port, timeoutMs: connect, signal: delivery.signal })
+    .catch((error: unknown) => {
+      delivery.signal?.throwIfAborted();
+      throw error instanceof OutboundRefusal
+        ? new SmtpFailure('temporary', error.message, error)
+        : unreached(error);
+    });
   const connection = new SMTPConnection({
+    connection: socket,
     host: server.host,
     port: server.port,
     secure: server.tls && server.port === 465,
@@ -57,7 +68,6 @@ export async function deliver(
     ignoreTLS: !server.tls,
     connectionTimeout: connect,
     greetingTimeout: connect,
-    dnsTimeout: connect,
     socketTimeout: silence,
   });
   let ending = false;
@@ -107,12 +117,16 @@ export async function deliver(
   }
 }
 
+/** Closed, silent and misbehaving servers read alike: the text must not serve to look around in a network. */
+const unreached = (cause: unknown): SmtpFailure =>
+  new SmtpFailure('temporary', 'The mail server could not be reached.', cause);
+
 function failureOf(error: SmtpError, ending: boolean): SmtpFailure {
   const { code, responseCode, response } = error;
   if (responseCode === undefined) {
     return ending
-      ? new SmtpFailure('unconfirmed', `The mail server did not confirm the mail: ${error.message}`, error)
-      : new SmtpFailure('temporary', `The mail server could not be reached: ${error.message}`, error);
+      ? new SmtpFailure('unconfirmed', 'The mail server did not confirm the mail.', error)
+      : unreached(error);
   }
   // a refused login or greeting is a matter of the settings, not of this mail
   const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';

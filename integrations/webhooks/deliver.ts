@@ -93,7 +93,6 @@ function retryAfter(status: number, header: string | undefined): { retryAfter?: 
 /** A sentence for the log, without addresses of our own network. */
 function reasonOf(error: unknown): string {
   if (error instanceof OutboundRefusal) return error.message;
-  const { name, cause } = error as Error & { cause?: { code?: string } };
-  if (name === 'TimeoutError') return `there was no answer within ${TIMEOUT_MS / 1000} s`;
-  return `the request failed${cause?.code ? ` (${cause.code})` : ''}`;
+  if ((error as Error).name === 'TimeoutError') return `there was no answer within ${TIMEOUT_MS / 1000} s`;
+  return 'the receiver could not be reached';
 }

@@ -46,7 +46,7 @@ export interface World {
 
 export async function createWorld(): Promise<World> {
   // the table brings a provider of single sign-on of its own
-  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   const { config, db } = t.services;
   const watcher = new pg.Client({ connectionString: config.databaseUrl! });
   await watcher.connect();

@@ -1,4 +1,5 @@
 import { Visitor } from 'rolldown/utils';
+import { checkConnections } from './imports.connections.ts';
 import type { SourceFile } from './imports.scan.ts';
 
 /** One breach of the house rules; `line` is 1-based. */
@@ -80,6 +81,7 @@ export function checkFile(file: SourceFile, mains: ReadonlySet<string>): Fault[]
     fault(line, `re-exports ${specifier}: import it from where it is written`);
   }
   if (file.defaultExport) fault(file.defaultExport, 'default export: export it by name');
+  checkConnections(file, fault);
   if (floor === 'api') checkApi(file, fault);
   if (!mains.has(file.path) && file.path !== 'platform/startup.ts') {
     new Visitor({

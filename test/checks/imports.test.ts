@@ -169,6 +169,33 @@ test('api holds no SQL, no query building and no queue', () => {
   ]);
 });
 
+test('connections are opened by the guard of outgoing connections alone', () => {
+  expect(
+    faults({
+      'domain/a.ts': [
+        `import net from 'node:net';`,
+        `import type { Socket } from 'node:net';`,
+        `import { type IncomingMessage } from 'node:http';`,
+        `import SMTPConnection from 'nodemailer/lib/smtp-connection';`,
+        `export const a = () => fetch('https://example.com');`,
+        `export const b = () => globalThis.fetch('https://example.com');`,
+        `export const c = () => new WebSocket('wss://example.com');`,
+        `export const d = () => import('undici');`,
+        'export const e = [net, SMTPConnection] as (Socket | IncomingMessage)[];',
+      ].join('\n'),
+      'domain/own.ts': `const fetch = () => 1;\nexport const one = fetch();`,
+      'platform/outbound.ts': `import { fetch } from 'undici';\nexport const go = (url: string) => fetch(url);`,
+    }),
+  ).toEqual([
+    'domain/a.ts:1 imports node:net: connect through the guard of platform/outbound.ts',
+    'domain/a.ts:4 imports nodemailer/lib/smtp-connection: connect through the guard of platform/outbound.ts',
+    'domain/a.ts:5 fetch: connect through the guard of platform/outbound.ts',
+    'domain/a.ts:6 globalThis.fetch: connect through the guard of platform/outbound.ts',
+    'domain/a.ts:7 new WebSocket: connect through the guard of platform/outbound.ts',
+    'domain/a.ts:8 imports undici: connect through the guard of platform/outbound.ts',
+  ]);
+});
+
 test('only programs and the start-up messages write to the console', () => {
   const text = `export const say = () => console.log('x');`;
   expect(

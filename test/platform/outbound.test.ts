@@ -64,19 +64,88 @@ describe('an address', () => {
     'https://printer.local/',
     'https://metadata.google.internal/',
     'https://intranet/',
+    'https://[::127.0.0.2]/',
+    'https://[::7f00:2]/',
+    'https://[::]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[64:ff9b:1::7f00:1]/',
+    'https://[2002:7f00:1::]/',
+    'https://[2001:0:7f00:1::]/',
+    'https://[::ffff:0:127.0.0.1]/',
+    'https://[fec0::1]/',
+    'https://[ff02::1]/',
+    'https://[100::1]/',
+    'https://[2001:db8::1]/',
+    'https://[5f00::1]/',
+    'https://[4000::1]/',
+    'https://192.0.0.8/',
+    'https://192.88.99.1/',
+    'https://198.18.0.1/',
+    'https://203.0.113.1/',
+    'https://example.com:8443/',
+    'https://example.com:22/',
+    'https://93.184.216.34:80/',
   ])('is refused: %s', async (url) => {
     expect(outbound.refusal(url)).toBeTypeOf('string');
     await expect(outbound.request(url)).rejects.toThrow(OutboundRefusal);
   });
 
-  it.each(['https://example.com/hook?x=1', 'https://93.184.216.34/', 'https://[2606:2800:220:1::1]:8443/'])(
-    'is taken: %s',
-    (url) => expect(outbound.refusal(url)).toBeUndefined(),
+  it.each([
+    'https://example.com/hook?x=1',
+    'https://93.184.216.34/',
+    'https://[2606:2800:220:1::1]/',
+    'https://[::ffff:93.184.216.34]/',
+  ])('is taken: %s', (url) => expect(outbound.refusal(url)).toBeUndefined());
+});
+
+describe('an entry', () => {
+  it.each([
+    ['cmdb.example', 'https://cmdb.example/', 'http://cmdb.example/'],
+    ['CMDB.example:8443', 'https://cmdb.example:8443/', 'http://cmdb.example:8443/'],
+    ['ollama:11434', 'http://ollama:11434/api'],
+    ['ollama:*', 'http://ollama:1/', 'https://ollama/'],
+    ['10.0.0.0/8:9000', 'https://10.1.2.3:9000/'],
+    ['[fd00::1]:8443', 'https://[fd00::1]:8443/'],
+    ['[fd00::/8]:8443', 'https://[fd12::1]:8443/'],
+    ['fd00::/8', 'https://[fd12::1]/'],
+    ['::1', 'http://[::1]/'],
+  ])('%s allows %s %s', async (entry, ...urls) => {
+    const outbound = createOutbound([entry]);
+    const given = urls.filter((url) => url !== undefined);
+    expect(given.map((url) => outbound.refusal(url))).toEqual(given.map(() => undefined));
+    await outbound.close();
+  });
+
+  it.each([
+    ['cmdb.example', 'https://cmdb.example:8443/'],
+    ['cmdb.internal:8443', 'https://cmdb.internal/'],
+    ['cmdb.internal:8443', 'https://cmdb.internal:8444/'],
+    ['cmdb.internal:8443', 'https://sub.cmdb.internal:8443/'],
+    ['10.0.0.0/8:9000', 'https://10.1.2.3/'],
+    ['127.0.0.0/8', 'https://[::127.0.0.1]/'],
+    ['10.0.0.0/8', 'http://cmdb.example/'],
+  ])('%s does not allow %s', async (entry, url) => {
+    const outbound = createOutbound([entry]);
+    expect(outbound.refusal(url)).toBeTypeOf('string');
+    await outbound.close();
+  });
+
+  it.each([
+    'host:0',
+    'host:65536',
+    'host:http',
+    'a b',
+    'https://host',
+    '10.0.0.0/33',
+    '[host]:1',
+    'host:1:2',
+  ])('that cannot be read is refused: %s', (entry) =>
+    expect(() => createOutbound([entry])).toThrow(/no host/),
   );
 });
 
 describe('an allowed address', () => {
-  const outbound = createOutbound(['127.0.0.1', '10.0.0.0/8', 'localhost']);
+  const outbound = createOutbound(['127.0.0.1:*', '10.0.0.0/8', 'localhost:*']);
   afterAll(() => outbound.close());
 
   it('is called, also by http', async () => {
@@ -122,7 +191,7 @@ describe('a name', () => {
   it.each([['10.0.0.1'], ['127.0.0.1'], ['93.184.216.34', '192.168.0.1'], ['::1'], ['::ffff:10.0.0.1']])(
     'that resolves to %s %s is not called',
     async (...addresses) => {
-      const outbound = createOutbound([], resolvesTo(...addresses.filter(Boolean)));
+      const outbound = createOutbound([], { resolve: resolvesTo(...addresses.filter(Boolean)) });
       await expect(outbound.request('https://rebound.example.com/')).rejects.toThrow(OutboundRefusal);
       await outbound.close();
     },
@@ -130,10 +199,38 @@ describe('a name', () => {
 
   it('that is allowed, or resolves into an allowed range, is called', async () => {
     const port = new URL(base).port;
-    for (const allow of [['inside.example.com'], ['inside.example.com', '127.0.0.0/8']]) {
-      const outbound = createOutbound(allow, resolvesTo('127.0.0.1'));
+    for (const allow of [[`inside.example.com:${port}`], ['inside.example.com:*', '127.0.0.0/8']]) {
+      const outbound = createOutbound(allow, { resolve: resolvesTo('127.0.0.1') });
       expect((await outbound.request(`http://inside.example.com:${port}/`)).status).toBe(200);
       await outbound.close();
     }
+  });
+
+  it('is connected to on a port other than 443 where a range names the port of all its addresses', async () => {
+    const { port } = new URL(base);
+    const url = `https://inside.example.com:${port}/`;
+    const refused = async (allow: string[], ...addresses: string[]) => {
+      const outbound = createOutbound(allow, { resolve: resolvesTo(...addresses) });
+      const error: unknown = await outbound.request(url).catch((thrown) => thrown);
+      await outbound.close();
+      return error instanceof OutboundRefusal;
+    };
+    // the server speaks no TLS, which is found out after the guard has let the connection through
+    expect(await refused([`127.0.0.0/8:${port}`], '127.0.0.1')).toBe(false);
+    expect(await refused([`127.0.0.0/8:${port}`], '127.0.0.1', '93.184.216.34')).toBe(true);
+    expect(await refused(['127.0.0.0/8'], '127.0.0.1')).toBe(true);
+    expect(await refused(['127.0.0.0/8:1'], '127.0.0.1')).toBe(true);
+  });
+
+  it('that resolves differently at the next call is refused then, redirects included', async () => {
+    const { port } = new URL(base);
+    const answers = ['127.0.0.1', '127.0.0.2'];
+    const outbound = createOutbound([`127.0.0.1:${port}`], {
+      resolve: (_host, _options, done) => done(null, [{ address: answers.shift()!, family: 4 }]),
+    });
+    const url = `https://rebound.example.com:${port}/`;
+    await expect(outbound.request(url)).rejects.not.toThrow(OutboundRefusal);
+    await expect(outbound.request(url)).rejects.toThrow(OutboundRefusal);
+    await outbound.close();
   });
 });

@@ -13,8 +13,8 @@ let t: TestApp;
 let receiver: WebhookReceiver;
 const goOn = survivingWorker(() => t.services);
 beforeAll(async () => {
-  process.env.OUTBOUND_ALLOW = '127.0.0.1';
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  process.env.OUTBOUND_ALLOW = '127.0.0.1:*';
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   receiver = await startWebhookReceiver();
 });
 afterAll(async () => {

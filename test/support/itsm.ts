@@ -20,7 +20,7 @@ export interface SyncTest {
 }
 
 export async function openSyncTest(options: Options = {}): Promise<SyncTest> {
-  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   const admin = await t.as('admin');
   const workers = await startWorkers(t.services);
   const instance = await startInstance(options);

@@ -21,7 +21,7 @@ import { actJob, processors } from './fixtures/numbers.processors.ts';
 let t: TestServices;
 let runner: Runner;
 beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   const runs = processesRuns({ clock: systemClock, page: 10 });
   runner = createRunner({ services: t.services, leases: t.services.db, processors: [...processors, runs] });
 });

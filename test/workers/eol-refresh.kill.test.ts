@@ -21,8 +21,8 @@ const names = Array.from({ length: 45 }, (_, n) => `product-${String(n).padStart
 
 beforeAll(async () => {
   // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1');
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   world = await startEndOfLife(
     names.map((name) => ({ name, releases: [{ name: '2', eolFrom: '2030-01-31' }, { name: '1' }] })),
   );

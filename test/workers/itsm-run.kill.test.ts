@@ -14,8 +14,8 @@ const goOn = survivingWorker(() => t.services);
 
 beforeAll(async () => {
   // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1');
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   instance = await startInstance({ latency: { list: 300 } });
   furnish(instance, { items: { cmdb_ci_business_app: 1_100 }, relations: 0 });
 });

@@ -10,9 +10,9 @@ let undisturbed: TestServices;
 let disturbed: TestServices;
 beforeAll(async () => {
   // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1');
-  undisturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
-  disturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+  undisturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
+  disturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
 });
 afterAll(async () => {
   vi.unstubAllEnvs();

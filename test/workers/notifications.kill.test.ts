@@ -1,5 +1,5 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { command } from '../../domain/command.ts';
 import type { EventDraft } from '../../domain/events/events.types.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';
@@ -17,7 +17,9 @@ let smtp: TestSmtp;
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 beforeAll(async () => {
-  t = await createTestServices();
+  // processes that the test starts inherit it
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   smtp = await startSmtp();
   await useSmtp(t.services, smtp.port);
 });

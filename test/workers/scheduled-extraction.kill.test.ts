@@ -23,8 +23,8 @@ const goOn = survivingWorker(() => t.services);
 
 beforeAll(async () => {
   // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1');
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   s3 = await startS3();
   smtp = await startSmtp();
   await useSmtp(t.services, smtp.port);

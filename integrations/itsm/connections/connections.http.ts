@@ -4,12 +4,13 @@ import { connectHttp } from '../connectors/http/http.ts';
 import type { RemoteKind } from './connections.kind.types.ts';
 
 export const httpKind: RemoteKind = {
-  open: (connection, { tls, outboundAllow, limits, signal, patience }) => {
+  open: (connection, { tls, outboundAllow, limits, log, signal, patience }) => {
     const { instance_url: url, sources } = connection.settings;
     return connectHttp({
       config: { url, auth: authOf(connection), sources: sources ?? [], tls, ...patience },
       outboundAllow,
       limits,
+      log,
       ...(signal ? { signal } : {}),
     });
   },

@@ -2,7 +2,7 @@ import { connectItop } from '../connectors/itop/itop.ts';
 import type { RemoteKind } from './connections.kind.types.ts';
 
 export const itopKind: RemoteKind = {
-  open: ({ settings, secrets }, { tls, outboundAllow, limits, signal, clock, patience }) =>
+  open: ({ settings, secrets }, { tls, outboundAllow, limits, log, signal, clock, patience }) =>
     connectItop({
       config: {
         url: settings.instance_url,
@@ -19,6 +19,7 @@ export const itopKind: RemoteKind = {
       },
       outboundAllow,
       limits,
+      log,
       ...(signal ? { signal } : {}),
       ...(clock ? { clock } : {}),
     }),

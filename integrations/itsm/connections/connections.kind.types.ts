@@ -1,6 +1,6 @@
 import type { RefreshTokens } from '../../../domain/itsm/connections.refresh.ts';
 import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
-import type { OutboundTls } from '../../../platform/outbound.ts';
+import type { OutboundOptions, OutboundTls } from '../../../platform/outbound.ts';
 import type { Clock } from '../clock.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
 import type { LimiterStore } from '../limiter/limiter.store.ts';
@@ -23,6 +23,8 @@ export interface OpenParts {
   outboundAllow: readonly string[];
   /** Where the limits of the account are kept, for all who use it. */
   limits: LimiterStore;
+  /** Where details of failed connections go. */
+  log: NonNullable<OutboundOptions['log']>;
   /** Where the refresh token is kept that comes in place of a used one. */
   refreshTokens: RefreshTokens;
   /** Ends waiting and calls under way. */

@@ -2,11 +2,12 @@ import { connectNetBox } from '../connectors/netbox/netbox.ts';
 import type { RemoteKind } from './connections.kind.types.ts';
 
 export const netBoxKind: RemoteKind = {
-  open: ({ settings, secrets }, { tls, outboundAllow, limits, signal, patience }) =>
+  open: ({ settings, secrets }, { tls, outboundAllow, limits, log, signal, patience }) =>
     connectNetBox({
       config: { url: settings.instance_url, token: secrets.token!, tls, ...patience },
       outboundAllow,
       limits,
+      log,
       ...(signal ? { signal } : {}),
     }),
   tested: [

@@ -6,7 +6,7 @@ import type { OpenedRemote, OpenParts } from './connections.kind.types.ts';
 import { remoteKinds } from './connections.kinds.ts';
 
 /** What calling a remote needs of the process. */
-export type RemoteTools = Pick<Services, 'config' | 'db' | 'secrets'>;
+export type RemoteTools = Pick<Services, 'config' | 'db' | 'secrets' | 'log'>;
 
 /** How the calls are made, where it is not as usual for runs. */
 export type OpenOptions = Pick<OpenParts, 'signal' | 'clock' | 'patience'> &
@@ -18,7 +18,7 @@ export function openConnection(
   connection: LoadedConnection,
   options: OpenOptions = {},
 ): OpenedRemote {
-  const { config, db } = tools;
+  const { config, db, log } = tools;
   const { settings, secrets } = connection;
   const { ca, client_certificate: cert } = settings;
   return remoteKinds[settings.kind].open(connection, {
@@ -28,6 +28,7 @@ export function openConnection(
     },
     outboundAllow: config.outboundAllow,
     limits: databaseLimiterStore(db),
+    log,
     refreshTokens: refreshTokensOf(tools, connection.id),
     ...options,
   });

@@ -4,7 +4,7 @@ import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
 import type { RemoteKind, Tested } from './connections.kind.types.ts';
 
 export const serviceNowKind: RemoteKind = {
-  open: (connection, { tls, outboundAllow, limits, refreshTokens, signal, clock, patience }) =>
+  open: (connection, { tls, outboundAllow, limits, log, refreshTokens, signal, clock, patience }) =>
     connectServiceNow({
       config: {
         url: connection.settings.instance_url,
@@ -17,6 +17,7 @@ export const serviceNowKind: RemoteKind = {
       },
       outboundAllow,
       limits,
+      log,
       ...(signal ? { signal } : {}),
       ...(clock ? { clock } : {}),
     }),

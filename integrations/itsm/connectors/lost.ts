@@ -49,7 +49,8 @@ export function lostBy(
   const code = String(cause?.code ?? own ?? '');
   const neverSent = neverMade.has(code) || certificate.test(code);
   const timedOut = error instanceof DeadlinePassed || error.name === 'TimeoutError';
-  const named = code === '' ? '' : ` (${code})`;
+  // closed and silent ports read alike; what is wrong with a certificate has to be known to be mended
+  const named = certificate.test(code) ? ` (${code})` : '';
   const what = timedOut ? `${doing} had no answer in time` : `${doing} lost its connection${named}`;
   if (!isRead && !neverSent) {
     const failure = failed('answer_lost', where, what, timedOut ? { underWay: true } : {});

@@ -1,4 +1,9 @@
-import { createOutbound, type Outbound } from '../../../platform/outbound.ts';
+import {
+  createOutbound,
+  type Outbound,
+  type OutboundOptions,
+  type OutboundTls,
+} from '../../../platform/outbound.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { LimiterStore } from '../limiter/limiter.store.ts';
 import { createLimiter, type Limiter } from '../limiter/limiter.ts';
@@ -10,6 +15,7 @@ export interface ConnectorParts<Config> {
   outboundAllow: readonly string[];
   /** Where the limits of the account are kept, for all who use it. */
   limits: LimiterStore;
+  log?: OutboundOptions['log'];
   clock?: Clock;
   random?: () => number;
   /** Ends waiting and calls under way. */
@@ -28,12 +34,12 @@ export interface Calling {
 
 /** Opens the way out, at the pace of an account. @param account whose limits count. */
 export function openCalling(
-  { outboundAllow, limits, clock = systemClock, random = Math.random, signal }: ConnectorParts<unknown>,
+  { outboundAllow, limits, log, clock = systemClock, random = Math.random, signal }: ConnectorParts<unknown>,
   account: string,
-  tls: Parameters<typeof createOutbound>[2],
+  tls: OutboundTls = {},
 ): Calling {
   return {
-    outbound: createOutbound(outboundAllow, undefined, tls),
+    outbound: createOutbound(outboundAllow, { tls, ...(log ? { log } : {}) }),
     limiter: createLimiter(account, { store: limits, clock }),
     clock,
     random,

@@ -9,7 +9,7 @@ let admin: TestClient;
 let planner: TestClient;
 let land: Landscape;
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   land = await makeLandscape(t, admin);
   planner = await t.as('planner');

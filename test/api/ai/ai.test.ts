@@ -15,7 +15,7 @@ let member: TestClient;
 let viewer: TestClient;
 let world: ModelEmulator;
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   member = await t.as('member');
   viewer = await t.as('viewer');

@@ -25,7 +25,7 @@ const application = (name: string, attributes: object, more: object = {}) =>
 
 beforeAll(async () => {
   models = await startModels();
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   [admin, member] = await Promise.all([t.as('admin'), t.as('member')]);
   await application(
     'Old Claims',

@@ -9,7 +9,7 @@ let admin: TestClient;
 let viewer: TestClient;
 let world: ModelEmulator;
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   viewer = await t.as('viewer');
   world = await startModels();

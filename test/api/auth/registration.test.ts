@@ -22,7 +22,7 @@ let smtp: TestSmtp;
 let workers: Workers;
 let admin: TestClient;
 beforeAll(async () => {
-  t = await createTestApp();
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   smtp = await startSmtp();
   workers = await startWorkers(t.services, [mailProcessor, registrationProcessor]);
   admin = await t.as('admin');

@@ -24,7 +24,7 @@ import {
 let t: TestApp;
 let provider: TestProvider;
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   provider = await startProvider();
   await t.as('admin');
 });

@@ -21,7 +21,7 @@ let instance: ServiceNowEmulator;
 let connection: string;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   instance = await startInstance();
   connection = await connectTo(admin, instance);

@@ -14,7 +14,7 @@ let admin: TestClient;
 let instance: ServiceNowEmulator;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   instance = await startServiceNow({
     tls: { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true },
@@ -111,7 +111,7 @@ describe('a connection', () => {
   });
 
   it.each([
-    [{ instance_url: 'http://127.0.0.1:1' }, 'instance_url', 'refused_address'],
+    [{ instance_url: 'http://example.com' }, 'instance_url', 'refused_address'],
     [{ instance_url: 'https://10.0.0.1' }, 'instance_url', 'refused_address'],
     [{ instance_url: 'https://example.com/path' }, 'instance_url', 'format'],
     [{ name: '  ' }, 'name', 'required'],

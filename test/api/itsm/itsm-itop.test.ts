@@ -12,7 +12,7 @@ let t: TestApp;
 let admin: TestClient;
 let instance: ItopEmulator;
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   instance = await startItop({
     tls: serverCertificate,

@@ -18,7 +18,7 @@ let netbox: NetBox;
 let lists: Lists;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   workers = await startWorkers(t.services);
   itop = await startItop({ tls: serverCertificate });

@@ -16,7 +16,7 @@ let netbox: NetBox;
 let lists: Lists;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   netbox = await startNetBox({ tls: serverCertificate });
   furnish(netbox, 5);
@@ -104,7 +104,7 @@ it.each([
   ['netbox', { instance_url: 'https://10.0.0.1/netbox' }, 'instance_url', 'refused_address'],
   ['http', { sources: undefined }, 'sources', 'required'],
   ['http', { sources: [] }, 'sources', undefined],
-  ['http', { instance_url: 'http://127.0.0.1/exports' }, 'instance_url', 'refused_address'],
+  ['http', { instance_url: 'http://files.example.com/exports' }, 'instance_url', 'refused_address'],
   ['http', { sources: [source, source] }, 'sources.1.name', 'duplicate'],
   ['http', { sources: [{ ...source, path: 'https://example.com/x' }] }, 'sources.0.path', 'format'],
   ['http', { sources: [{ ...source, path: 'a/../../x' }] }, 'sources.0.path', 'format'],

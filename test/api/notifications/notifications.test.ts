@@ -13,7 +13,7 @@ let bob: TestClient;
 let eve: TestClient;
 let port: number;
 beforeAll(async () => {
-  t = await createTestApp();
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   await t.app.listen({ port: 0, host: '127.0.0.1' });
   port = (t.app.server.address() as AddressInfo).port;
   admin = await t.as('admin', 'Ann');

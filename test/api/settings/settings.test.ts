@@ -9,7 +9,7 @@ let t: TestApp;
 let admin: TestClient;
 let viewer: TestClient;
 beforeAll(async () => {
-  t = await createTestApp();
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   viewer = await t.as('viewer');
 });

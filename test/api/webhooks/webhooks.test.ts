@@ -12,7 +12,7 @@ let receiver: WebhookReceiver;
 let sender: WebhookSender;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   receiver = await startWebhookReceiver();
   sender = startWebhooks(t.services);

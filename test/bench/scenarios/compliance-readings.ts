@@ -35,7 +35,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
     model.asked.length = 0;
     return answer(asked, count);
   };
-  const service = resources.adopt(await startService({ OUTBOUND_ALLOW: '127.0.0.1' }), (started) =>
+  const service = resources.adopt(await startService({ OUTBOUND_ALLOW: '127.0.0.1:*' }), (started) =>
     started.stop(),
   );
   const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());

@@ -24,7 +24,7 @@ async function push(
   const worker = async (): Promise<void> => {
     const remote = connectServiceNow({
       config: { url: instance.base, auth: { kind: 'basic', username: 'estate', password: 'secret' } },
-      outboundAllow: ['127.0.0.1'],
+      outboundAllow: ['127.0.0.1:*'],
       limits,
     });
     while (next < wanted && performance.now() - start < until) {

@@ -40,7 +40,7 @@ interface Started {
 
 async function run({ log }: Context): Promise<Row[]> {
   const remote = await startRemote<object, { limit?: number }, Told>('itsm-push.remote.ts', LIMIT, WRITE_MS);
-  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   const { api } = service;
   const push = (mappingId: string) => api.post<Started>(`/itsm-sync/sync/push/${mappingId}`, {});
   try {

@@ -31,7 +31,7 @@ async function readAway({ hello: { base, types } }: Remote): Promise<number> {
       auth: { kind: 'basic', username: 'estate', password: 'secret' },
       tls: { ca: authority },
     },
-    outboundAllow: ['127.0.0.1'],
+    outboundAllow: ['127.0.0.1:*'],
     limits: memoryLimiterStore(),
   });
   const start = performance.now();
@@ -141,7 +141,7 @@ async function run({ args, log }: Context): Promise<Row[]> {
   log(`importing ${records} cards and ${relations} relations`);
   const imported = await importSame(records, relations);
   const remote: Remote = await startRemote('itsm-sync.remote.ts', records, relations, PAGE_MS);
-  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   try {
     log('reading them away');
     const read = await readAway(remote);

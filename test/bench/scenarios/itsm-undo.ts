@@ -8,7 +8,7 @@ import { startService } from '../harness/service.ts';
 async function run({ args, log }: Context): Promise<Row[]> {
   const records = Math.min(args.cards, 50_000);
   const remote = await startRemote('itsm-sync.remote.ts', records, 0, 0);
-  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   try {
     const { api } = service;
     const mappingId = await mapApplications(api, remote.hello.base, { sync_direction: 'pull' });

@@ -11,7 +11,7 @@ import { useSmtp } from '../../support/smtp.ts';
 let t: TestApp;
 let admin: TestClient;
 beforeAll(async () => {
-  t = await createTestApp();
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin', 'Ann');
 });
 afterAll(() => t.close());

@@ -16,7 +16,7 @@ let t: TestApp;
 let workers: Workers;
 let world: EndOfLifeEmulator;
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   workers = await startWorkers(t.services, [
     processes(eolRefreshJob, (job, services) => refreshFacts(job, services, hasty)),
   ]);

@@ -52,7 +52,7 @@ const connect = (
 ) =>
   connectHttp({
     config: { url: `${lists.base}/exports`, auth, sources },
-    outboundAllow: ['127.0.0.1'],
+    outboundAllow: ['127.0.0.1:*'],
     limits: memoryLimiterStore(),
     clock,
     random: () => 0.5,

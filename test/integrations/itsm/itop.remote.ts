@@ -15,7 +15,7 @@ export function connectTo(
       timeZone: instance.store.timeZone,
       ...config,
     },
-    outboundAllow: ['127.0.0.1'],
+    outboundAllow: ['127.0.0.1:*'],
     limits: memoryLimiterStore(),
     clock: instance.clock,
     random: () => 0.5,

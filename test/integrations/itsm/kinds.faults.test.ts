@@ -8,7 +8,7 @@ const seed = Number(process.env.ITSM_SEED ?? randomInt(2 ** 31));
 
 let t: TestApp;
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
 });
 afterAll(() => t.close());
 

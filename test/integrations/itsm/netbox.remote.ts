@@ -7,7 +7,7 @@ import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 export function connect(netbox: NetBox, config: Partial<NetBoxParts['config']> = {}) {
   return connectNetBox({
     config: { url: netbox.base, token: 'nbt_estate.secret', ...config },
-    outboundAllow: ['127.0.0.1'],
+    outboundAllow: ['127.0.0.1:*'],
     limits: memoryLimiterStore(),
     clock: netbox.clock,
     random: () => 0.5,

@@ -19,7 +19,7 @@ export function connect(
       auth: { kind: 'basic', username: 'estate', password: 'secret' },
       ...config,
     },
-    outboundAllow: ['127.0.0.1'],
+    outboundAllow: ['127.0.0.1:*'],
     limits: memoryLimiterStore(),
     clock: instance.clock,
     random: () => 0.5,

@@ -28,7 +28,7 @@ const rows = faultsInDocs(guide).flatMap(({ called, ...row }) => {
 
 let t: TestServices;
 beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
 });
 afterAll(() => t.close());
 

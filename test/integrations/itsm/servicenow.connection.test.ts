@@ -53,7 +53,7 @@ test('a write that is stopped on its way may have been done', async () => {
   const stop = new AbortController();
   const remote = connectServiceNow({
     config: { url: instance.base, auth: { kind: 'basic', username: 'estate', password: 'secret' } },
-    outboundAllow: ['127.0.0.1'],
+    outboundAllow: ['127.0.0.1:*'],
     limits: memoryLimiterStore(),
     clock: instance.clock,
     signal: stop.signal,

@@ -1,11 +1,12 @@
 // @redis
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { command } from '../../../domain/command.ts';
 import { enqueueMail, enqueueMails, type Mail } from '../../../domain/notifications/mail.enqueue.ts';
 import { sendNow } from '../../../integrations/mail/mail.send.ts';
 import { deliver } from '../../../integrations/mail/mail.smtp.ts';
+import { createOutbound } from '../../../platform/outbound.ts';
 import { mailProcessor } from '../../../workers/mail.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
@@ -17,7 +18,9 @@ let t: TestServices;
 let smtp: TestSmtp;
 let workers: Workers;
 beforeAll(async () => {
-  t = await createTestServices();
+  // processes that the test starts inherit it
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   smtp = await startSmtp();
   await useSmtp(t.services, smtp.port);
   workers = await startWorkers(t.services, [mailProcessor]);
@@ -210,10 +213,35 @@ describe('a server that asks for a login', () => {
 
   it('is told apart from one that is not there', async () => {
     await useSmtp(t.services, 1);
-    await expect(sendNow(t.services, hello)).rejects.toMatchObject({ code: 'upstream_failed' });
+    await expect(sendNow(t.services, hello)).rejects.toMatchObject({
+      code: 'upstream_failed',
+      message: 'The mail server could not be reached.',
+    });
     await useSmtp(t.services, smtp.port, { smtp_host: '' });
     await expect(sendNow(t.services, hello)).rejects.toMatchObject({ code: 'mail_not_configured' });
     await useSmtp(t.services, smtp.port);
+  });
+});
+
+describe('a server at an address that is not allowed', () => {
+  it.each([
+    ['127.0.0.2', 25, /not public/],
+    ['169.254.169.254', 587, /not public/],
+    ['[::ffff:127.0.0.1]', 465, /not public/],
+    ['localhost', 25, /not public/],
+    ['mail.example.com', 6379, /port 6379/],
+  ])('is not connected to: %s:%i', async (smtp_host, port, message) => {
+    const guarded = createOutbound([]);
+    try {
+      await useSmtp(t.services, port, { smtp_host });
+      await expect(sendNow({ ...t.services, outbound: guarded }, hello)).rejects.toMatchObject({
+        code: 'upstream_failed',
+        message: expect.stringMatching(message),
+      });
+    } finally {
+      await guarded.close();
+      await useSmtp(t.services, smtp.port);
+    }
   });
 });
 
@@ -232,12 +260,13 @@ describe('a server that hangs', () => {
     const silent = net.createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const failure = await deliver(server(port), delivery, { connect: 200, silence: 10_000 }).catch(
-      (error) => error,
-    );
+    const failure = await deliver(t.services.outbound, server(port), delivery, {
+      connect: 200,
+      silence: 10_000,
+    }).catch((error) => error);
     expect(failure).toMatchObject({ kind: 'temporary' });
     const stop = new AbortController();
-    const waiting = deliver(server(port), { ...delivery, signal: stop.signal });
+    const waiting = deliver(t.services.outbound, server(port), { ...delivery, signal: stop.signal });
     stop.abort(new Error('the process ends'));
     await expect(waiting).rejects.toThrow('the process ends');
     silent.close();
@@ -251,6 +280,7 @@ describe('a server that hangs', () => {
       ended += 1;
     };
     const failure = await deliver(
+      t.services.outbound,
       server(smtp.port),
       { ...delivery, beforeEnd },
       { connect: 5_000, silence: 300 },
@@ -262,8 +292,10 @@ describe('a server that hangs', () => {
   it('has not got the whole mail when the last step before its end fails', async () => {
     const broken = new Error('the lease was lost');
     const beforeEnd = () => Promise.reject(broken);
-    await expect(deliver(server(smtp.port), { ...delivery, beforeEnd })).rejects.toBe(broken);
-    await deliver(server(smtp.port), delivery);
+    await expect(deliver(t.services.outbound, server(smtp.port), { ...delivery, beforeEnd })).rejects.toBe(
+      broken,
+    );
+    await deliver(t.services.outbound, server(smtp.port), delivery);
     expect(smtp.mails).toHaveLength(1);
   });
 });

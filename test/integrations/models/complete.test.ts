@@ -31,7 +31,7 @@ const RUN = '00000000-0000-4000-8000-000000000001';
 let t: TestServices;
 let world: ModelEmulator;
 beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
 });
 afterAll(() => t?.close());
 beforeEach(async () => {

@@ -21,7 +21,7 @@ const hasty = { timeoutMs: 5_000, attempts: 2, pauseMs: 5, longestWaitMs: 1_000 
 let t: TestServices;
 let world: ModelEmulator;
 beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   world = await startModels(KEY);
 });
 afterAll(async () => {

@@ -18,7 +18,7 @@ const question = {
 let t: TestServices;
 let world: ModelEmulator;
 beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   world = await startModels();
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { createOutbound } from '../../../platform/outbound.ts';
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
 
 let s3: S3Emulator;
-const outbound = createOutbound(['127.0.0.1']);
+const outbound = createOutbound(['127.0.0.1:*']);
 const open: Storage[] = [];
 const never = new AbortController().signal;
 

@@ -13,7 +13,7 @@ let admin: TestClient;
 let world: ModelEmulator;
 const id = new Map<string, string>();
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   workers = await startWorkers(t.services, [vendorsProcessor]);
   admin = await t.as('admin');
   world = await startModels();

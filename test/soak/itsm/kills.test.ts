@@ -10,9 +10,9 @@ const count = Number(process.env.ITSM_KILLS);
 
 it(`runs whose workers are killed at ${count} moments end as undisturbed ones (seed ${seed})`, async () => {
   // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1');
-  const undisturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
-  const disturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1' });
+  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+  const undisturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
+  const disturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   try {
     const began = performance.now();
     const both = {
