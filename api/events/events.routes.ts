@@ -126,7 +126,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     tag,
     summary: 'Follow changes live as server-sent events',
     description:
-      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to whoever holds `itsm_sync.view`; they have no id.',
+      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to whoever holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
     permission: 'inventory.view',
     ticket: true,
     query: Type.Object(
@@ -140,8 +140,9 @@ export function registerEventRoutes(app: App, services: Services): void {
     answers: {
       200: { description: 'Server-sent events', schema: Type.String(), mediaType: 'text/event-stream' },
     },
-    errors: ['position_expired'],
+    errors: ['position_expired', 'too_many_requests', 'unavailable'],
     handler: async ({ query, request, reply }) => {
+      if (request.method === 'HEAD') return reply.type('text/event-stream').send();
       const events = names(query.events);
       const types = names(query.types);
       await streams.open(request, reply, request.credential!, {

@@ -1,11 +1,14 @@
+import { OBSERVER } from '../../domain/access/policy.ts';
 import { type FeedRow, readFeed } from '../../domain/events/feed.read.ts';
 import type { Services } from '../../domain/services.ts';
 import { eventFrame } from './stream.frames.ts';
 import type { Subscriber } from './stream.subscriber.ts';
 
 const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 const POLL_MS = 2_000;
-const BATCH = 500;
+/** Small enough for a reader that keeps up to take one batch before the next one is read. */
+const BATCH = 100;
 
 /** Events that change who may see what: streams of those concerned are looked at again before going on. */
 const accessEvents =
@@ -17,15 +20,19 @@ export interface StreamHub {
   position(): number;
   /** Brings the hub up to the newest event; resolves when that is done. */
   advance(): Promise<void>;
-  /** From now on the subscriber gets every event after `position()`. */
-  join(subscriber: Subscriber): void;
+  /**
+   * From now on the subscriber gets every event after `position()`.
+   * @returns when it does not keep up, the position up to which it was served.
+   */
+  follow(subscriber: Subscriber): Promise<number>;
   leave(subscriber: Subscriber): void;
   close(): void;
 }
 
 /** @param start the position from which the first subscriber is served. */
 export function createStreamHub(services: Services, start: number): StreamHub {
-  const subscribers = new Set<Subscriber>();
+  /** Those that are served live, each with what is called when it does not keep up. */
+  const subscribers = new Map<Subscriber, (position: number) => void>();
   let position = start;
   let running: Promise<void> | undefined;
   let again = false;
@@ -34,17 +41,19 @@ export function createStreamHub(services: Services, start: number): StreamHub {
   const deliver = async (rows: FeedRow[]) => {
     const { topics } = await services.sessions.read(null);
     const metamodel = await services.metamodels.at(topics.get('metamodel') ?? 0, services.db);
-    const holders = await stakeholdersOf(services, rows, subscribers);
+    const holders = await stakeholdersOf(services, rows, [...subscribers.keys()]);
     for (const row of rows) {
       if (accessEvents.test(row.event_type)) await recheck(row);
       const frames = eventFrame(row);
-      for (const subscriber of subscribers) {
+      for (const [subscriber, lag] of subscribers) {
         if (!subscriber.wants(row, metamodel)) continue;
         const full =
           row.cost_keys === null ||
           subscriber.seesAllCosts() ||
           (subscriber.seesCostsByRole() && holders.has(`${subscriber.userId}/${row.position}`));
-        subscriber.send(full ? frames.full() : frames.cut());
+        if (subscriber.send(full ? frames.full() : frames.cut())) continue;
+        subscribers.delete(subscriber);
+        lag(row.position);
       }
       position = row.position;
     }
@@ -55,7 +64,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
     const userId =
       what === 'role' ? undefined : what === 'user' ? row.data.id : (row.data.user_id ?? row.user_id);
     await Promise.all(
-      [...subscribers]
+      [...subscribers.keys()]
         .filter((subscriber) => userId === undefined || subscriber.userId === userId)
         .map((subscriber) => subscriber.refresh()),
     );
@@ -90,20 +99,20 @@ export function createStreamHub(services: Services, start: number): StreamHub {
   const off = services.signals.on('estate_feed', wake);
   const poll = setInterval(wake, POLL_MS);
   const heartbeat = setInterval(() => {
-    for (const subscriber of subscribers) subscriber.beat();
+    for (const subscriber of subscribers.keys()) subscriber.sendTransient(HEARTBEAT);
   }, HEARTBEAT_MS);
 
   return {
     position: () => position,
     advance,
-    join: (subscriber) => void subscribers.add(subscriber),
+    follow: (subscriber) => new Promise((resolve) => subscribers.set(subscriber, resolve)),
     leave: (subscriber) => void subscribers.delete(subscriber),
     close() {
       closed = true;
       off();
       clearInterval(poll);
       clearInterval(heartbeat);
-      for (const subscriber of subscribers) subscriber.end();
+      for (const subscriber of subscribers.keys()) subscriber.end();
     },
   };
 }
@@ -112,16 +121,15 @@ export function createStreamHub(services: Services, start: number): StreamHub {
 async function stakeholdersOf(
   services: Services,
   rows: FeedRow[],
-  subscribers: ReadonlySet<Subscriber>,
+  subscribers: readonly Subscriber[],
 ): Promise<Set<string>> {
   const costly = rows.filter((row) => row.cost_keys !== null);
-  const users = [...subscribers]
-    .filter((subscriber) => !subscriber.seesAllCosts())
-    .map(({ userId }) => userId);
+  const users = subscribers.filter((subscriber) => !subscriber.seesAllCosts()).map(({ userId }) => userId);
   if (costly.length === 0 || users.length === 0) return new Set();
   const held = await services
     .db('stakeholders')
     .whereIn('user_id', users)
+    .whereNot({ role: OBSERVER })
     .whereIn(
       'card_id',
       costly.flatMap((row) => [row.card_id, row.peer_card_id]).filter((id) => id !== null),

@@ -1,14 +1,12 @@
-import { once } from 'node:events';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Credential } from '../../domain/access/access.sessions.ts';
 import { checkPosition, feedEnds } from '../../domain/events/changes.ts';
-import { readFeed } from '../../domain/events/feed.read.ts';
 import type { Services } from '../../domain/services.ts';
-import { eventFrame, transientFrame } from './stream.frames.ts';
+import { createFollower } from './stream.follow.ts';
+import { transientFrame } from './stream.frames.ts';
 import { createStreamHub, type StreamHub } from './stream.hub.ts';
+import { createStreamSlots } from './stream.limits.ts';
 import { createSubscriber, type StreamFilter, type Subscriber } from './stream.subscriber.ts';
-
-const CATCH_UP_BATCH = 500;
 
 /** Opens streams of the process; all of them share one reader of the feed. */
 export interface Streams {
@@ -28,6 +26,8 @@ export function createStreams(services: Services): Streams {
   let starting: Promise<StreamHub> | undefined;
   let hub: StreamHub | undefined;
   const open = new Set<Subscriber>();
+  const slots = createStreamSlots();
+  const follow = createFollower(services);
 
   const startHub = async () => {
     const { newest } = await feedEnds(services.db);
@@ -37,20 +37,31 @@ export function createStreams(services: Services): Streams {
 
   return {
     async open(request, reply, credential, filter) {
-      starting ??= startHub().catch((error: unknown) => {
-        starting = undefined;
+      const release = slots.take(request.ctx.caller.userId!);
+      let position: number;
+      let reader: StreamHub;
+      try {
+        starting ??= startHub().catch((error: unknown) => {
+          starting = undefined;
+          throw error;
+        });
+        reader = await starting;
+        const ends = await feedEnds(services.db);
+        const resumeFrom = request.headers['last-event-id'];
+        position =
+          typeof resumeFrom === 'string' && resumeFrom !== ''
+            ? checkPosition(resumeFrom, ends, 'Last-Event-ID')
+            : ends.newest;
+      } catch (error) {
+        release();
         throw error;
-      });
-      const reader = await starting;
-      const ends = await feedEnds(services.db);
-      const resumeFrom = request.headers['last-event-id'];
-      let position =
-        typeof resumeFrom === 'string' && resumeFrom !== ''
-          ? checkPosition(resumeFrom, ends, 'Last-Event-ID')
-          : ends.newest;
+      }
 
       reply.hijack();
       const response = reply.raw;
+      response.on('close', release);
+      // a client that has left while the position was read
+      if (response.closed) release();
       response.writeHead(200, {
         // of hooks that came before, such as those for pages of other origins
         ...(reply.getHeaders() as Record<string, string>),
@@ -71,20 +82,18 @@ export function createStreams(services: Services): Streams {
         open.delete(subscriber);
         reader.leave(subscriber);
       });
-      try {
-        position = await catchUp(subscriber, response, position, reader);
-        if (!response.destroyed && !response.writableEnded) reader.join(subscriber);
-      } catch (error) {
-        request.log.warn({ err: error }, 'a stream could not catch up');
+      // not awaited: the stream lives on after the handler
+      follow({ subscriber, response, from: position }, reader).catch((error: unknown) => {
+        request.log.warn({ err: error }, 'an event stream failed');
         response.destroy();
-      }
+      });
     },
     tell(eventType, data, pick) {
       let frame: Buffer | undefined;
       for (const subscriber of open) {
         if (!pick(subscriber) || !subscriber.asksFor(eventType)) continue;
         frame ??= transientFrame(eventType, data);
-        subscriber.send(frame);
+        subscriber.sendTransient(frame);
       }
     },
     anyOpen: () => open.size > 0,
@@ -93,42 +102,4 @@ export function createStreams(services: Services): Streams {
       for (const subscriber of open) subscriber.end();
     },
   };
-
-  /** Sends what was stored after `position`, page by page as fast as the client reads, up to where the hub stands. */
-  async function catchUp(
-    subscriber: Subscriber,
-    response: FastifyReply['raw'],
-    from: number,
-    reader: StreamHub,
-  ): Promise<number> {
-    let position = from;
-    while (position < reader.position() && !response.destroyed) {
-      const rows = await readFeed(services.db, position, CATCH_UP_BATCH);
-      const { topics } = await services.sessions.read(null);
-      const metamodel = await services.metamodels.at(topics.get('metamodel') ?? 0, services.db);
-      const held = new Set(
-        subscriber.seesAllCosts() || !subscriber.seesCostsByRole()
-          ? []
-          : await services.db('stakeholders').where({ user_id: subscriber.userId }).pluck('card_id'),
-      );
-      for (const row of rows) {
-        // what lies beyond the hub's place comes from the hub
-        if (row.position > reader.position()) break;
-        position = row.position;
-        if (!subscriber.wants(row, metamodel)) continue;
-        const frames = eventFrame(row);
-        const full =
-          row.cost_keys === null ||
-          subscriber.seesAllCosts() ||
-          held.has(row.card_id) ||
-          held.has(row.peer_card_id);
-        if (!response.write(full ? frames.full() : frames.cut())) {
-          await Promise.race([once(response, 'drain'), once(response, 'close')]);
-          if (response.destroyed) return position;
-        }
-      }
-      if (rows.length === 0) break;
-    }
-    return position;
-  }
 }

@@ -7,7 +7,8 @@ import { isGuarded } from '../../domain/events/events.guarded.ts';
 import type { FeedRow } from '../../domain/events/feed.read.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
-import { writeOrCut } from './stream.write.ts';
+import { streamLimits } from './stream.limits.ts';
+import { isOpen } from './stream.write.ts';
 
 /** What a client asked to be told of. */
 export interface StreamFilter {
@@ -30,17 +31,26 @@ export interface Subscriber {
   wants(row: FeedRow, metamodel: Metamodel): boolean;
   /** Whether news of this kind about the user's own things were asked for. */
   asksFor(eventType: string): boolean;
-  send(frame: Buffer): void;
-  beat(): void;
-  /** Looks again at who the user is; ends the stream when the token no longer counts. */
-  refresh(): Promise<void>;
+  /** @returns whether the reader keeps up; when it does not, nothing further is to be sent to it for now. */
+  send(frame: Buffer): boolean;
+  /** Sends a frame that is not stored, unless the reader lags. */
+  sendTransient(frame: Buffer): void;
+  /**
+   * Looks again at who the user is; ends the stream when the token no longer counts.
+   * @returns the versions of all topics, or undefined when the stream was ended.
+   */
+  refresh(): Promise<ReadonlyMap<string, number> | undefined>;
   end(): void;
+  /** Ends the stream with a last frame that names the position to resume from. */
+  endSlow(position: number): void;
 }
 
 const isWithin = (scopes: TokenScope[] | null, bounds: ReadonlySet<TokenScope>): boolean =>
   scopes?.every((scope) => bounds.has(scope)) ?? false;
 
-const HEARTBEAT = Buffer.from(': heartbeat\n\n');
+/** Its id is what a client sends as `Last-Event-ID` when it connects again. */
+const lastFrame = (position: number): string =>
+  `id: ${position}\nevent: stream.end\ndata: ${JSON.stringify({ position: String(position), reason: 'slow' })}\n\n`;
 
 export function createSubscriber(
   services: Services,
@@ -54,7 +64,11 @@ export function createSubscriber(
     !filter.events || filter.events.some((kind) => eventType === kind || eventType.startsWith(`${kind}.`));
   const end = () => {
     clearTimeout(expiry || undefined);
-    if (!response.destroyed) response.end();
+    if (!isOpen(response)) return;
+    response.end();
+    // a client that does not read would keep the connection open
+    const timer = setTimeout(() => response.destroy(), streamLimits.endMs);
+    response.on('close', () => clearTimeout(timer));
   };
   const userId = first.userId!;
   const ends = first.tokenExpiresAt?.getTime();
@@ -79,16 +93,27 @@ export function createSubscriber(
       return !filter.types || types.some((type) => filter.types!.includes(type));
     },
     send(frame) {
-      if (!writeOrCut(response, frame)) end();
+      if (!isOpen(response)) return false;
+      response.write(frame);
+      return response.writableLength < streamLimits.unsentBytes;
     },
-    beat() {
-      if (!writeOrCut(response, HEARTBEAT)) end();
+    sendTransient(frame) {
+      if (isOpen(response) && response.writableLength < streamLimits.unsentBytes) response.write(frame);
     },
     async refresh() {
-      const { caller: now } = await services.sessions.read(credential);
-      if (now) caller = now;
-      else end();
+      const { caller: now, topics } = await services.sessions.read(credential);
+      if (!now) {
+        end();
+        return undefined;
+      }
+      caller = now;
+      return topics;
     },
     end,
+    endSlow(position) {
+      if (!isOpen(response)) return;
+      response.write(lastFrame(position));
+      end();
+    },
   };
 }

@@ -1,15 +1,25 @@
 import type { ServerResponse } from 'node:http';
 
-/** A client that lets this much pile up is cut off; it resumes by its last event id. */
-const UNSENT_LIMIT_BYTES = 1024 * 1024;
+/** Whether something can still be sent. */
+export const isOpen = (response: ServerResponse): boolean => !response.destroyed && !response.writableEnded;
 
-/** Writes to the client unless it lags too far behind. @returns whether the client was kept. */
-export function writeOrCut(response: ServerResponse, frame: Buffer): boolean {
-  if (response.destroyed) return false;
-  if (response.writableLength + frame.length > UNSENT_LIMIT_BYTES) {
-    response.destroy();
-    return false;
-  }
-  response.write(frame);
-  return true;
+/**
+ * Waits until all that was written has been passed to the operating system.
+ * @returns false when the connection has closed, or nothing was taken for `limitMs`.
+ */
+export function drained(response: ServerResponse, limitMs: number): Promise<boolean> {
+  if (!isOpen(response)) return Promise.resolve(false);
+  if (!response.writableNeedDrain) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const settle = (isDrained: boolean) => {
+      clearTimeout(timer);
+      // listeners that stay would add up over the life of a stream
+      response.off('drain', onDrain).off('close', onClose);
+      resolve(isDrained);
+    };
+    const onDrain = () => settle(true);
+    const onClose = () => settle(false);
+    const timer = setTimeout(onClose, limitMs);
+    response.on('drain', onDrain).on('close', onClose);
+  });
 }

@@ -29,6 +29,7 @@ const statusHeaders: Record<number, AnswerHeader[]> = {
   308: ['Location'],
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
+  503: ['Retry-After'],
 };
 
 /** The error answers of an operation, by status, each naming its codes. */

@@ -61,7 +61,7 @@ export function followStream(url: string, token: string, random: Random): Reader
     const found = /^id: (\d+)\nevent: (\S+)/.exec(block);
     if (!found) return;
     last = found[1]!;
-    if (found[2] !== 'stream.ready') seen.push(Number(last));
+    if (!found[2]!.startsWith('stream.')) seen.push(Number(last));
   };
   const once = () =>
     new Promise<void>((resolve) => {

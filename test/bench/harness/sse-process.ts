@@ -3,7 +3,7 @@ import { percentile } from './stats.ts';
 
 /** What the parent sends: first where to subscribe, at the end when the event of each position was asked for. */
 export type SseOrder =
-  | { subscribe: { url: string; headers: Record<string, string>; subscribers: number } }
+  | { subscribe: { url: string; tokens: string[]; subscribers: number } }
   | { sentAt: [position: number, ms: number][] };
 
 export interface SseResult {
@@ -91,11 +91,11 @@ async function untilQuiet(expected: number): Promise<void> {
 
 process.on('message', async (order: SseOrder) => {
   if ('subscribe' in order) {
-    const { url, headers, subscribers } = order.subscribe;
+    const { url, tokens, subscribers } = order.subscribe;
     for (let n = 0; n < subscribers; n += 1) {
       const frames: Received[] = [];
       received.push(frames);
-      await subscribe(url, headers, frames);
+      await subscribe(url, { authorization: `Bearer ${tokens[n % tokens.length]}` }, frames);
     }
     process.send!({ ready: true });
   } else {

@@ -2,6 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { streamLimits } from '../../../api/events/stream.limits.ts';
+import { newApiToken } from '../../../domain/access/api-tokens.ts';
 import type { Api } from '../harness/api.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
@@ -51,6 +54,20 @@ async function write(api: Api, ids: string[]): Promise<[position: number, ms: nu
   return await Promise.all(writes);
 }
 
+/** Access tokens of as many users as the subscribers need. */
+async function tokens(client: pg.Client): Promise<string[]> {
+  const made = Array.from({ length: Math.ceil(SUBSCRIBERS / streamLimits.perUser) }, newApiToken);
+  for (const [n, { hash, hint }] of made.entries()) {
+    await client.query(
+      `with reader as (
+         insert into users (email, display_name, role) values ($1, $1, 'viewer') returning id)
+       insert into api_tokens (user_id, name, hash, hint, scopes) select id, 'bench', $2, $3, '{*}' from reader`,
+      [`reader-${n}-${hint}@bench.example`, hash, hint],
+    );
+  }
+  return made.map(({ token }) => token);
+}
+
 async function run({ service, client, loadLandscape, log }: Context): Promise<Row[]> {
   await loadLandscape();
   const { api } = service;
@@ -60,7 +77,11 @@ async function run({ service, client, loadLandscape, log }: Context): Promise<Ro
   const child = fork(program, { stdio: 'inherit' });
   try {
     await answer(child, {
-      subscribe: { url: `${api.url}/api/v1/events/stream`, headers: api.headers, subscribers: SUBSCRIBERS },
+      subscribe: {
+        url: `${api.url}/api/v1/events/stream`,
+        tokens: await tokens(client),
+        subscribers: SUBSCRIBERS,
+      },
     });
     log(`${SUBSCRIBERS} subscribers are connected`);
     const sentAt = await write(
