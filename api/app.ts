@@ -1,21 +1,26 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
 import createFastify, { LogController } from 'fastify';
 import type { Services } from '../domain/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
 import { registerBatches } from './plugins/batches.ts';
+import { bodyLimits, registerBodies, registerBodyDeadlines } from './plugins/bodies.ts';
 import { keepSchemas, serializersWhenNeeded } from './plugins/compilers.ts';
 import { registerConditional } from './plugins/conditional.ts';
+import { boundConnections } from './plugins/connections.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
 import { registerProblems, sendBadAddress } from './plugins/problems.ts';
+import { answerProtocol, protocolErrors } from './plugins/protocol.ts';
 import { registerRequestLines, requestLog } from './plugins/request-log.ts';
 import { registerValidation } from './plugins/validation.ts';
 import { routeGroups } from './routes.ts';
 import { Problem } from './schemas/common.ts';
 import type { App } from './types.ts';
 
-const MIB = 1024 * 1024;
+/** How long the headers of a request may take, in milliseconds. */
+const HEADERS_MS = 10_000;
 
 /** The one application factory: what tests drive is what is served. */
 export async function createApp(services: Services): Promise<App> {
@@ -23,11 +28,20 @@ export async function createApp(services: Services): Promise<App> {
     loggerInstance: services.log as never,
     childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: 2 * MIB,
+    bodyLimit: bodyLimits.jsonBytes,
     // requests under way are answered before the end; see the closing in serve.ts
     forceCloseConnections: 'idle',
     trustProxy: services.config.trustProxy.length > 0 ? services.config.trustProxy : false,
+    // bodies have deadlines of their own: an upload may take as long as it makes progress
     requestTimeout: 0,
+    http: {
+      headersTimeout: HEADERS_MS,
+      connectionsCheckingInterval: HEADERS_MS / 5,
+      // refused with a problem document instead
+      requireHostHeader: false,
+    },
+    clientErrorHandler: protocolErrors(services.log),
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
     frameworkErrors: sendBadAddress,
     schemaController: {
@@ -47,6 +61,10 @@ export async function createApp(services: Services): Promise<App> {
     reply.header('x-content-type-options', 'nosniff');
     done();
   });
+  boundConnections(app.server as Server, services.config.trustProxy);
+  answerProtocol(app);
+  registerBodies(app);
+  registerBodyDeadlines(app);
   await registerCors(app, services);
   registerProblems(app);
   registerValidation(app);

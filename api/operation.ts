@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
 import { invalidField } from '../platform/errors.ts';
 import type { Answer, OperationSpec } from './operation.spec.ts';
+import { bodyLimits } from './plugins/bodies.ts';
 import type { App } from './types.ts';
 
 /** The answers as the framework serialises them; everything else that is said of them is added to the description. */
@@ -41,12 +42,14 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
   app.route({
     method: spec.method,
     url: spec.url,
-    ...(spec.bodyLimit ? { bodyLimit: spec.bodyLimit } : {}),
+    bodyLimit:
+      spec.bodyLimit ?? (spec.permission === 'public' ? bodyLimits.publicBytes : bodyLimits.jsonBytes),
     ...(spec.early ? { onRequest: spec.early } : {}),
     ...(spec.body || spec.consumes ? {} : { preValidation: refuseBody }),
     config: {
       permission: spec.permission,
       ...(spec.scope ? { scope: spec.scope } : {}),
+      ...(spec.consumes ? { ownBody: true } : {}),
       ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
       ...(spec.secretAnswer ? { secretAnswer: true } : {}),
       ...(spec.duringSetup ? { duringSetup: true } : {}),

@@ -24,6 +24,8 @@ declare module 'fastify' {
     permissionNote?: string;
     /** Bodies that are not parsed beforehand (uploads) take no part in the generic idempotency check. */
     ownIdempotency?: boolean;
+    /** Whether the handler reads the body by itself, whatever its media type. */
+    ownBody?: boolean;
     /** Whether answers hold secrets: those that are kept for repetitions are sealed. */
     secretAnswer?: boolean;
     /** Whether a token that only serves to set up the second factor is taken. */

@@ -155,14 +155,22 @@ const faults: Partial<Record<ErrorCode, typeof defaultFault>> = {
 };
 
 /** Codes that any operation, or none that is described, may answer. */
-export const anywhere: ErrorCode[] = ['internal', 'method_not_allowed', 'unavailable'];
+export const anywhere: ErrorCode[] = [
+  'bad_request',
+  'expectation_failed',
+  'headers_too_large',
+  'internal',
+  'method_not_allowed',
+  'request_timeout',
+  'unavailable',
+];
 
 /** What is answered when nothing that an operation says of itself applies. */
 export function otherResponse(): OpenApiResponse {
   return {
     ...errorResponses(anywhere)['500']!,
     description:
-      'Any other failure, such as a method that is not offered here (405, with `Allow`), a fault of the service (500) or a service that is not ready (503).',
+      'Any other failure, such as a method that is not offered here (405, with `Allow`), a malformed request (400), one that does not arrive in time (408), headers that are too large (431), a fault of the service (500) or a service that is not ready (503).',
     'x-error-codes': anywhere,
     headers: answerHeaderRefs(['Allow', 'Retry-After', 'X-Request-Id']),
     content: {

@@ -135,7 +135,9 @@ function requestBodyOf(
   const example = spec.bodyExample ?? media.example ?? exampleOf(schema, schemas);
   // a body that may be left out is null for the framework
   const required = ![schema.type].flat().includes('null');
-  const mediaTypes = spec.scim ? ['application/scim+json', 'application/json'] : ['application/json'];
+  const mediaTypes = ['application/json'];
+  if (spec.scim) mediaTypes.unshift('application/scim+json');
+  else if (spec.method === 'PATCH') mediaTypes.push('application/merge-patch+json');
   return { required, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema, example }])) };
 }
 

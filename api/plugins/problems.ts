@@ -30,17 +30,19 @@ export function registerProblems(app: App): void {
     );
     for (const method of [route.method].flat()) offered.push({ method, pattern });
   });
-  app.setNotFoundHandler((request, reply) => {
+  const notFoundError = (request: FastifyRequest): EstateError => {
     const path = request.url.split('?')[0]!;
     const methods = offered.filter((route) => route.pattern.test(path)).map((route) => route.method);
-    const error =
-      methods.length > 0
-        ? new EstateError('method_not_allowed', `${request.method} is not offered here.`, {
-            headers: { allow: [...new Set(methods)].join(', ') },
-          })
-        : new EstateError('not_found', 'There is nothing at this address.');
-    return sendProblem(request, reply, error);
-  });
+    if (methods.length === 0) return new EstateError('not_found', 'There is nothing at this address.');
+    return new EstateError('method_not_allowed', `${request.method} is not offered here.`, {
+      headers: { allow: [...new Set(methods)].join(', ') },
+    });
+  };
+  // before the body is read, which nobody would use
+  app.addHook('onRequest', (request, _reply, done) =>
+    done(request.is404 ? notFoundError(request) : undefined),
+  );
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFoundError(request)));
 }
 
 /** Answers what fails before a route is found: the address itself is broken, or holds a part longer than any id or key. */

@@ -21,7 +21,6 @@ import {
   replaceScimUser,
 } from '../../domain/access/scim/scim.users.commands.ts';
 import type { Ctx } from '../../domain/context.ts';
-import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { checkBySchema } from '../plugins/validation.ts';
 import {
@@ -57,8 +56,7 @@ export async function registerScimRoutes(root: App): Promise<void> {
     const parse = app.getDefaultJsonParser('error', 'error');
     app.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'string' }, (request, body, done) => {
       // some clients name a type although they send nothing
-      if (body === '' && request.method === 'DELETE') done(null, undefined);
-      else if (body === '') done(new EstateError('bad_body', 'The body is empty.'));
+      if (body === '') done(null, undefined);
       else parse(request, body as string, done);
     });
     registerDiscovery(app);

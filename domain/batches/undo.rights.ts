@@ -3,6 +3,7 @@ import { requireGrantable } from '../access/grants.ts';
 import {
   type CardForPolicy,
   forbidden,
+  holderWithin,
   holdsCostRole,
   may,
   mayOnCard,
@@ -97,10 +98,12 @@ async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<vo
     `select exists (select from events e where e.batch_id = ?::uuid
        and (cardinality(e.cost_keys) > 0 or starts_with(e.event_type, 'stakeholder.'))
        and not ${holdsCostRole('e.card_id, e.peer_card_id')}) as hidden`,
-    [batchId, ctx.caller.userId] as never,
+    [batchId, holderWithin(ctx.caller, 'costs.view')] as never,
   );
   if (rows[0].hidden) throw forbidden('costs.view');
 }
+
+type Changes = Record<string, { old: unknown }>;
 
 async function requireSettings(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
   const { rows } = await sql.raw(
@@ -108,8 +111,10 @@ async function requireSettings(ctx: Ctx, sql: Sql, batchId: string): Promise<voi
      where batch_id = ?::uuid and event_type = 'settings.updated'`,
     [batchId],
   );
-  for (const { key, changes } of rows as { key: SettingKey; changes: object }[]) {
+  for (const { key, changes } of rows as { key: SettingKey; changes: Changes }[]) {
     requirePermission(ctx.caller, settingPermission(key));
-    await requireReach(ctx, sql, key, Object.keys(changes));
+    const restored = changes.role?.old;
+    const role = typeof restored === 'string' ? restored : undefined;
+    await requireReach(ctx, sql, key, Object.keys(changes), role);
   }
 }

@@ -1,7 +1,6 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import { sqlState } from '../../platform/database.ts';
 import { invalidFields } from '../../platform/errors.ts';
-import { permissionsOfRole, requireGrantable } from '../access/grants.ts';
 import type { AppPermission } from '../access/permissions.data.ts';
 import { requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
@@ -25,8 +24,6 @@ import {
   settingView,
 } from './settings.views.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';
-
-type Policy = SettingValues['registration_policy'];
 
 /** Who may change a setting. */
 export const settingPermission = (key: SettingKey): AppPermission =>
@@ -63,11 +60,6 @@ export async function changeSetting(
       });
     }
     if (faults.length > 0) throw invalidFields(faults);
-    // whoever lets people register could register himself
-    if (key === 'registration_policy' || (key === 'registration_enabled' && value === true)) {
-      const { role } = key === 'registration_policy' ? (value as Policy) : before.values.registration_policy;
-      requireGrantable(ctx.caller, await permissionsOfRole(work.sql, role));
-    }
     await writeSetting(work, ctx, before, key, value);
     if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);
     if (key === 'bpm_enabled' && value !== before.values.bpm_enabled) {

@@ -4,13 +4,14 @@ import type { AppPermission } from '../access/permissions.data.ts';
 import type { Ctx } from '../context.ts';
 import type { SettingKey, SettingValues } from './settings.defaults.ts';
 import type { SecretGroup, secretMembers } from './settings.secrets.ts';
+import { loadSettings } from './settings.state.ts';
 import type { SettingGroup } from './settings.views.ts';
 
 /**
  * What somebody reaches by changing a setting, besides the setting itself: nothing, the rights of every account, the
- * rights of the default role, or what the named permissions allow.
+ * rights of the role of those who register, or what the named permissions allow.
  */
-export type Reach = 'nothing' | 'every account' | 'default role' | readonly AppPermission[];
+export type Reach = 'nothing' | 'every account' | 'registration role' | readonly AppPermission[];
 
 type Members<K extends SettingGroup> = {
   readonly [M in keyof SettingValues[K]]: Reach;
@@ -41,7 +42,13 @@ export const settingReach: { readonly [K in SettingKey]: K extends SettingGroup 
   fiscal_year_start: 'nothing',
   // cards that were archived longer ago are deleted for good
   archive_retention_days: ['inventory.delete'],
-  registration_enabled: 'default role',
+  // whoever lets people register could register himself
+  registration_enabled: 'registration role',
+  registration_policy: {
+    allowed_domains: 'registration role',
+    approval_required: 'registration role',
+    role: 'registration role',
+  },
   principles_display: 'nothing',
   // a program acts with the rights of its own token
   mcp_enabled: 'nothing',
@@ -119,6 +126,7 @@ function reachOf(key: SettingKey, member: string): Reach {
 /**
  * Refuses a change of a setting that leads to rights which the caller does not hold.
  * @param members what changes of a group, its secret included; anything for a plain setting.
+ * @param role the role of those who register after the change; the present one unless given.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export async function requireReach(
@@ -126,13 +134,14 @@ export async function requireReach(
   sql: Sql,
   key: SettingKey,
   members: readonly string[],
+  role?: string,
 ): Promise<void> {
   for (const reach of new Set(members.map((member) => reachOf(key, member)))) {
     if (reach === 'nothing') continue;
     if (reach === 'every account') requireGrantable(ctx.caller, { '*': true });
-    else if (reach === 'default role') {
-      const { key: role } = await sql('roles').where({ is_default: true }).first('key');
-      requireGrantable(ctx.caller, await permissionsOfRole(sql, role));
+    else if (reach === 'registration role') {
+      const { values } = await loadSettings(sql);
+      requireGrantable(ctx.caller, await permissionsOfRole(sql, role ?? values.registration_policy.role));
     } else requireGrantable(ctx.caller, Object.fromEntries(reach.map((permission) => [permission, true])));
   }
 }

@@ -42,7 +42,8 @@ export async function writeSetting<K extends SettingKey>(
   const after = asRow(value);
   const changes = differing(before, after);
   if (Object.keys(changes).length === 0) return;
-  await requireReach(ctx, work.sql, key, Object.keys(changes));
+  const role = key === 'registration_policy' ? (value as { role: string }).role : undefined;
+  await requireReach(ctx, work.sql, key, Object.keys(changes), role);
   const row = work.sql('settings').where({ key: storedKey(key) });
   if (unset) await row.delete();
   else {

@@ -7,7 +7,6 @@ import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { eventTypes } from '../events/events.types.ts';
 import { rowChanges } from '../events/row-changes.ts';
-import { rightsOf } from '../jobs/jobs.enqueue.ts';
 import { ownedBy } from '../jobs/jobs.owner.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { checkWebhookMatch } from './webhooks.etag.ts';

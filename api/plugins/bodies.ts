@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { EstateError } from '../../platform/errors.ts';
+import type { App } from '../types.ts';
+
+const KIB = 1024;
+
+/** Bounds on request bodies. */
+export const bodyLimits = {
+  /** The largest body where no login is needed, in bytes. */
+  publicBytes: 64 * KIB,
+  /** The largest JSON body elsewhere, unless the operation says otherwise, in bytes. */
+  jsonBytes: 2 * KIB * KIB,
+  /** How long a body may take where no login is needed, in milliseconds. */
+  publicMs: 10_000,
+  /** Elsewhere this many bytes must arrive in each window; there is no limit on the whole time. */
+  windowBytes: 32 * KIB,
+  windowMs: 30_000,
+  /** How long the rest of a body may take after the answer has been given, in milliseconds. */
+  restMs: 5_000,
+};
+
+type BodyLimits = typeof bodyLimits;
+
+/**
+ * Parses JSON. An empty body is no body, whatever its media type; `application/merge-patch+json` is the media type of
+ * the merge patches that PATCH takes (RFC 7396). Other media types are refused without being read.
+ */
+export function registerBodies(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  const options = { parseAs: 'string' as const };
+  app.addContentTypeParser<string>('application/json', options, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parse(request, body, done);
+  });
+  app.addContentTypeParser<string>('application/merge-patch+json', options, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else if (request.method === 'PATCH') parse(request, body, done);
+    else done(unsupported());
+  });
+  app.removeContentTypeParser('text/plain');
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    const settle = (error: Error | null) => {
+      payload.off('data', onData).off('end', onEnd).off('error', settle);
+      done(error, undefined);
+    };
+    const onData = () => settle(unsupported());
+    const onEnd = () => settle(null);
+    payload.on('data', onData).on('end', onEnd).on('error', settle);
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { headers } = request.raw;
+    // an operation that takes files reads its body by itself
+    if (headers['content-length'] === '0' && !request.routeOptions.config.ownBody)
+      delete headers['content-type'];
+    done();
+  });
+}
+
+const unsupported = (): EstateError =>
+  new EstateError('unsupported_media_type', 'Send the body as application/json.');
+
+/** Whether the request says that it has a body. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Refuses bodies that do not arrive in time, and closes connections that go on sending after the answer. */
+export function registerBodyDeadlines(app: App): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    if (hasBody(raw)) {
+      const stop = watchBody(raw, needsLogin(request), bodyLimits);
+      reply.raw.on('close', stop);
+      reply.raw.on('finish', () => {
+        stop();
+        if (raw.complete) return;
+        const rest = setTimeout(() => raw.destroy(), bodyLimits.restMs);
+        raw.on('end', () => clearTimeout(rest)).on('close', () => clearTimeout(rest));
+      });
+    }
+    done();
+  });
+}
+
+function needsLogin({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config.permission !== undefined && config.permission !== 'public';
+}
+
+/**
+ * Watches a body arrive: as a whole within a time, or, for callers with a login, at a least rate. A body that does not
+ * is an error of its stream, which its reader answers; where nobody reads it the connection is closed.
+ * @returns what ends the watch.
+ */
+export function watchBody(raw: IncomingMessage, isKnown: boolean, limits: BodyLimits): () => void {
+  let seen = raw.socket.bytesRead;
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    if (raw.complete || raw.destroyed) return;
+    const arrived = raw.socket.bytesRead - seen;
+    seen = raw.socket.bytesRead;
+    // data that waits for its reader has arrived in time
+    if (isKnown && (arrived >= limits.windowBytes || raw.readableLength > 0)) {
+      timer = setTimeout(look, limits.windowMs);
+      return;
+    }
+    const late = new EstateError('request_timeout', 'The body did not arrive in time.');
+    timer = setTimeout(() => raw.destroy(), limits.restMs);
+    if (raw.listenerCount('error') > 0) raw.emit('error', late);
+    else raw.destroy();
+  };
+  timer = setTimeout(look, isKnown ? limits.windowMs : limits.publicMs);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,45 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { addressMatcher, clientOf } from '../../platform/addresses.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { refuseConnection } from './protocol.ts';
+
+/** Open connections of one process. */
+export const connectionLimits = { total: 4_000, perAddress: 1_500 };
+
+const headers = { 'retry-after': '5' };
+
+/**
+ * Bounds the open connections, in total and of one client address.
+ * @param trustProxy addresses and ranges of proxies; they stand for many clients and count in the total alone.
+ */
+export function boundConnections(
+  server: Server,
+  trustProxy: readonly string[],
+  { total, perAddress } = connectionLimits,
+): void {
+  const isProxy = addressMatcher(trustProxy);
+  const byClient = new Map<string, number>();
+  let open = 0;
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const client = isProxy(address) ? undefined : clientOf(address);
+    const own = client === undefined ? 0 : (byClient.get(client) ?? 0) + 1;
+    open += 1;
+    if (client !== undefined) byClient.set(client, own);
+    socket.on('close', () => {
+      open -= 1;
+      if (client === undefined) return;
+      const left = byClient.get(client)! - 1;
+      if (left === 0) byClient.delete(client);
+      else byClient.set(client, left);
+    });
+    if (own > perAddress) {
+      const detail = `An address has at most ${perAddress} connections open.`;
+      refuseConnection(socket, new EstateError('too_many_requests', detail, { headers }));
+    } else if (open > total) {
+      const detail = 'This process has as many connections open as it can.';
+      refuseConnection(socket, new EstateError('unavailable', detail, { headers }));
+    }
+  });
+}

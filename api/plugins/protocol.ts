@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import http, { type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ErrorCode, EstateError } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { App } from '../types.ts';
+import { problemOf } from './problems.ts';
+
+/** How long a client may take to read the answer before its connection is closed, in milliseconds. */
+const ANSWER_MS = 1_000;
+
+/** What Node's HTTP server refuses by itself, by the code of its error; everything else is a malformed request. */
+const refusals: Record<string, [code: ErrorCode, detail: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The address and the headers together are too long.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The extensions of a chunk are too long.'],
+};
+
+/** Answers on the connection itself, where there is no response object, and closes it. */
+export function refuseConnection(socket: Duplex, error: EstateError, requestId = randomUUID()): void {
+  if (socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(problemOf(error, requestId));
+  const headers = {
+    ...headersOf(error, requestId),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.status} ${http.STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  const timer = setTimeout(() => socket.destroy(), ANSWER_MS);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => clearTimeout(timer));
+}
+
+const headersOf = (error: EstateError, requestId: string): Record<string, string> => ({
+  'content-type': 'application/problem+json; charset=utf-8',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': requestId,
+  ...error.headers,
+});
+
+/** Returns the handler for requests that the HTTP server cannot parse, or that do not arrive in time. */
+export function protocolErrors(log: Logger): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  return (error, socket) => {
+    // an answer is under way: anything written now would become part of it
+    const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
+    if (error.code === 'ECONNRESET' || answer?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    const [code, detail] = refusals[error.code ?? ''] ?? [
+      'bad_request',
+      'The request is not well-formed HTTP.',
+    ];
+    const requestId = randomUUID();
+    log.info({ reqId: requestId, code, reason: error.code }, 'a request was refused before it was read');
+    refuseConnection(socket, new EstateError(code, detail), requestId);
+  };
+}
+
+/** Answers what Node's HTTP server would answer without a body, or not at all. */
+export function answerProtocol(app: App): void {
+  const server = app.server as Server;
+  server.on('checkExpectation', (_request, response) => {
+    const requestId = randomUUID();
+    const error = new EstateError('expectation_failed', 'The only expectation that is met is 100-continue.');
+    const body = JSON.stringify(problemOf(error, requestId));
+    const headers = { 'content-length': Buffer.byteLength(body), connection: 'close' };
+    response.writeHead(error.status, { ...headersOf(error, requestId), ...headers }).end(body);
+  });
+  server.on('connect', (_request, socket) => {
+    const error = new EstateError('method_not_allowed', 'This service is no proxy.', {
+      headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
+    });
+    refuseConnection(socket, error);
+  });
+
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isClosing) {
+      const headers = { 'retry-after': '2' };
+      done(new EstateError('unavailable', 'This process is shutting down.', { headers }));
+    } else if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      done(new EstateError('bad_request', 'The header Host is missing.'));
+    } else done();
+  });
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bodyLimits, watchBody } from '../../../api/plugins/bodies.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { until } from '../../support/until.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let port: number;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  await t.app.listen({ port: 0, host: '127.0.0.1' });
+  port = (t.app.server.address() as AddressInfo).port;
+});
+afterAll(() => t.close());
+
+const nowhere = '00000000-0000-7000-8000-00000000dead';
+const addressOf = (url: string) => url.replace(/:\w+/g, nowhere);
+const writes = () =>
+  [...t.app.operations.values()].filter(({ method }) => !['GET', 'HEAD'].includes(String(method)));
+
+/** Operations that the token of the test would not outlive. */
+const endsSessions = /^(logout|loginWith|login$|resetPassword|refreshToken)/;
+
+describe('an empty body', () => {
+  it.each(['application/json; charset=utf-8', 'text/xml'])(
+    'of %s is no body for any operation that takes no files',
+    async (type) => {
+      const authorization = `Bearer ${(await t.as('admin', type)).token}`;
+      for (const { id, method, url, consumes } of writes()) {
+        if (consumes || endsSessions.test(id)) continue;
+        const { statusCode, body } = await t.app.inject({
+          method: method as 'POST',
+          url: addressOf(url),
+          headers: { authorization, 'content-type': type, 'content-length': '0' },
+        });
+        expect(`${id} ${statusCode} ${body}`).not.toMatch(/^\w+ (?:401|415|5\d\d) |bad_body|invalid_syntax/);
+      }
+    },
+  );
+
+  it('in chunks is none either', async () => {
+    for (const type of ['application/json', 'application/x-anything']) {
+      const sent = http.request({
+        port,
+        host: '127.0.0.1',
+        path: '/api/v1/mutation-batches',
+        method: 'POST',
+        agent: false,
+        headers: {
+          authorization: `Bearer ${admin.token}`,
+          'content-type': type,
+          'transfer-encoding': 'chunked',
+        },
+      });
+      sent.end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect([400, 415]).not.toContain(answer.statusCode);
+    }
+  });
+});
+
+describe('media types', () => {
+  it('of merge patches are taken by PATCH as JSON is, and by nothing else', async () => {
+    const card = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Merged' })).body;
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const patched = await admin.patch(`/api/v1/cards/${card.id}`, { alias: 'By patch' }, headers);
+    expect(patched.status).toBe(200);
+    expect(patched.body.alias).toBe('By patch');
+    expect((await admin.post('/api/v1/cards', { type: 'Application', name: 'No' }, headers)).status).toBe(
+      415,
+    );
+    const described = t.app.swagger() as unknown as {
+      paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>;
+    };
+    for (const [path, operations] of Object.entries(described.paths)) {
+      for (const [method, { requestBody }] of Object.entries(operations)) {
+        if (!requestBody?.content['application/json'] || path.startsWith('/scim')) continue;
+        const takes = 'application/merge-patch+json' in requestBody.content;
+        expect(`${method} ${path} ${takes}`).toBe(`${method} ${path} ${method === 'patch'}`);
+      }
+    }
+  });
+
+  it('other than these are refused', async () => {
+    for (const type of ['text/plain', 'text/xml', 'application/x-www-form-urlencoded']) {
+      const payload = '{"type":"Application","name":"No"}';
+      const options = {
+        method: 'POST',
+        url: '/api/v1/cards',
+        headers: { 'content-type': type },
+        payload,
+      } as const;
+      expect((await admin.request(options)).status).toBe(415);
+    }
+  });
+});
+
+/** Sends the head of a request, and parts of its body when asked to; reads the answer. */
+function begin(path: string, headers: string) {
+  const socket = net.connect(port, '127.0.0.1');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+  });
+  socket.on('error', () => undefined);
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: estate.example\r\n${headers}\r\n\r\n`);
+  return {
+    socket,
+    status: () => Number(text.split(' ')[1]),
+    text: () => text,
+    closed: once(socket, 'close'),
+  };
+}
+const json = 'Content-Type: application/json\r\nContent-Length: 60000';
+
+describe('bodies that do not end', () => {
+  it('are given up where no login is needed', async () => {
+    const clients = Array.from({ length: 40 }, () => begin('/api/v1/auth/login', json));
+    for (const { socket } of clients) socket.write('{"email":"');
+    // somebody who sends a little all the time does no better
+    const trickle = setInterval(() => clients[0]!.socket.write('x'), 500);
+    await Promise.all(clients.map(({ closed }) => closed));
+    clearInterval(trickle);
+    for (const { status, text } of clients) {
+      expect(status()).toBe(408);
+      expect(text()).toContain('"code":"request_timeout"');
+    }
+  });
+
+  it('are not read before the login has been checked', async () => {
+    const authorization = 'Authorization: Bearer wrong';
+    for (const { id, method, url, permission } of writes()) {
+      if (permission === 'public' || method !== 'POST') continue;
+      const client = begin(addressOf(url), `${authorization}\r\n${json}`);
+      await until(`${id} to answer`, async () => client.text().includes('\r\n\r\n'));
+      expect(`${id} ${client.status()}`).toBe(`${id} 401`);
+      client.socket.destroy();
+    }
+  });
+
+  it('are no longer waited for once they are answered', async () => {
+    const client = begin('/api/v1/cards', json);
+    await client.closed;
+    expect(client.status()).toBe(401);
+  });
+
+  it('are at most 64 KiB where no login is needed', () => {
+    for (const { id, permission, bodyLimit } of t.app.operations.values()) {
+      if (permission === 'public') expect(`${id} ${bodyLimit}`).toBe(`${id} undefined`);
+    }
+  });
+
+  it('of callers with a login are given up when too little arrives, however much time they take', async () => {
+    const late: string[] = [];
+    const limits = { ...bodyLimits, windowMs: 200, windowBytes: 100, publicMs: 200, restMs: 500 };
+    const server = http.createServer((request, response) => {
+      let size = 0;
+      request.on('data', (part: Buffer) => {
+        size += part.length;
+      });
+      request.on('error', (error) => {
+        late.push(request.url!);
+        response.writeHead(408).end(error.message);
+      });
+      request.on('end', () => response.end(String(size)));
+      watchBody(request, true, limits);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const send = async (path: string, bytes: number) => {
+      const options = { port: (server.address() as AddressInfo).port, host: '127.0.0.1', path, agent: false };
+      const sent = http.request({ ...options, method: 'POST' });
+      let left = 20;
+      const timer = setInterval(() => {
+        left -= 1;
+        if (left > 0) sent.write('x'.repeat(bytes));
+        else sent.end();
+      }, 50);
+      sent.on('error', () => undefined);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      clearInterval(timer);
+      sent.destroy();
+      return answer.statusCode;
+    };
+    expect(await Promise.all([send('/fast', 100), send('/slow', 1)])).toEqual([200, 408]);
+    expect(late).toEqual(['/slow']);
+    server.close();
+  });
+});

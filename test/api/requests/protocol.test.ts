@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { boundConnections } from '../../../api/plugins/connections.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { until } from '../../support/until.ts';
+
+let t: TestApp;
+let port: number;
+beforeAll(async () => {
+  t = await createTestApp();
+  await t.app.listen({ port: 0, host: '127.0.0.1' });
+  port = (t.app.server.address() as AddressInfo).port;
+});
+afterAll(() => t.close());
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** Sends a text as it is, and reads everything until the connection is closed. */
+async function exchange(text: string, to = port): Promise<Answer> {
+  const socket = net.connect(to, '127.0.0.1');
+  socket.write(text);
+  let received = '';
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    received += part;
+  });
+  socket.on('error', () => {
+    // the service may close before it has read everything
+  });
+  await once(socket, 'close');
+  const [head = '', body = ''] = received.split('\r\n\r\n', 2);
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = lines.map((line) => [line.split(': ')[0]!.toLowerCase(), line.split(': ')[1]!]);
+  return { status: Number(first.split(' ')[1]), headers: Object.fromEntries(headers), text: body };
+}
+
+const request = (head: string, more = '') => `${head}\r\nConnection: close\r\n${more}\r\n`;
+const host = 'Host: estate.example\r\n';
+
+describe('what the HTTP server refuses is a problem document', () => {
+  it.each([
+    ['a method that is none', request('FOO /api/health HTTP/1.1', host), 400, 'bad_request'],
+    ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
+    ['a broken header', request('GET /api/health HTTP/1.1', `${host}no colon\r\n`), 400, 'bad_request'],
+    ['no host', request('GET /api/health HTTP/1.1'), 400, 'bad_request'],
+    [
+      'two lengths',
+      request('POST /api/v1/auth/login HTTP/1.1', `${host}Content-Length: 1\r\nContent-Length: 2\r\n`),
+      400,
+      'bad_request',
+    ],
+    [
+      'headers that are too large',
+      request('GET /api/health HTTP/1.1', `${host}X-Long: ${'x'.repeat(20_000)}\r\n`),
+      431,
+      'headers_too_large',
+    ],
+    [
+      'an address that is too long',
+      request(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host),
+      431,
+      'headers_too_large',
+    ],
+    [
+      'an unknown expectation',
+      request('GET /api/health HTTP/1.1', `${host}Expect: miracles\r\n`),
+      417,
+      'expectation_failed',
+    ],
+    ['a tunnel', request('CONNECT estate.example:443 HTTP/1.1', host), 405, 'method_not_allowed'],
+    ['a method of WebDAV', request('PROPFIND /api/health HTTP/1.1', host), 405, 'method_not_allowed'],
+    ['a trace', request('TRACE /api/health HTTP/1.1', host), 405, 'method_not_allowed'],
+    ['broken escapes', request('GET /api/v1/cards/%zz HTTP/1.1', host), 422, 'validation_failed'],
+    ['an escape that is no text', request('GET /api/v1/cards/%ff HTTP/1.1', host), 422, 'validation_failed'],
+    ['nothing there', request('GET /nowhere HTTP/1.1', host), 404, 'not_found'],
+    [
+      'a body that is too large where no login is needed',
+      request(
+        'POST /api/v1/auth/login HTTP/1.1',
+        `${host}Content-Type: application/json\r\nContent-Length: 70000\r\n`,
+      ),
+      413,
+      'payload_too_large',
+    ],
+    [
+      'a body where nothing is',
+      request('POST /nowhere HTTP/1.1', `${host}Content-Type: application/json\r\nContent-Length: 9\r\n`),
+      404,
+      'not_found',
+    ],
+    [
+      'chunks that are none',
+      `${request('POST /api/v1/auth/login HTTP/1.1', `${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n`)}zz\r\n`,
+      400,
+      'bad_request',
+    ],
+  ])('%s', async (_what, text, status, code) => {
+    const answer = await exchange(text);
+    expect(answer).toMatchObject({
+      status,
+      headers: {
+        'content-type': 'application/problem+json; charset=utf-8',
+        'x-request-id': expect.any(String),
+      },
+    });
+    const body = JSON.parse(answer.text);
+    expect(body).toMatchObject({ code, status, request_id: answer.headers['x-request-id'] });
+    expect(answer.text).not.toMatch(/\bat .*:\d+|node_modules|stack/);
+  });
+
+  it('serves a request that offers another protocol', async () => {
+    const text = request('GET /api/health HTTP/1.1', `${host}Upgrade: websocket\r\n`);
+    expect((await exchange(text.replace('close', 'close, upgrade'))).status).toBe(200);
+  });
+
+  it('headers that do not end', async () => {
+    const answer = await exchange('GET /api/health HTTP/1.1\r\nHost: estate.example\r\n');
+    expect(answer.status).toBe(408);
+    expect(JSON.parse(answer.text).code).toBe('request_timeout');
+  });
+});
+
+describe('connections', () => {
+  it('are bounded by address, except for proxies, and in total', async () => {
+    const server = http.createServer((_request, response) => response.end('ok'));
+    boundConnections(server, [], { perAddress: 2, total: 10 });
+    const proxied = http.createServer((_request, response) => response.end('ok'));
+    boundConnections(proxied, ['127.0.0.0/8'], { perAddress: 1, total: 3 });
+    const sockets: net.Socket[] = [];
+    const open = async (to: http.Server, count: number) => {
+      for (let n = 0; n < count; n += 1) {
+        const socket = net.connect((to.address() as AddressInfo).port, '127.0.0.1');
+        sockets.push(socket);
+        await once(socket, 'connect');
+      }
+    };
+    for (const one of [server, proxied]) {
+      one.listen(0, '127.0.0.1');
+      await once(one, 'listening');
+    }
+    const ask = (to: http.Server) =>
+      exchange(request('GET / HTTP/1.1', host), (to.address() as AddressInfo).port);
+
+    await open(server, 2);
+    const byAddress = await ask(server);
+    expect(byAddress.status).toBe(429);
+    expect(byAddress.headers['retry-after']).toBe('5');
+    expect(JSON.parse(byAddress.text).code).toBe('too_many_requests');
+    await open(proxied, 2);
+    expect((await ask(proxied)).status).toBe(200);
+    await until('the connection to be closed', async () => (await ask(proxied)).status === 200);
+    await open(proxied, 1);
+    const inTotal = await ask(proxied);
+    expect(inTotal.status).toBe(503);
+    expect(JSON.parse(inTotal.text).code).toBe('unavailable');
+
+    sockets[0]!.destroy();
+    await until('a connection to be free again', async () => (await ask(server)).status === 200);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    proxied.close();
+  });
+});
