@@ -2,10 +2,10 @@ import type { Ctx } from '../domain/context.ts';
 import type { Cache } from '../platform/cache.ts';
 import { sha256 } from '../platform/crypto.ts';
 import type { Sql } from '../platform/database.ts';
+import { createLru, type Lru } from '../platform/lru.ts';
 import { createTurns } from '../platform/turns.ts';
 import { computeAnswer } from './report.compute.ts';
 import { createReportFigures, type ReportFigures } from './report.figures.ts';
-import { createNearest } from './report.nearest.ts';
 import type { ReportQuestion } from './report.question.ts';
 import { createShared } from './report.shared.ts';
 import type { Report } from './report.ts';
@@ -56,9 +56,9 @@ const PATIENCE = '10min';
 /** Each holds a connection while it needs another: few enough that there is always one. */
 const LOCKS = 4;
 /** Answers of the process's own, so that a repeated question costs no round trip. */
-const NEAREST = { entries: 200, bytes: 64 * 1024 * 1024, each: 8 * 1024 * 1024 };
-/** Names that are remembered for one state of the landscape. */
-const NAMES = 1_000;
+const NEAREST_BYTES = 64 * 1024 * 1024;
+/** Bytes of the questions whose names are remembered for one state of the landscape, and of one name. */
+const NAMES = { bytes: 4 * 1024 * 1024, each: 500 };
 
 /** Topics on which every filter may depend: cards, what is related to them, and what the words of a filter mean. */
 const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/;
@@ -70,12 +70,12 @@ const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/
  */
 export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
   const figures = createReportFigures();
-  const nearest = createNearest(NEAREST);
+  const nearest = createLru<Buffer>(NEAREST_BYTES, (body) => body.length);
   const turns = createTurns(LOCKS);
   const running = new Map<string, Promise<Buffer>>();
   const share = createShared();
   // the same map is handed in for as long as no version has changed
-  const names = new WeakMap<ReadonlyMap<string, number>, Map<string, AnswerName>>();
+  const names = new WeakMap<ReadonlyMap<string, number>, Lru<AnswerName>>();
 
   const once = (key: string, make: () => Promise<Buffer>): Promise<Buffer> => {
     let work = running.get(key);
@@ -152,8 +152,8 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     figures,
     name(ctx, topics, question) {
       let known = names.get(topics);
-      if (!known || known.size > NAMES) {
-        known = new Map();
+      if (!known) {
+        known = createLru(NAMES.bytes, () => NAMES.each);
         names.set(topics, known);
       }
       const { report, params, cards, asOf, forPicture } = question;

@@ -12,6 +12,7 @@ import { requireModule } from '../../domain/settings/modules.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { deriveKey, keyId, sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
+import { createLru } from '../../platform/lru.ts';
 import type { App, RoutePermission } from '../types.ts';
 
 /** Life of an access token in seconds: 24 hours. */
@@ -71,11 +72,13 @@ export async function registerAccess(app: App, services: Services): Promise<void
       : undefined;
 
     let credential: Credential | undefined;
-    if (authorization !== undefined)
-      credential = checked.get(authorization) ?? (await checked.check(request));
+    const known = authorization === undefined ? undefined : checked.get(authorization);
+    if (authorization !== undefined) credential = known ?? (await checked.check(request));
     else if (typeof ticket === 'string') credential = await redeemTicket(services.db, ticket);
     request.credential = credential;
     const { caller, topics } = await services.sessions.read(credential ?? null);
+    if (authorization !== undefined && caller && credential && !known)
+      checked.keep(authorization, credential);
     request.topics = topics;
     request.ctx = {
       db: services.db,
@@ -128,15 +131,18 @@ function presentedToken(header: string): string {
   return password.startsWith(API_TOKEN_PREFIX) ? password : '';
 }
 
-/** The most authorization headers whose check is remembered. */
-const REMEMBERED = 10_000;
+/** Longer authorization headers are not read: no token of this service has so many characters. */
+const LONGEST_AUTHORIZATION = 4 * 1024;
+/** Bytes of the authorization headers whose check is remembered, and of what is known of the caller of each. */
+const REMEMBERED_BYTES = 8 * 1024 * 1024;
+const CALLER_BYTES = 2 * 1024;
 
 /**
  * Reads a header, and checks the signature in it, once: what it says never changes, only its end comes. Whether the
  * token was revoked is looked up for every request.
  */
 function createCheckedCredentials() {
-  const known = new Map<string, Credential>();
+  const known = createLru<Credential>(REMEMBERED_BYTES, () => CALLER_BYTES);
   const read = async (request: FastifyRequest, token: string): Promise<Credential | undefined> => {
     if (token.startsWith(API_TOKEN_PREFIX)) return { hash: sha256(token) };
     return await request.jwtVerify<TokenClaims>().catch(() => undefined);
@@ -152,12 +158,12 @@ function createCheckedCredentials() {
     },
     async check(request: FastifyRequest): Promise<Credential | undefined> {
       const { authorization } = request.headers;
-      const credential = await read(request, presentedToken(authorization!));
-      if (credential) {
-        known.set(authorization!, credential);
-        if (known.size > REMEMBERED) known.delete(known.keys().next().value!);
-      }
-      return credential;
+      if (authorization!.length > LONGEST_AUTHORIZATION) return undefined;
+      return await read(request, presentedToken(authorization!));
+    },
+    /** To be called for what the database knows: made-up tokens would take the place of real ones. */
+    keep(authorization: string, credential: Credential): void {
+      known.set(authorization, credential);
     },
   };
 }

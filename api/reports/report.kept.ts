@@ -11,8 +11,9 @@ interface Kept {
   etag: string;
 }
 
-/** Addresses that are remembered for one state of the landscape. */
-const REMEMBERED = 1_000;
+/** Bytes of the addresses that are remembered for one state of the landscape, and of what is known of each. */
+const REMEMBERED_BYTES = 4 * 1024 * 1024;
+const KNOWN_BYTES = 500;
 
 /** What `Accept` may say for JSON to be the answer. */
 const forJson = new Set([undefined, '*/*', 'application/json']);
@@ -33,7 +34,7 @@ export class KeptAnswers {
   readonly #runner: ReportRunner;
   #topics: FastifyRequest['topics'] | undefined;
   #callers = new WeakMap<Caller, Map<string, Kept>>();
-  #count = 0;
+  #bytes = 0;
 
   constructor(runner: ReportRunner) {
     this.#runner = runner;
@@ -41,10 +42,10 @@ export class KeptAnswers {
 
   /** Remembers a JSON answer that follows from caller, address and topics alone. */
   note({ ctx, topics, url }: FastifyRequest, report: Report, name: AnswerName, etag: string): void {
-    if (this.#topics !== topics || this.#count >= REMEMBERED) {
+    if (this.#topics !== topics || this.#bytes >= REMEMBERED_BYTES) {
       this.#topics = topics;
       this.#callers = new WeakMap();
-      this.#count = 0;
+      this.#bytes = 0;
     }
     let addresses = this.#callers.get(ctx.caller);
     if (!addresses) {
@@ -52,7 +53,7 @@ export class KeptAnswers {
       this.#callers.set(ctx.caller, addresses);
     }
     if (addresses.has(url)) return;
-    this.#count += 1;
+    this.#bytes += 2 * url.length + KNOWN_BYTES;
     addresses.set(url, { name, variant: report.variant(ctx), etag });
   }
 

@@ -1,5 +1,6 @@
 import { coalesce } from '../../platform/coalesce.ts';
 import type { Db } from '../../platform/database.ts';
+import { createLru } from '../../platform/lru.ts';
 import { prepared } from '../../platform/prepared.ts';
 import type { Caller } from '../context.ts';
 import type { AppPermission, TokenScope } from './permissions.data.ts';
@@ -243,8 +244,8 @@ interface KnownCaller {
   caller: Caller | undefined;
 }
 
-/** Objects whose text is remembered. */
-const REMEMBERED = 1_000;
+/** Bytes of the texts that are remembered, and of what was made of them. */
+const REMEMBERED_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads an object of JSON texts by key. A text that has not changed yields the very same value again, and is not parsed.
@@ -252,16 +253,15 @@ const REMEMBERED = 1_000;
 function rememberParsed<Row, T>(
   make: (row: Row) => T,
 ): (texts: Record<string, string>) => ReadonlyMap<string, T> {
-  const parsed = new Map<string, { text: string; value: T }>();
+  // a value takes about as much as its text
+  const parsed = createLru<{ text: string; value: T }>(REMEMBERED_BYTES, ({ text }) => 4 * text.length);
   return (texts) => {
     const values = new Map<string, T>();
     for (const [key, text] of Object.entries(texts)) {
       let entry = parsed.get(key);
       if (entry?.text !== text) {
         entry = { text, value: make(JSON.parse(text) as Row) };
-        parsed.delete(key);
         parsed.set(key, entry);
-        if (parsed.size > REMEMBERED) parsed.delete(parsed.keys().next().value!);
       }
       values.set(key, entry.value);
     }

@@ -8,11 +8,11 @@ export interface CardCounts {
   total: number;
 }
 
-const KEPT_COUNTS = 200;
+const KEPT_BYTES = 2 * 1024 * 1024;
 
 /** Keeps counts until cards change. */
 export function createKeptCounts(): Kept<CardCounts> {
-  return createKept(KEPT_COUNTS, () => 1);
+  return createKept(KEPT_BYTES, (counts) => 100 * counts.by_type.length);
 }
 
 /**

@@ -17,7 +17,7 @@ const ID_BYTES = 16;
 const KEPT_BYTES = 48 * 1024 * 1024;
 
 export function createKeptIds(): KeptIds {
-  return createKept(KEPT_BYTES, ({ bytes }) => bytes.length + 500);
+  return createKept(KEPT_BYTES, ({ bytes }) => bytes.length);
 }
 
 export const idCount = ({ bytes }: OrderedIds): number => bytes.length / ID_BYTES;

@@ -30,10 +30,10 @@ export interface CardListMemory {
   ids: KeptIds;
 }
 
-const KEPT_TOTALS = 5000;
+const KEPT_TOTALS_BYTES = 4 * 1024 * 1024;
 
 export function createCardListMemory(): CardListMemory {
-  return { totals: createKept(KEPT_TOTALS, () => 1), anchors: createAnchors(), ids: createKeptIds() };
+  return { totals: createKept(KEPT_TOTALS_BYTES, () => 8), anchors: createAnchors(), ids: createKeptIds() };
 }
 
 /** What a list of cards needs besides its request. */

@@ -13,13 +13,15 @@ interface Anchor {
 /** Known places in orders, by a key that changes with every write to the cards concerned. */
 export type Anchors = Kept<Anchor[]>;
 
-const KEPT_ORDERS = 500;
+const KEPT_BYTES = 16 * 1024 * 1024;
 const ANCHORS = 100;
+/** Characters of the value that an anchor is found by; longer ones are not kept. */
+const ANCHOR_LENGTH = 100;
 /** A walk shorter than this is not worth an anchor. */
 const FAR = 500;
 
 export function createAnchors(): Anchors {
-  return createKept(KEPT_ORDERS, () => 1);
+  return createKept(KEPT_BYTES, () => ANCHORS * (2 * ANCHOR_LENGTH + 100));
 }
 
 export interface Walk {
@@ -80,7 +82,9 @@ export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: st
     const fresh = [
       { offset, ...page[0]! },
       { offset: offset + size - 1, ...page.at(-1)! },
-    ].filter((place) => !known.some((other) => other.offset === place.offset));
+    ].filter(
+      ({ offset: at, value }) => value.length <= ANCHOR_LENGTH && !known.some((other) => other.offset === at),
+    );
     known.push(...fresh);
     known.splice(0, Math.max(0, known.length - ANCHORS));
   }

@@ -1,39 +1,29 @@
+import { createLru } from '../../platform/lru.ts';
+
 /** Results that are kept by a key which changes with everything they depend on, such as topic versions. */
 export interface Kept<T> {
   /** The kept result, or a computed one; concurrent callers share one computation. */
   get(key: string, compute: () => Promise<T>): Promise<T>;
 }
 
-/** Keeps results up to `limit` in sum of `size`; those unused for longest go first. Failures are not kept. */
-export function createKept<T>(limit: number, size: (value: T) => number): Kept<T> {
-  const entries = new Map<string, { promise: Promise<T>; size: number }>();
-  let total = 0;
+/**
+ * Keeps results and their keys up to `limitBytes`; those unused for longest go first. Failures are not kept.
+ * @param size bytes of a result.
+ */
+export function createKept<T>(limitBytes: number, size: (value: T) => number): Kept<T> {
+  const results = createLru<{ value: T }>(limitBytes, ({ value }) => size(value));
+  const running = new Map<string, Promise<T>>();
   return {
     async get(key, compute) {
-      const found = entries.get(key);
-      if (found) {
-        entries.delete(key);
-        entries.set(key, found);
-        return await found.promise;
-      }
-      const entry = { promise: compute(), size: 0 };
-      entries.set(key, entry);
-      try {
-        const value = await entry.promise;
-        if (entries.get(key) === entry) {
-          entry.size = size(value);
-          total += entry.size;
-          for (const [oldest, { size: freed }] of entries) {
-            if (total <= limit || oldest === key) break;
-            entries.delete(oldest);
-            total -= freed;
-          }
-        }
-        return value;
-      } catch (error) {
-        if (entries.get(key) === entry) entries.delete(key);
-        throw error;
-      }
+      const found = results.get(key);
+      if (found) return found.value;
+      const under = running.get(key);
+      if (under) return await under;
+      const work = compute().finally(() => running.delete(key));
+      running.set(key, work);
+      const value = await work;
+      results.set(key, { value });
+      return value;
     },
   };
 }

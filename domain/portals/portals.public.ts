@@ -51,14 +51,14 @@ export interface PublicPortals {
 
 /** Characters of answers that one process keeps. */
 const KEPT_LENGTH = 16 * 1024 * 1024;
-const KEPT_TOTALS = 5_000;
+const KEPT_TOTALS_BYTES = 4 * 1024 * 1024;
 /** Answers that a process computes at once for the public: the rest of the connections is for those who work here. */
 const AT_ONCE = 3;
 
 export function createPublicPortals(): PublicPortals {
   const store = createPortalStore();
-  const answers = createKept<string>(KEPT_LENGTH, (text) => text.length + 500);
-  const totals = createKept<number>(KEPT_TOTALS, () => 1);
+  const answers = createKept<string>(KEPT_LENGTH, (text) => 2 * text.length);
+  const totals = createKept<number>(KEPT_TOTALS_BYTES, () => 8);
   const orders = createKeptIds();
   const inTurn = createTurns(AT_ONCE);
 

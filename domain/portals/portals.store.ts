@@ -12,10 +12,10 @@ export interface PortalStore {
   find(sql: Sql, slug: string, version: number): Promise<PortalRow | undefined>;
 }
 
-const KEPT_PORTALS = 1_000;
+const KEPT_BYTES = 8 * 1024 * 1024;
 
 export function createPortalStore(): PortalStore {
-  const kept = createKept<PortalRow>(KEPT_PORTALS, () => 1);
+  const kept = createKept<PortalRow>(KEPT_BYTES, (row) => 2 * JSON.stringify(row).length);
   return {
     async find(sql, slug, version) {
       try {

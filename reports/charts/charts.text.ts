@@ -1,3 +1,4 @@
+import { createLru } from '../../platform/lru.ts';
 import type { ChartUnit, ChartWorkspace } from './charts.types.ts';
 
 /** Widths in thousandths of the font size, on the wide side of the common sans-serif fonts. */
@@ -74,7 +75,8 @@ export class Labels {
   }
 }
 
-const formats = new Map<string, Intl.NumberFormat>();
+/** By unit and currency; a format takes some 20 KB. */
+const formats = createLru<Intl.NumberFormat>(1024 * 1024, () => 20_000);
 
 function numberFormat(unit: ChartUnit, currency: string, compact: boolean): Intl.NumberFormat {
   const key = `${unit} ${currency} ${compact}`;

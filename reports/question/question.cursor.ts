@@ -1,3 +1,4 @@
+import { createLru } from '../../platform/lru.ts';
 import { normalised, type Word } from './question.words.ts';
 
 /** Numbers as they are said. */
@@ -81,7 +82,10 @@ export class QuestionCursor {
   }
 }
 
-const split = new Map<string, string[]>();
+/** Names of types, fields and tags, split into words. */
+const split = createLru<string[]>(1024 * 1024, (parts) =>
+  parts.reduce((sum, part) => sum + 2 * part.length + 50, 0),
+);
 
 function partsOf(phrase: string): string[] {
   const known = split.get(phrase);

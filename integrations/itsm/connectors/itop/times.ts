@@ -1,5 +1,7 @@
-/** Formatters are dear; one a zone. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
+import { createLru } from '../../../../platform/lru.ts';
+
+/** By time zone; making one takes long, and each takes some 20 KB. */
+const formatters = createLru<Intl.DateTimeFormat>(2 * 1024 * 1024, () => 20_000);
 
 function formatter(timeZone: string): Intl.DateTimeFormat {
   let known = formatters.get(timeZone);
