@@ -2,13 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Credential, SessionSnapshot } from '../domain/access/access.sessions.ts';
 import type { AppPermission, TokenScope } from '../domain/access/permissions.data.ts';
-import type { Ctx } from '../domain/context.ts';
+import type { Ctx, SealedResults } from '../domain/context.ts';
 import type { Module } from '../domain/settings/modules.ts';
 
 /** What a route may demand: nothing, any valid token, one application permission, or one of several. */
 export type RoutePermission = 'public' | 'login' | AppPermission | AppPermission[];
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** What requests with an `Idempotency-Key` need: this process's number, and how their secrets are encrypted. */
+    idempotency: { processNumber: number; sealed: SealedResults };
+  }
   interface FastifyRequest {
     ctx: Ctx;
     /** Versions of all topics as they were after the request arrived. */

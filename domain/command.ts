@@ -5,6 +5,7 @@ import { EstateError } from '../platform/errors.ts';
 import { holdBatch } from './batches/batches.join.ts';
 import type { Ctx } from './context.ts';
 import { type EventDraft, eventTypes } from './events/events.types.ts';
+import { earlierResult, storeResult } from './idempotency.results.ts';
 import type { Metamodel } from './metamodel/metamodel.compile.ts';
 
 /** What a command's body works with: one transaction, and the events and topics it leaves behind. */
@@ -49,6 +50,11 @@ export async function command<T>(
   work: (work: Work) => Promise<T>,
   options: CommandOptions = {},
 ): Promise<T> {
+  const isDryRun = options.dryRun || ctx.batch.joined?.dryRun;
+  if (ctx.claim && !isDryRun) {
+    const earlier = await earlierResult(ctx, ctx.claim);
+    if (earlier) return earlier.result as T;
+  }
   let position: number | undefined;
   const attempt = () =>
     inTransaction(ctx.db, async (sql) => {
@@ -69,12 +75,8 @@ export async function command<T>(
         emit: (event) => void events.push(event),
         raise: (topic) => void topics.add(topic),
       });
-      if (options.dryRun || ctx.batch.joined?.dryRun) throw new RolledBack(answer);
-      if (ctx.idempotencyKey && ctx.caller.userId) {
-        await sql('idempotency_keys')
-          .where({ user_id: ctx.caller.userId, key: ctx.idempotencyKey })
-          .update({ carried_out: true });
-      }
+      if (isDryRun) throw new RolledBack(answer);
+      if (ctx.claim) await storeResult(sql, ctx, ctx.claim, answer);
       position = await recordEvents(sql, ctx, events, topics);
       return answer;
     });

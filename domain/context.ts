@@ -58,8 +58,25 @@ export interface Ctx {
   position: number | undefined;
   /** ETags of an `If-Match` header; a command refuses with 412 when none fits. */
   ifMatch: string[] | undefined;
-  /** The request's `Idempotency-Key`: the command that commits first marks it as carried out. */
-  idempotencyKey: string | undefined;
+  /** The request's claim on its `Idempotency-Key`, under which its commands store their results. */
+  claim: IdempotencyClaim | undefined;
+}
+
+/** A request's hold on its `Idempotency-Key`. */
+export interface IdempotencyClaim {
+  key: string;
+  /** Changes when another request takes the key over. */
+  id: string;
+  /** Results of the commands that an earlier request with this key committed before it was lost, in order. */
+  results: (Uint8Array | null)[];
+  /** Encrypts results that hold secrets; absent for operations whose answers hold none. */
+  seal: SealedResults | undefined;
+}
+
+/** How results of commands are encrypted and decrypted. */
+export interface SealedResults {
+  seal(plain: string): string;
+  open(sealed: string): string;
 }
 
 /** Whoever has not logged in. */

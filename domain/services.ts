@@ -51,6 +51,6 @@ export async function createContext(
     metamodel: await services.metamodels.at(version, services.db),
     position: undefined,
     ifMatch: undefined,
-    idempotencyKey: undefined,
+    claim: undefined,
   };
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import pg from 'pg';
 import type { Logger } from './logging.ts';
 
@@ -5,6 +6,8 @@ type Listener = (payload: string) => void;
 
 /** News between processes over PostgreSQL's LISTEN/NOTIFY: a hint to look, never the thing itself. */
 export interface Signals {
+  /** Names this process in the database: `process_alive` is true of it for as long as the connection lives. */
+  readonly processNumber: number;
   /**
    * Calls `listener` on every notification, and once with an empty payload after each (re)connection, since
    * notifications in between are lost. Returns the function that ends it.
@@ -15,9 +18,12 @@ export interface Signals {
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
+/** First key of the advisory locks by which processes are seen to live; `process_alive` knows it too. */
+const PROCESS_LOCKS = 7203091;
 
 /** One connection for all channels of the process, made again by itself for as long as it is wanted. */
 export function createSignals({ url, log }: { url: string; log: Logger }): Signals {
+  const processNumber = randomInt(2 ** 31);
   const listeners = new Map<string, Set<Listener>>();
   let client: pg.Client | undefined;
   let closed = false;
@@ -40,6 +46,8 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
       connectionString: url,
       application_name: 'estate signals',
       keepAlive: true,
+      // a host that vanished without closing its connections is noticed within half a minute
+      options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
     });
     let lost = false;
     const lose = (error?: Error) => {
@@ -57,6 +65,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
     fresh.on('notification', ({ channel, payload }) => tell(channel, payload ?? ''));
     try {
       await fresh.connect();
+      await fresh.query('select pg_advisory_lock_shared($1, $2)', [PROCESS_LOCKS, processNumber]);
       for (const channel of listeners.keys()) await listen(fresh, channel);
       if (closed) return await fresh.end();
       client = fresh;
@@ -73,6 +82,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
   void connect();
 
   return {
+    processNumber,
     on(channel, listener) {
       const set = listeners.get(channel) ?? new Set();
       listeners.set(channel, set.add(listener));

@@ -36,7 +36,7 @@ const services: Services = {
   metamodels: unused('metamodels'),
   sessions: unused('sessions'),
   cache: unused('cache'),
-  signals: { on: () => () => {}, close: async () => {} },
+  signals: { processNumber: 0, on: () => () => {}, close: async () => {} },
   outbound: unused('outbound'),
 };
 

@@ -93,7 +93,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
       metamodel: await services.metamodels.at(topics.get('metamodel') ?? 0, services.db),
       position: undefined,
       ifMatch: undefined,
-      idempotencyKey: undefined,
+      claim: undefined,
     };
     const refuseDisabled = async () => {
       if (module === undefined) return;

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SealedResults } from '../../domain/context.ts';
 import { claimIdempotencyKey, keepAnswer, releaseIdempotencyKey } from '../../domain/idempotency.ts';
 import type { Services } from '../../domain/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
@@ -10,7 +11,12 @@ const SEALED_FOR = 'idempotency_keys.body';
 const kept = ['content-type', 'location', 'x-position', 'etag'];
 
 /** `Idempotency-Key` on POST and PATCH: the first answer is kept for 24 hours and given again. */
-export function registerIdempotency(app: App, { secrets }: Services): void {
+export function registerIdempotency(app: App, { secrets, signals }: Services): void {
+  const sealed: SealedResults = {
+    seal: (plain) => secrets.seal(plain, SEALED_FOR),
+    open: (text) => secrets.open(text, SEALED_FOR),
+  };
+  app.decorate('idempotency', { processNumber: signals.processNumber, sealed });
   app.addHook('preHandler', (request, reply, done) => {
     const { ownIdempotency, permission } = request.routeOptions.config;
     // what is public is for nobody in particular, and its answers, such as tokens, are not to be kept
@@ -19,52 +25,41 @@ export function registerIdempotency(app: App, { secrets }: Services): void {
       return;
     }
     const body = request.body === undefined ? '' : JSON.stringify(request.body);
-    const reveal = request.routeOptions.config.secretAnswer
-      ? (sealed: string) => secrets.open(sealed, SEALED_FOR)
-      : undefined;
-    applyIdempotencyKey(request, reply, sha256(body), reveal).then((answered) => {
+    applyIdempotencyKey(request, reply, sha256(body)).then((answered) => {
       if (!answered) done();
     }, done);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (!request.ctx?.idempotencyKey) {
+    if (!request.ctx?.claim) {
       done(null, payload);
       return;
     }
-    const seal = request.routeOptions.config.secretAnswer
-      ? (body: string) => secrets.seal(body, SEALED_FOR)
-      : undefined;
-    settle(request, reply, payload, seal).then(() => done(null, payload), done);
+    settle(request, reply, payload).then(() => done(null, payload), done);
   });
 }
 
-/** Keeps the answer under the request's key; a failure of the service gives the key free again. */
-async function settle(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-  seal?: (body: string) => string,
-): Promise<void> {
-  if (reply.statusCode >= 500) {
-    await releaseIdempotencyKey(request.ctx);
-  } else if (payload === null || typeof payload === 'string') {
+/** Keeps the answer under the request's key; after a failure of the service the key can be claimed again. */
+async function settle(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
+  if (reply.statusCode < 500 && (payload === null || typeof payload === 'string')) {
+    const seal = request.ctx.claim?.seal?.seal;
     const headers = Object.fromEntries(
       kept.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
     );
     const body = payload !== null && seal ? seal(payload) : payload;
     await keepAnswer(request.ctx, { status: reply.statusCode, headers, body });
+  } else {
+    await releaseIdempotencyKey(request.ctx);
   }
 }
 
 /**
- * Claims the request's key, or answers with what the first request was answered. `contentHash` stands for the body,
- * `reveal` opens kept answers that are sealed. Returns true when the answer has been sent.
+ * Claims the request's key, or answers with what the first request was answered. `contentHash` stands for the body.
+ * Returns true when the answer has been sent.
  */
 export async function applyIdempotencyKey(
   request: FastifyRequest,
   reply: FastifyReply,
   contentHash: string,
-  reveal?: (sealed: string) => string,
 ): Promise<boolean> {
   const key = request.headers['idempotency-key'];
   if (key === undefined || (request.method !== 'POST' && request.method !== 'PATCH')) return false;
@@ -76,12 +71,15 @@ export async function applyIdempotencyKey(
   const { apiTokenId, impersonatedRole } = request.ctx.caller;
   const parts = [request.method, request.url, contentHash, apiTokenId, impersonatedRole];
   const hash = sha256(parts.filter(Boolean).join(' '));
-  const before = await claimIdempotencyKey(request.ctx, key, hash);
-  if (!before) {
-    request.ctx.idempotencyKey = key;
+  const { processNumber, sealed } = request.server.idempotency;
+  const seal = request.routeOptions.config.secretAnswer ? sealed : undefined;
+  const claimed = await claimIdempotencyKey(request.ctx, { key, hash, processNumber, seal });
+  if ('claim' in claimed) {
+    request.ctx.claim = claimed.claim;
     return false;
   }
-  reply.code(before.status).headers({ ...before.headers, 'idempotent-replayed': 'true' });
-  await reply.send(before.body !== null && reveal ? reveal(before.body) : before.body);
+  const { status, headers, body } = claimed.kept;
+  reply.code(status).headers({ ...headers, 'idempotent-replayed': 'true' });
+  await reply.send(body !== null && seal ? seal.open(body) : body);
   return true;
 }

@@ -47,7 +47,7 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
     metamodel: await loadMetamodel(db),
     position: undefined,
     ifMatch: undefined,
-    idempotencyKey: undefined,
+    claim: undefined,
   };
   try {
     const plan = await planExtraction(ctx, {

@@ -38,7 +38,7 @@ async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareSer
       metamodel: await loadMetamodel(db),
       position: undefined,
       ifMatch: undefined,
-      idempotencyKey: undefined,
+      claim: undefined,
     };
     const paths: BareServerInput['paths'] = {};
     let noted: BareQuery[] = [];
