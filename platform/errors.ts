@@ -92,6 +92,7 @@ export const errorCodes = {
   slug_taken: { status: 409, title: 'The slug is in use' },
   sso_refused: { status: 403, title: 'The account at the provider is not let in' },
   sso_required: { status: 403, title: 'People log in through the provider' },
+  storage_full: { status: 507, title: 'No space is left' },
   storage_refused: { status: 409, title: 'The storage refuses the file' },
   survey_incomplete: { status: 409, title: 'The survey cannot be sent yet' },
   survey_too_large: { status: 409, title: 'The survey would put too many questions' },
@@ -172,4 +173,26 @@ export function invalidFields(errors: FieldError[]): EstateError {
 /** A 404 for a thing of the given kind, such as `card`. */
 export function notFound(kind: string, id: string): EstateError {
   return new EstateError('not_found', `There is no ${kind} ${id}.`, { subject: { kind, id } });
+}
+
+const FULL_CODES = new Set(['ENOSPC', 'EDQUOT', '53100']);
+
+/** Whether an error says that no space is left: for files, or in the database (SQLSTATE 53100). */
+export function isStorageFull(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (FULL_CODES.has(String((at as { code?: unknown }).code))) return true;
+  }
+  return false;
+}
+
+/** Where no space is left for files or in the database. */
+export function storageFull(cause: unknown): EstateError {
+  return new EstateError(
+    'storage_full',
+    'No space is left to store this; send it again once there is room.',
+    {
+      headers: { 'retry-after': '60' },
+      cause,
+    },
+  );
 }

@@ -20,7 +20,7 @@ import { RemoteFailed } from '../integrations/itsm/remote.failed.ts';
 import { carryRun } from '../integrations/itsm/runs/run.carry.ts';
 import { usualConditions } from '../integrations/itsm/runs/run.types.ts';
 import { isConnectionLoss } from '../platform/database.ts';
-import { EstateError } from '../platform/errors.ts';
+import { EstateError, isStorageFull } from '../platform/errors.ts';
 
 type Job = RunningJob<{ run_id: string }>;
 
@@ -45,7 +45,8 @@ export const processesRuns = (conditions = usualConditions): JobProcessor =>
       } catch (error) {
         const reason = error instanceof JobStopped ? error : (job.signal.reason ?? error);
         if (reason instanceof JobCancelled) await endCancelled(job, services);
-        if (reason instanceof JobStopped || isConnectionLoss(reason)) throw reason;
+        const waits = isConnectionLoss(reason) || isStorageFull(reason);
+        if (reason instanceof JobStopped || waits) throw reason;
         const failure = failureOf(reason);
         await noteAttempt(job, services, failure);
         throw failure;

@@ -28,7 +28,7 @@ import {
 } from '../domain/jobs/jobs.running.ts';
 import { createContext, type Services } from '../domain/services.ts';
 import { type Db, inTransaction, isConnectionLoss } from '../platform/database.ts';
-import { EstateError } from '../platform/errors.ts';
+import { EstateError, isStorageFull } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { QueuedRun } from '../platform/queue/queue.types.ts';
 import { type KeptLease, keepLease } from './lease.ts';
@@ -114,6 +114,9 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     } else if (isConnectionLoss(error)) {
       log.warn({ err: error }, 'the job lost its database; it will go on');
       await store(() => requeueRun(leases, lease, 'crash'));
+    } else if (isStorageFull(error)) {
+      log.warn({ err: error }, 'no space is left; the job waits for room and goes on');
+      await store(() => requeueRun(leases, lease, 'full'));
     } else if (
       !(error instanceof JobFailed) &&
       !(error instanceof EstateError && error.status < 500) &&
@@ -274,14 +277,15 @@ function createProgress(db: Db, lease: Lease): { tell: RunningJob['progress']; s
   };
 }
 
-/** Stores an outcome, waiting for a database that is away. */
+/** Stores an outcome, waiting for a database that is away or full. */
 async function store<T>(write: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + STORE_LIMIT_MS;
   for (;;) {
     try {
       return await write();
     } catch (error) {
-      if (!isConnectionLoss(error) || performance.now() > deadline) throw error;
+      const passes = isConnectionLoss(error) || isStorageFull(error);
+      if (!passes || performance.now() > deadline) throw error;
       await delay(STORE_RETRY_MS);
     }
   }

@@ -162,6 +162,7 @@ export const anywhere: ErrorCode[] = [
   'internal',
   'method_not_allowed',
   'request_timeout',
+  'storage_full',
   'unavailable',
 ];
 
@@ -170,7 +171,7 @@ export function otherResponse(): OpenApiResponse {
   return {
     ...errorResponses(anywhere)['500']!,
     description:
-      'Any other failure, such as a method that is not offered here (405, with `Allow`), a malformed request (400), one that does not arrive in time (408), headers that are too large (431), a fault of the service (500) or a service that is not ready (503).',
+      'Any other failure, such as a method that is not offered here (405, with `Allow`), a malformed request (400), one that does not arrive in time (408), headers that are too large (431), a fault of the service (500), a service that is not ready (503) or one without space to store anything (507).',
     'x-error-codes': anywhere,
     headers: answerHeaderRefs(['Allow', 'Retry-After', 'X-Request-Id']),
     content: {

@@ -2,7 +2,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { scimTypeOf } from '../../domain/access/scim/scim.errors.ts';
 import { survivorOf } from '../../domain/cards/merge/merge.redirect.ts';
 import { isConnectionLoss } from '../../platform/database.ts';
-import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../platform/errors.ts';
+import {
+  type ErrorCode,
+  EstateError,
+  errorCodes,
+  invalidField,
+  isStorageFull,
+  storageFull,
+} from '../../platform/errors.ts';
 import { sendODataError } from '../odata/odata.errors.ts';
 import { scimCode } from '../operation.spec.ts';
 import { sendErrorPage, wantsPage } from '../portals/page/portal.error.ts';
@@ -17,7 +24,8 @@ export function registerProblems(app: App): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const known = await ofMerged(request, toEstateError(error));
     if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
-    if (known.code === 'unavailable') request.log.warn({ err: error }, known.message);
+    if (known.code === 'unavailable' || known.code === 'storage_full')
+      request.log.warn({ err: error }, known.message);
     return sendProblem(request, reply, known);
   });
   const offered: { method: string; pattern: RegExp }[] = [];
@@ -161,6 +169,7 @@ function toEstateError(error: FastifyError): EstateError {
     return new EstateError('bad_body', error.message);
   if (BROKEN_FORM.test(error.message)) return new EstateError('bad_body', 'The form cannot be read.');
   if (error.statusCode === 400) return new EstateError('bad_body', 'The request cannot be parsed.');
+  if (isStorageFull(error)) return storageFull(error);
   if (isConnectionLoss(error)) {
     return new EstateError(
       'unavailable',

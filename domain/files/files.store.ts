@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import type { BlobInfo, BlobStore } from '../../platform/blobs.ts';
 import type { Sql } from '../../platform/database.ts';
-import { EstateError, notFound } from '../../platform/errors.ts';
+import { EstateError, isStorageFull, notFound } from '../../platform/errors.ts';
 import type { AppPermission } from '../access/permissions.data.ts';
 import { forbidden, may, requirePermission } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
@@ -71,7 +71,10 @@ export async function storeWritten<T>(
     return { content: await stored, written };
   } catch (error) {
     out.destroy(error as Error);
-    await stored.catch(() => undefined);
+    // what the store met may reach the writer only as a stream that ended too early
+    await stored.catch((met) => {
+      if (isStorageFull(met)) throw met;
+    });
     throw error;
   }
 }

@@ -203,8 +203,14 @@ export async function endRun(
   return rows.length > 0;
 }
 
-/** Why a run goes back to the queue; `crash` and `failure` are counted, and wait a little longer each time. */
-export type Requeue = 'interrupted' | 'crash' | 'failure';
+/**
+ * Why a run goes back to the queue; `crash` and `failure` are counted, and wait a little longer each time. `full`: no space
+ * was left to write to.
+ */
+export type Requeue = 'interrupted' | 'crash' | 'failure' | 'full';
+
+/** How long a run waits for room before it is tried again. */
+const ROOM_SECONDS = 10;
 
 /**
  * Gives the run back under the next attempt, after a failure with a wait of at most `longestWaitSeconds`.
@@ -221,9 +227,18 @@ export async function requeueRun(
        lease_until = null, crashes = crashes + ?, failures = failures + ?,
        run_after = now() + case ? when 'failure' then make_interval(secs => least(?::double precision, 2 ^ least(failures, 20)))
                                   when 'crash' then make_interval(secs => least(10, 1 + crashes))
+                                  when 'full' then make_interval(secs => ?)
                                   else interval '0' end
      where ${held} returning id, ${news}, pg_notify('estate_jobs', '')`,
-    [why === 'crash' ? 1 : 0, why === 'failure' ? 1 : 0, why, longestWaitSeconds, lease.id, lease.owner],
+    [
+      why === 'crash' ? 1 : 0,
+      why === 'failure' ? 1 : 0,
+      why,
+      longestWaitSeconds,
+      ROOM_SECONDS,
+      lease.id,
+      lease.owner,
+    ],
   );
   return rows.length > 0;
 }

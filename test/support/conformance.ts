@@ -66,8 +66,8 @@ export function createConformance(document: OpenApiDocument): Conformance {
       }
       if (status === 304) return;
       const { responses } = found.operations[method.toLowerCase()]!;
-      // a service that is not ready may answer so anywhere; a fault of the service is right nowhere
-      const elsewhere = !(status in responses) && status === 503;
+      // a service that is not ready or has no space left may answer so anywhere; a fault of the service is right nowhere
+      const elsewhere = !(status in responses) && (status === 503 || status === 507);
       const response = elsewhere ? document.components.responses.Other : responses[String(status)];
       const where = `${method} ${found.path} -> ${status}`;
       if (!response) throw new Error(`${where} is not described: ${body.slice(0, 500)}`);
