@@ -97,6 +97,23 @@ export function isConnectionLoss(error: unknown): boolean {
   return false;
 }
 
+/** How often a transaction that waits for work outside the database shows that its process lives. */
+const AWAKE_MS = 1_000;
+
+/**
+ * Does work outside the database while a transaction holds locks. A transaction without statements is ended by the
+ * server after five seconds, so that a process that is frozen or gone keeps nobody waiting: this one says by a statement
+ * each second that its process lives.
+ */
+export async function whileAwake<T>(trx: Knex.Transaction, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => void trx.raw('select 1').catch(() => undefined), AWAKE_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 
 /**

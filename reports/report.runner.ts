@@ -1,7 +1,8 @@
+import type { Knex } from 'knex';
 import type { Ctx } from '../domain/context.ts';
 import type { Cache } from '../platform/cache.ts';
 import { sha256 } from '../platform/crypto.ts';
-import type { Sql } from '../platform/database.ts';
+import { whileAwake } from '../platform/database.ts';
 import { createLru, type Lru } from '../platform/lru.ts';
 import { createTurns } from '../platform/turns.ts';
 import { computeAnswer } from './report.compute.ts';
@@ -47,10 +48,8 @@ export interface ReportRunner {
 }
 
 const KEEP_SECONDS = 24 * 60 * 60;
-/** Larger answers are not kept: alone, since they would take the place of many, and with others for the way there and back. */
-const KEPT_BYTES = { alone: 4 * 1024 * 1024, shared: 32 * 1024 * 1024 };
-/** Larger ones that are shared are kept for as long as the processes take that have waited for them. */
-const PASSED_ON = { bytes: 256 * 1024 * 1024, seconds: 60 };
+/** Larger answers are not stored in a cache that no other process reads: they would take the place of many. */
+const KEPT_ALONE_BYTES = 4 * 1024 * 1024;
 /** How long a computation may take for which other processes wait; nothing else waits for its lock. */
 const PATIENCE = '10min';
 /** Each holds a connection while it needs another: few enough that there is always one. */
@@ -64,8 +63,8 @@ const NAMES = { bytes: 4 * 1024 * 1024, each: 500 };
 const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/;
 
 /**
- * A report's cache key holds the versions of all topics it depends on, so nothing ever needs to be removed and
- * no answer is ever stale. Of those who ask at once, one computes and the others wait, in all processes together.
+ * The last answer to each question is stored with the versions of all topics it depends on, and is only given while these
+ * are the versions in force: the next answer replaces it. Of those who ask at once, one computes and the others wait, in all processes together.
  * @param shared whether other processes see the same cache.
  */
 export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
@@ -91,38 +90,58 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     return work;
   };
 
+  /** The last answer to the question that was stored; without a body where it was too large. */
+  const lastOf = async ({
+    question,
+  }: AnswerName): Promise<{ tag: string; at: number; body: string } | undefined> => {
+    const text = await cache.get(`report:${question}`);
+    if (text === undefined) return undefined;
+    const end = text.indexOf('\n');
+    return { ...JSON.parse(text.slice(0, end)), body: text.slice(end + 1) };
+  };
+
+  const stored = async (name: AnswerName): Promise<Buffer | undefined> => {
+    const last = await lastOf(name);
+    return last?.tag === name.tag && last.body !== '' ? Buffer.from(last.body) : undefined;
+  };
+
   const computeOnce = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> => {
-    const kept = await cache.get(name.key);
+    const kept = await stored(name);
     if (kept !== undefined) {
       figures.hit(question.report.name);
-      return Buffer.from(kept);
+      return kept;
     }
     if (!shared) return await computeAndKeep(ctx, name, question);
-    const underLock = async (lock: Sql): Promise<Buffer> => {
+    let body: Buffer | undefined;
+    const underLock = async (lock: Knex.Transaction): Promise<void> => {
       // held until the answer is stored; whoever waited finds it in the cache
       await lock.raw(
-        `select set_config('lock_timeout', '${PATIENCE}', true),
-           set_config('idle_in_transaction_session_timeout', '${PATIENCE}', true),
-           pg_advisory_xact_lock(7203005, hashtext(?))`,
+        `select set_config('lock_timeout', '${PATIENCE}', true), pg_advisory_xact_lock(7203005, hashtext(?))`,
         [name.key],
       );
-      const waitedFor = await cache.get(name.key);
-      return waitedFor === undefined ? await computeAndKeep(ctx, name, question) : Buffer.from(waitedFor);
+      await whileAwake(lock, async () => {
+        body = (await stored(name)) ?? (await computeAndKeep(ctx, name, question));
+      });
     };
-    return await turns(() => ctx.db.transaction(underLock));
+    try {
+      await turns(() => ctx.db.transaction(underLock));
+    } catch (error) {
+      // the lock may be lost, the answer is right nevertheless
+      if (body === undefined) throw error;
+    }
+    return body!;
   };
 
   const computeAndKeep = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> => {
     const start = performance.now();
     const body = await computeAnswer(ctx, question, cache);
     figures.computed(question.report.name, (performance.now() - start) / 1000);
-    if (body.length <= (shared ? KEPT_BYTES.shared : KEPT_BYTES.alone)) {
-      await cache.set(name.key, body.toString(), KEEP_SECONDS);
-    } else if (shared && body.length <= PASSED_ON.bytes) {
-      await cache.set(name.key, body.toString(), PASSED_ON.seconds);
+    const key = `report:${name.question}`;
+    const head = `${JSON.stringify({ tag: name.tag, at: Date.now() })}\n`;
+    const fits = shared || body.length <= KEPT_ALONE_BYTES;
+    if (!(fits && (await cache.set(key, head + body.toString(), KEEP_SECONDS)))) {
+      await cache.set(key, head, KEEP_SECONDS);
     }
-    const last = { key: name.key, tag: name.tag, at: Date.now() };
-    await cache.set(lastKey(name), JSON.stringify(last), KEEP_SECONDS);
     return body;
   };
 
@@ -136,16 +155,19 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
   };
 
   /** An earlier answer that is young enough, from this process or another. */
-  const earlier = async (name: AnswerName, maxStaleness: number): Promise<ReportAnswer | undefined> => {
-    const text = await cache.get(lastKey(name));
-    if (text === undefined) return undefined;
-    const { key, tag, at } = JSON.parse(text) as { key: string; tag: string; at: number };
-    const age = Math.max(0, (Date.now() - at) / 1000);
+  const earlier = async (
+    name: AnswerName,
+    question: ReportQuestion,
+    maxStaleness: number,
+  ): Promise<ReportAnswer | undefined> => {
+    const last = await lastOf(name);
+    if (!last) return undefined;
+    const age = Math.max(0, (Date.now() - last.at) / 1000);
     if (age > maxStaleness) return undefined;
-    const near = nearest.get(key) ?? (await cache.get(key));
-    if (near === undefined) return undefined;
-    const body = typeof near === 'string' ? Buffer.from(near) : near;
-    return { body, name: { question: name.question, key, tag }, age: Math.floor(age) };
+    const key = keyOf(question.report, last.tag);
+    const body = nearest.get(key) ?? (last.body === '' ? undefined : Buffer.from(last.body));
+    if (body === undefined) return undefined;
+    return { body, name: { question: name.question, key, tag: last.tag }, age: Math.floor(age) };
   };
 
   return {
@@ -166,7 +188,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
           .sort();
         const tag = sha256(JSON.stringify([asked, stamp])).slice(0, 40);
         const hash = sha256(asked).slice(0, 40);
-        name = { question: `${report.name}:${hash}`, key: `report:${report.name}:${tag}`, tag };
+        name = { question: `${report.name}:${hash}`, key: keyOf(report, tag), tag };
         known.set(asked, name);
       }
       return name;
@@ -178,7 +200,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
       const near = this.again(name, report);
       if (near !== undefined) return { body: near, name };
       if (maxStaleness > 0) {
-        const old = await earlier(name, maxStaleness);
+        const old = await earlier(name, question, maxStaleness);
         if (old) {
           figures.stale(report.name, old.age ?? 0);
           return old;
@@ -215,4 +237,4 @@ function depends(topic: string, { report, params, filtered, asOf }: ReportQuesti
   return report.dependsOn(topic, params) || (filtered && filterTopics.test(topic));
 }
 
-const lastKey = (name: AnswerName) => `report-last:${name.question}`;
+const keyOf = ({ name }: Report, tag: string): string => `report:${name}:${tag}`;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readiness } from '../../domain/health.ts';
+import { createReadiness } from '../../domain/health.ts';
 import type { Services } from '../../domain/services.ts';
 import { closed } from '../../domain/shapes.ts';
 import { appVersion } from '../../domain/version.ts';
@@ -46,6 +46,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     handler: async () => ({ status: 'ok' }),
   });
 
+  const readiness = createReadiness(services);
   const Ready = Type.Object(
     {
       status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
@@ -65,16 +66,19 @@ export function registerHealthRoutes(app: App, services: Services): void {
       200: {
         description: 'Ready',
         schema: Ready,
-        example: { status: 'ready', checks: { database: 'ok' } },
+        example: { status: 'ready', checks: { database: 'ok', files: 'ok' } },
       },
       503: {
         description: 'Not ready; each check says why',
         schema: Ready,
-        example: { status: 'not_ready', checks: { database: 'not reachable' } },
+        example: {
+          status: 'not_ready',
+          checks: { database: 'ok', files: 'refuses writes: no space is left' },
+        },
       },
     },
     handler: async ({ reply }) => {
-      const { ready, checks } = await readiness(services);
+      const { ready, checks } = await readiness();
       return reply
         .code(ready ? 200 : 503)
         .header('cache-control', 'no-store')

@@ -71,23 +71,23 @@ export async function countChangedTypes(
      from unnest(?::text[]) as t(type) left join topic_versions v on v.topic = 'cards:' || t.type`,
     [types],
   );
-  const keys = new Map<string, string>(
-    rows.map(({ type, version }: { type: string; version: number }) => [
-      type,
-      `counts:${type}:${version}:${today}`,
-    ]),
+  // the state of a type stands in the value, so that the next state replaces it
+  const states = new Map<string, string>(
+    rows.map(({ type, version }: { type: string; version: number }) => [type, `${version}:${today}`]),
   );
+  const key = (type: string) => `counts:${type}`;
   const kept = await Promise.all(
     types.map(async (type): Promise<[string, CountedCards[]] | undefined> => {
-      const text = await cache.get(keys.get(type)!);
-      return text === undefined ? undefined : [type, JSON.parse(text)];
+      const text = await cache.get(key(type));
+      const kept: { state?: string; cards?: CountedCards[] } = text === undefined ? {} : JSON.parse(text);
+      return kept.cards && kept.state === states.get(type) ? [type, kept.cards] : undefined;
     }),
   );
   const counts = new Map(kept.filter((entry) => entry !== undefined));
   const changed = types.filter((type) => !counts.has(type));
   for (const [type, cards] of await countTypes(sql, changed, today)) {
     counts.set(type, cards);
-    await cache.set(keys.get(type)!, JSON.stringify(cards), KEEP_SECONDS);
+    await cache.set(key(type), JSON.stringify({ state: states.get(type), cards }), KEEP_SECONDS);
   }
   // in the order of the types, whichever were counted anew
   return new Map(types.map((type) => [type, counts.get(type)!]));
