@@ -29,6 +29,8 @@ export interface ItopEmulator {
   store: Store;
   accounts: Map<string, Account>;
   faults: Faults;
+  /** What the fault `database_error` answers: an exception of the database passes its number on as the code. */
+  databaseError: { code: number; message: string };
   writes: Write[];
   /** What was asked, in order. */
   asked: Asked[];
@@ -49,6 +51,10 @@ const kinds: Record<string, CallKind> = {
   'core/delete': 'delete',
 };
 
+/** An exception of the database in the words of the product. */
+export const databaseMessage = (code: number, text: string): string =>
+  `Failed to issue SQL query: query = SELECT 1, mysql_errno = ${code}, mysql_error = ${text}`;
+
 /** Starts an instance of its own on loopback, with one account `estate`/`secret` unless others are given. */
 export async function startItop(options: Options = {}): Promise<ItopEmulator> {
   const clock = options.clock ?? systemClock;
@@ -66,6 +72,7 @@ export async function startItop(options: Options = {}): Promise<ItopEmulator> {
     store,
     accounts,
     faults: new Faults(),
+    databaseError: { code: 2006, message: databaseMessage(2006, 'MySQL server has gone away') },
     writes: service.writes,
     asked: [],
     elsewhere: {
@@ -128,7 +135,8 @@ async function receive(
   if (strikes('limited')) return send(429, 'Too Many Requests', { 'retry-after': '7' });
   if (strikes('server_error')) return send(500, '');
   if (strikes('database_error')) {
-    return send(200, JSON.stringify({ code: 100, message: 'Error: MySQL server has gone away' }));
+    const { code, message } = emulator.databaseError;
+    return send(200, JSON.stringify({ code, message: `Error: ${message}` }));
   }
   if (strikes('html_answer')) {
     return send(200, '<!DOCTYPE html><html><body>iTop is under maintenance</body></html>', {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readAnswer } from '../../../integrations/itsm/connectors/itop/answers.ts';
 import { type Fault, faults } from '../../emulators/itop/faults.ts';
 import { furnish } from '../../emulators/itop/landscape.ts';
-import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
+import { databaseMessage, type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { type Connected, connectTo } from './itop.remote.ts';
 import { failure, readAll, value } from './remote.ts';
@@ -219,6 +219,34 @@ describe('what still fails says what, where and what to do', () => {
     expect(failed.code).toBe(code);
     expect(failed.where).toContain(instance.base);
     expect(failed.what).toContain('Reading Server');
+  });
+
+  test.each([
+    [1040, 'Too many connections'],
+    [1205, 'Lock wait timeout exceeded; try restarting transaction'],
+    [1213, 'Deadlock found when trying to get lock; try restarting transaction'],
+    [2002, 'Connection refused'],
+    [2006, 'MySQL server has gone away'],
+    [2013, 'Lost connection to MySQL server during query'],
+  ])('error %i of the database is an outage that passes', async (code, text) => {
+    instance.databaseError = { code, message: databaseMessage(code, text) };
+    instance.faults.arm({ fault: 'database_error', times: 3 });
+    expect((await value(remote.readPage(request))).records.length).toBeGreaterThan(0);
+    instance.faults.arm({ fault: 'database_error', kinds: ['create'], times: 2 });
+    await value(remote.create('Server', { name: 'x', org_id: org() }, 'estate:1'));
+    expect(instance.writes).toHaveLength(1);
+    instance.faults.arm({ fault: 'database_error', times: 99 });
+    expect((await failure(remote.readPage(request))).code).toBe('outage');
+  });
+
+  test('an error of the database about a value is refused at once', async () => {
+    instance.databaseError = {
+      code: 1406,
+      message: databaseMessage(1406, "Data too long for column 'name'"),
+    };
+    instance.faults.arm({ fault: 'database_error', kinds: ['create'], times: 99 });
+    const failed = await failure(remote.create('Server', { name: 'x', org_id: org() }, 'estate:1'));
+    expect([failed.code, instance.faults.fired.get('database_error')]).toEqual(['refused', 1]);
   });
 
   test('a token lets in as a password does; wrong ones and wrong addresses do not', async () => {

@@ -2,6 +2,20 @@ import type { OutboundAnswer } from '../../../../platform/outbound.ts';
 import { type FailureCode, failed } from '../../remote.failures.ts';
 import { type AnswerContext, type Dialect, type ReadAnswer, readJson } from '../answers.ts';
 
+/**
+ * The service passes on the error number of an exception of its database as its own code; its own end at 100, those of
+ * MySQL and MariaDB begin here.
+ */
+const LOWEST_DATABASE_CODE = 1_000;
+/**
+ * Errors of the database about the statement or a value in it: the same request fails again. All others, such as a lost
+ * connection (2006, 2013), a deadlock (1213) or a lock that was not granted in time (1205), are failures of the database.
+ */
+const statementFaults: ReadonlySet<number> = new Set([
+  1048, 1052, 1054, 1062, 1064, 1116, 1139, 1146, 1242, 1264, 1265, 1292, 1365, 1366, 1406, 1411, 1451, 1452,
+  1690, 3140, 3685, 4025,
+]);
+
 /** What the service says of each call, beside its message; 0 is success. */
 const codes = { unauthorized: 1, missingUser: 5, missingPassword: 6, internalError: 100 } as const;
 
@@ -44,8 +58,9 @@ export function readAnswer(answer: OutboundAnswer, context: AnswerContext): Read
       ? of('final', 'forbidden', refusal)
       : of('unauthenticated', 'credentials_refused', refusal);
   }
-  if (code !== codes.internalError) return of('final', 'refused', refusal);
-  if (isPassing(message)) return of('outage', isRead ? 'outage' : 'answer_lost', refusal);
+  const failsBelow = code >= LOWEST_DATABASE_CODE ? !statementFaults.has(code) : isPassing(message);
+  if (code !== codes.internalError && !failsBelow) return of('final', 'refused', refusal);
+  if (failsBelow) return of('outage', isRead ? 'outage' : 'answer_lost', refusal);
   return of('final', isMissing(message) ? 'not_found' : 'refused', refusal);
 }
 
