@@ -20,6 +20,8 @@ export type AskTools = RemoteTools;
 
 /** Whoever waits for an answer of ours waits no longer for one of the remote. */
 const LONGEST_MS = 10_000;
+/** A test asks for many tables, of a remote that may be slow. */
+const LONGEST_TEST_MS = 30_000;
 
 /** A right that was looked at. */
 export interface TestedRight extends RightFound {
@@ -46,8 +48,11 @@ export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Pro
   const kind = remoteKinds[connection.settings.kind];
   const usual = typeof kind.tested === 'function' ? kind.tested(connection) : kind.tested;
   const tested = withMapped(usual, await loadMappingRows(ctx.db, id));
-  const found = await ask(tools, connection, (remote) =>
-    remote.testRights(tested.map(({ table, rights }) => ({ table, rights }))),
+  const found = await ask(
+    tools,
+    connection,
+    (remote) => remote.testRights(tested.map(({ table, rights }) => ({ table, rights }))),
+    LONGEST_TEST_MS,
   );
   const test = found.ok ? judged(found.value, tested) : fallen(found.failure);
   await keepTest(ctx, connection, {
@@ -216,8 +221,9 @@ export async function ask<T>(
   tools: RemoteTools,
   connection: LoadedConnection,
   question: (remote: Connector) => Promise<Result<T>>,
+  longestMs = LONGEST_MS,
 ): Promise<Result<T>> {
-  const signal = AbortSignal.timeout(LONGEST_MS);
+  const signal = AbortSignal.timeout(longestMs);
   const remote = openConnection(tools, connection, {
     signal,
     patience: { timeoutMs: 8_000, attempts: 2, longestWaitMs: 3_000 },
@@ -228,7 +234,7 @@ export async function ask<T>(
     return failed(
       'timed_out',
       answer.failure.where,
-      `The remote did not answer within ${LONGEST_MS / 1000} s`,
+      `The remote did not answer within ${longestMs / 1000} s`,
     );
   } finally {
     await remote.close();

@@ -108,8 +108,11 @@ export interface RightFound {
  */
 export interface Connector {
   describeTables(search?: string): Promise<Result<RemoteTable[]>>;
-  /** Columns of a table, inherited ones included, by name. */
-  describeFields(table: string): Promise<Result<RemoteColumn[]>>;
+  /**
+   * Columns of a table, inherited ones included, by name.
+   * @param whole fails with `forbidden` where the remote keeps columns from the account, rather than describing the others.
+   */
+  describeFields(table: string, whole?: boolean): Promise<Result<RemoteColumn[]>>;
   describeRelationTypes(): Promise<Result<RemoteRelationType[]>>;
   /** Names in a filter that the table does not have; a remote may pass over such a condition in silence. */
   unknownInFilter(table: string, filter: string): Promise<Result<string[]>>;

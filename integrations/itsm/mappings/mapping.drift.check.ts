@@ -5,39 +5,81 @@ import { stoppedColumns } from '../../../domain/itsm/mappings.broken.ts';
 import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
 import { ownersOf } from '../../../domain/itsm/mappings.people.ts';
 import type { DriftEntry, MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
 import { done, type Result } from '../remote.failures.ts';
 import { dictionaryOf, driftOf, tableGone } from './mapping.drift.ts';
 import { readAllNext } from './mapping.store.ts';
 
-/** A table is looked at no more often than that. */
+/** A table is looked at no more often than that, unless something is stopped. */
 const PAUSE_MS = 3_600_000;
+/** How long is waited before a dictionary that would stop something is asked for again. */
+const AGAIN_MS = [1_000, 3_000];
 
 /**
- * Compares the remote's dictionary with what the mapping remembers of it, once an hour at most, before a run reads. A
- * mapped column that has vanished or become something else is left alone from then on, and the mapping's owner is told
- * once; when it is back, so is its field. A table that was never looked at is remembered as it is.
+ * Compares the remote's dictionary with what the mapping remembers of it before a run reads: once an hour at most, and before
+ * each run while something is stopped. A mapped column that has vanished or become something else is left alone from then on, and
+ * the mapping's owner is told once; when it is back, so is its field. A table that was never looked at is remembered as it is.
+ * What would stop something is only kept when all of several answers in a row say the same.
  * @returns what has drifted; a failure where the remote would not say.
  */
 export async function checkDrift(
   ctx: Ctx,
   mappingId: string,
   connector: Pick<Connector, 'describeFields'>,
+  clock: Pick<Clock, 'sleep'> = systemClock,
 ): Promise<Result<DriftEntry[]>> {
   const mapping = await loadMappingRow(ctx.db, mappingId);
+  const known = mapping.drift ?? [];
   const { drift_checked_at: at } = await ctx
     .db('itsm_mappings')
     .where({ id: mappingId })
     .first('drift_checked_at');
-  const recent = at !== null && Date.now() - at.getTime() < PAUSE_MS;
-  if (recent && mapping.dictionary !== null) return done(mapping.drift ?? []);
-  const described = await connector.describeFields(mapping.remote_table);
-  if (!described.ok && described.failure.code !== 'not_found') return described;
-  const columns = described.ok ? described.value : null;
-  const drift = columns ? driftOf(mapping, columns) : [tableGone(mapping.remote_table)];
+  const recent = at !== null && Date.now() - at.getTime() < PAUSE_MS && stops(known) === 0;
+  if (recent && mapping.dictionary !== null) return done(known);
+  const looked = await lookAgain(mapping, connector, clock);
+  if (!looked.ok) return looked;
+  if (looked.value === null) return done(known);
+  const { drift, columns } = looked.value;
   await keepDrift(ctx, mapping, drift, columns);
   return done(drift);
 }
+
+interface Look {
+  drift: DriftEntry[];
+  /** Null: there is no such table. */
+  columns: RemoteColumn[] | null;
+}
+
+/**
+ * Asks for the dictionary, and again while it would stop what is not stopped yet: a node of the remote that is just starting, or
+ * a rule of access for a moment, hides columns that are there.
+ * @returns null where the answers differ, or there is no column at all: nothing follows from that.
+ */
+async function lookAgain(
+  mapping: MappingRow,
+  connector: Pick<Connector, 'describeFields'>,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<Result<Look | null>> {
+  let before: DriftEntry[] | undefined;
+  for (let at = 0; ; at += 1) {
+    const described = await connector.describeFields(mapping.remote_table, true);
+    if (!described.ok && described.failure.code !== 'not_found') return described;
+    const columns = described.ok ? described.value : null;
+    if (columns?.length === 0) return done(null);
+    const drift = columns ? driftOf(mapping, columns) : [tableGone(mapping.remote_table)];
+    const worse = worseThan(mapping.drift, drift);
+    if (worse.length === 0) return done({ drift, columns });
+    if (before !== undefined && !isDeepStrictEqual(before, worse)) return done(null);
+    if (at === AGAIN_MS.length) return done({ drift, columns });
+    before = worse;
+    await clock.sleep(AGAIN_MS[at]!);
+  }
+}
+
+/** What stops something that was not stopped before. */
+const worseThan = (known: readonly DriftEntry[] | null, drift: readonly DriftEntry[]): DriftEntry[] =>
+  drift.filter((entry) => entry.stops && !known?.some((old) => isDeepStrictEqual(old, entry)));
 
 /** How many fields are left alone. */
 const stops = (drift: readonly DriftEntry[] | null): number => stoppedColumns(drift).size;
@@ -69,9 +111,7 @@ async function keepDrift(
     );
     if (!changed) return;
     if (stops(now.drift) > stops(drift)) await readAllNext(sql, seen.id);
-    const worse = drift.some(
-      (entry) => entry.stops && !now.drift?.some((old) => isDeepStrictEqual(old, entry)),
-    );
+    const worse = worseThan(now.drift, drift).length > 0;
     emit({
       event_type: 'itsm_mapping.drifted',
       data: {

@@ -29,6 +29,8 @@ export interface LoadedMapping {
   active: boolean;
   /** Why no run may begin although it is active: the metamodel or the remote's table has changed under it. */
   broken: string | null;
+  /** It is broken by what the remote's dictionary was when it was last looked at, and by nothing else. */
+  brokenByDrift: boolean;
   /** Whose doing its runs are when nobody asked for them; null when that person is gone. */
   owner: string | null;
 }
@@ -41,6 +43,8 @@ export async function loadMapping(sql: Sql, metamodel: Metamodel, id: string): P
   const row = await loadMappingRow(sql, id);
   const mapped_types = await loadMappedTypes(sql, row.connection_id);
   const broken = brokenReason(metamodel, { ...row, mapped_types });
+  const brokenByDrift =
+    broken !== null && brokenReason(metamodel, { ...row, mapped_types, drift: null }) === null;
   const resting: LoadedMapping['resting'] = {};
   const targetTables: LoadedMapping['targetTables'] = {};
   for (const { target_mapping_id: other } of row.relations) {
@@ -50,14 +54,16 @@ export async function loadMapping(sql: Sql, metamodel: Metamodel, id: string): P
     if (runs) targetTables[other] = target.remote_table;
     else resting[other] = `${target.card_type_key} with ${target.remote_table}`;
   }
-  return { ...engineMapping(row), broken, resting, targetTables };
+  return { ...engineMapping(row), broken, brokenByDrift, resting, targetTables };
 }
 
 /**
  * The same of a row at hand. Fields whose column has vanished or become something else are left out, so that nothing
  * is taken for emptied.
  */
-export function engineMapping(row: MappingRow): Omit<LoadedMapping, 'broken' | 'resting' | 'targetTables'> {
+export function engineMapping(
+  row: MappingRow,
+): Omit<LoadedMapping, 'broken' | 'brokenByDrift' | 'resting' | 'targetTables'> {
   const stopped = stoppedColumns(row.drift);
   const kept = row.fields.filter(({ remote_field }) => !stopped.has(remote_field));
   return {

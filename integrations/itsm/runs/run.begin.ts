@@ -20,6 +20,7 @@ import type { Connector } from '../connectors/connector.ts';
 import { checkDrift } from '../mappings/mapping.drift.check.ts';
 import { type LoadedMapping, loadMapping } from '../mappings/mapping.load.ts';
 import { openCards } from '../port/local.cards.ts';
+import { RemoteFailed } from '../remote.failed.ts';
 import {
   type RunBasis,
   type RunConditions,
@@ -53,7 +54,8 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
         .where({ id: run.id })
         .update({ status: 'running', started_at: sql.raw('coalesce(started_at, clock_timestamp())') });
     }
-    if (run.mapping === null) run.mapping = await keepMapping(sql, metamodel, run);
+    // what the dictionary was at the last look is looked at anew before anything is read
+    if (run.mapping === null) run.mapping = await keepMapping(sql, metamodel, run, run.trigger !== 'undo');
     return { ...run, status: 'running' };
   });
 }
@@ -72,10 +74,19 @@ export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
   return { ...job, ctx: { ...ctx, caller } };
 }
 
-/** Keeps the mapping as it is now with the run. @throws EstateError `wrong_state` when it can no longer run. */
-async function keepMapping(sql: Sql, metamodel: Metamodel, run: RunRow): Promise<RunMapping> {
+/**
+ * Keeps the mapping as it is now with the run.
+ * @param unlooked a dictionary that no longer fits is no reason yet.
+ * @throws EstateError `wrong_state` when it can no longer run.
+ */
+async function keepMapping(
+  sql: Sql,
+  metamodel: Metamodel,
+  run: RunRow,
+  unlooked = false,
+): Promise<RunMapping> {
   const loaded = await loadMapping(sql, metamodel, run.mapping_id);
-  if (loaded.broken !== null)
+  if (loaded.broken !== null && !(unlooked && loaded.brokenByDrift))
     throw new EstateError('wrong_state', `The mapping cannot run: ${loaded.broken}`);
   const mapping: RunMapping = {
     ...loaded,
@@ -91,13 +102,20 @@ async function keepMapping(sql: Sql, metamodel: Metamodel, run: RunRow): Promise
 
 /**
  * Looks whether the remote's dictionary has changed before anything is read; the run then goes without the fields that
- * have lost their column. A remote that does not tell of its dictionary is read all the same.
- * @throws EstateError `wrong_state` when the mapping cannot run without them.
+ * have lost their column. A remote that does not tell of its dictionary is read all the same, unless the mapping could not run
+ * by what it told last.
+ * @throws EstateError `wrong_state` when the mapping cannot run without them. @throws RemoteFailed
  */
-export async function heedDrift(job: RunJob, run: RunRow, connector: Connector): Promise<RunRow> {
+export async function heedDrift(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+  clock: Clock,
+): Promise<RunRow> {
   if (run.checkpoint !== null) return run;
-  await checkDrift(job.ctx, run.mapping_id, connector);
+  const looked = await checkDrift(job.ctx, run.mapping_id, connector, clock);
   if (connector.calls() === 0) return run;
+  if (!looked.ok && (run.mapping as RunMapping).brokenByDrift) throw new RemoteFailed(looked.failure);
   return await command(job.ctx, async ({ sql, metamodel }) => {
     await job.hold({ sql });
     return { ...run, mapping: await keepMapping(sql, metamodel, run) };

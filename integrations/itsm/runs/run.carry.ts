@@ -39,7 +39,7 @@ export async function carryRun(
   try {
     if (run.plan_made_at === null && run.trigger === 'undo') await planUndo(job, run, watch);
     else if (run.plan_made_at === null) {
-      const looked = await heedDrift(job, run, connector);
+      const looked = await heedDrift(job, run, connector, conditions.clock);
       await settleEarlier(job, run, connector);
       const waits = await makePlanOf(job, looked, connector, { conditions, watch });
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };

@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConnection } from '../../../domain/itsm/connections.load.ts';
-import { openConnection } from '../../../integrations/itsm/connections/connections.open.ts';
-import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.check.ts';
-import { loadMapping } from '../../../integrations/itsm/mappings/mapping.load.ts';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
@@ -266,69 +262,4 @@ it('a preview tells both sides and writes on neither', async () => {
       expect(coverage.body.cards.total).toBe(coverage.body.cards.in_filter);
     },
   );
-});
-
-describe('a dictionary that changes', () => {
-  const check = async (id: string, anew = true) => {
-    const { services } = t;
-    if (anew) await services.db('itsm_mappings').where({ id }).update({ drift_checked_at: null });
-    const kept = await loadConnection(services.db, services.secrets, connection);
-    const remote = openConnection(services, kept);
-    const calls = () => remote.calls();
-    const drift = await checkDrift(await t.ctx(), id, remote);
-    await remote.close();
-    if (!drift.ok) throw new Error(drift.failure.what);
-    return { drift: drift.value, calls: calls() };
-  };
-  const load = async (id: string) => loadMapping(t.services.db, (await t.ctx()).metamodel, id);
-
-  it('stops the fields that have lost their column, tells the owner once, and lets them go on', async () => {
-    await on(field('alias', 'version'), async (id) => {
-      expect((await check(id)).drift).toEqual([]);
-      expect((await check(id, false)).calls).toBe(0);
-      instance.changeField('cmdb', { name: 'version', removed: true });
-      expect((await check(id)).drift).toMatchObject([{ column: 'version', change: 'vanished', stops: true }]);
-      await check(id);
-      const loaded = await load(id);
-      expect(loaded.mapping.fields.map(({ path }) => path)).toEqual(['name']);
-      expect(loaded.broken).toBeNull();
-      const text = { name: 'version', label: 'Version', maxLength: 40 };
-      instance.changeField('cmdb', { ...text, type: 'integer' });
-      expect((await check(id)).drift).toMatchObject([{ change: 'kind' }]);
-      instance.changeField('cmdb', { ...text, type: 'string', maxLength: 10 });
-      expect((await check(id)).drift).toMatchObject([{ change: 'max_length', stops: false }]);
-      expect((await load(id)).mapping.fields).toHaveLength(2);
-      const events = await t.services
-        .db('events')
-        .where({ event_type: 'itsm_mapping.drifted' })
-        .whereRaw(`data ->> 'id' = ?`, [id])
-        .orderBy('position');
-      expect(events.map(({ data }) => data.recipients)).toEqual([[admin.userId], [admin.userId], []]);
-      // what is settled by a new look
-      expect((await admin.get(`${base}/${id}`)).body.drift).toHaveLength(1);
-      expect((await admin.post(`${base}/${id}/validate`)).body.valid).toBe(true);
-      expect((await admin.get(`${base}/${id}`)).body.drift).toEqual([]);
-      instance.changeField('cmdb', { ...text, type: 'string' });
-    });
-  });
-
-  it('breaks a mapping that can no longer tell records apart, and one whose table is gone', async () => {
-    await on({ field_mappings: [{ ...name, remote_field: 'u_name' }] }, async (id) => {
-      instance.changeField('cmdb_ci_business_app', {
-        name: 'u_name',
-        label: 'Name',
-        type: 'string',
-        maxLength: 80,
-      });
-      await check(id);
-      instance.changeField('cmdb_ci_business_app', { name: 'u_name', removed: true });
-      await check(id);
-      expect((await load(id)).broken).toContain("'u_name'");
-      expect((await admin.get(`${base}/${id}`)).body.broken).toContain("'u_name'");
-    });
-    await on({ remote_table: 'cmdb_ci_no_such' }, async (id) => {
-      expect((await check(id)).drift).toMatchObject([{ change: 'table', stops: true }]);
-      expect((await load(id)).broken).toContain('cmdb_ci_no_such');
-    });
-  });
 });

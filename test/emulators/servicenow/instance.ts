@@ -1,6 +1,7 @@
 import type { Clock } from '../../../integrations/itsm/clock.ts';
 import type { Call } from './calls.ts';
 import type { Faults } from './faults.ts';
+import type { Answer } from './http.ts';
 import type { ImportSet } from './import-sets.ts';
 import type { Oauth } from './oauth.ts';
 import type { RateRules } from './rate.ts';
@@ -37,6 +38,8 @@ export interface Instance {
   calls: Call[];
   /** Told of each call before it is answered. */
   watch?: ((call: Call) => void) | undefined;
+  /** Answers a call in place of the instance, as one that is starting or restricted does. */
+  instead?: ((call: Call) => Answer | undefined) | undefined;
   writes: Write[];
   /** By record that a list has shown alone: how many writes there were then. */
   looks: Map<string, number>;

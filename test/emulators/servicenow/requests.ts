@@ -82,7 +82,7 @@ export async function receive(
   if (!rate.allowed) {
     return send(instance, call, response, { ...refusals.limited, headers: rate.headers });
   }
-  const instead = misbehaviour.instead();
+  const instead = misbehaviour.instead() ?? instance.instead?.(call);
   if (instead) return send(instance, call, response, instead);
 
   const { latency } = instance;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Page, RemoteRelation } from '../../../integrations/itsm/connectors/connector.ts';
+import type { Page, RemoteRelation, Right } from '../../../integrations/itsm/connectors/connector.ts';
+import { failure as failureOf } from '../../emulators/servicenow/http.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
@@ -261,5 +262,27 @@ describe('the description of the remote', () => {
       delete: null,
     });
     expect(instance.writes).toEqual([]);
+  });
+
+  test.each([400, 404])('rights are unknown where the roles of the account end as %i', async (status) => {
+    instance.instead = ({ table }) =>
+      table === 'sys_user_has_role' ? failureOf(status, 'Invalid query', null) : undefined;
+    const needs = [{ table: 'cmdb_ci', rights: ['read', 'create'] as Right[] }];
+    const found = await value(remote.testRights(needs));
+    expect(found.map(({ granted }) => granted)).toEqual([true, null]);
+  });
+
+  test('rights are tried for some tables at a time, so that a slow instance can be tested', async () => {
+    instance.latency.list = 2_000;
+    const before = clock.now();
+    const tables = ['cmdb_ci', 'cmdb_rel_ci', 'sys_db_object', 'sys_dictionary', 'sys_choice', 'sys_audit'];
+    const more = ['cmdb_ci_server', 'cmdb_ci_linux_server'];
+    const needs = [...tables, ...more].map((table) => ({ table, rights: ['read', 'create'] as Right[] }));
+    const found = await value(remote.testRights(needs));
+    expect(found.map(({ table, right }) => `${right} ${table}`)).toEqual(
+      needs.flatMap(({ table }) => [`read ${table}`, `create ${table}`]),
+    );
+    expect(instance.count('list', 'sys_user_has_role')).toBe(1);
+    expect(clock.now() - before).toBeLessThan(10_000);
   });
 });

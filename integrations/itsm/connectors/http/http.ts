@@ -4,6 +4,7 @@ import type { Limiter } from '../../limiter/limiter.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { Connector, ReadRequest, RemoteLook, RightFound } from '../connector.ts';
 import { type ConnectorParts, openCalling } from '../parts.ts';
+import { testTables } from '../rights.ts';
 import { createTransport } from '../transport.ts';
 import { readAnswer } from './answers.ts';
 import { type HttpAuth, type HttpConfig, usualConfig } from './config.ts';
@@ -203,8 +204,8 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
     createRelation: async (type) => readOnly(type),
     deleteRelation: async (id) => readOnly(id),
     async testRights(needs) {
-      const found: RightFound[] = [];
-      for (const { table, rights } of needs) {
+      return await testTables(needs, async ({ table, rights }) => {
+        const found: RightFound[] = [];
         for (const right of rights) {
           if (right !== 'read') {
             found.push({ table, right, granted: false, how: 'A list at an address is read only.' });
@@ -213,20 +214,16 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
           const source = sourceOf(table);
           const rows = source.ok ? await sample(source.value) : source;
           if (rows.ok) {
-            found.push({
-              table,
-              right,
-              granted: true,
-              how: `Read; ${rows.value.length} rows were looked at.`,
-            });
+            const how = `Read; ${rows.value.length} rows were looked at.`;
+            found.push({ table, right, granted: true, how });
             continue;
           }
           const { code, what } = rows.failure;
           if (code !== 'forbidden' && code !== 'not_found' && code !== 'bad_rows') return rows;
           found.push({ table, right, granted: false, how: `${what}.` });
         }
-      }
-      return done(found);
+        return done(found);
+      });
     },
     clockAheadMs: transport.clockAheadMs,
     calls: transport.calls,

@@ -1,5 +1,6 @@
 import { done, type Result } from '../../remote.failures.ts';
 import type { Right, RightFound } from '../connector.ts';
+import { type Need, testTables } from '../rights.ts';
 import type { ItopConfig } from './config.ts';
 import type { History } from './history.ts';
 import { quote } from './oql.ts';
@@ -8,6 +9,7 @@ import { toLocal } from './times.ts';
 import type { Operation, Transport } from './transport.ts';
 
 const AROUND_MS = 15 * 60_000;
+const HISTORY = 'CMDBChangeOp';
 /** No class has such an attribute, and no object such a key. */
 const NO_ATTRIBUTE = 'estate_tries_rights';
 const NO_KEY = 0;
@@ -27,22 +29,22 @@ export async function testRights(
   transport: Transport,
   { reading, history }: { reading: Reading; history: History },
   { timeZone }: Pick<ItopConfig, 'timeZone'>,
-  needs: { table: string; rights: Right[] }[],
+  needs: readonly Need[],
 ): Promise<Result<RightFound[]>> {
-  const found: RightFound[] = [];
-  for (const { table, rights } of needs) {
+  return await testTables(needs, async ({ table, rights }) => {
+    const found: RightFound[] = [];
     for (const right of rights) {
       const tried = await (right === 'read'
         ? tryReading(reading, table)
         : tryWriting(transport, table, right));
       if (!tried.ok) return tried;
-      const isHistory = table === 'CMDBChangeOp' && tried.value.granted === true;
+      const isHistory = table === HISTORY && tried.value.granted === true;
       const checked = isHistory ? await tellsTime(tried.value, { reading, history }, timeZone) : tried;
       if (!checked.ok) return checked;
       found.push(checked.value);
     }
-  }
-  return done(found);
+    return done(found);
+  });
 }
 
 async function tryReading(reading: Reading, table: string): Promise<Result<RightFound>> {

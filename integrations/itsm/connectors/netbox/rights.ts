@@ -1,5 +1,6 @@
 import { done, type Result } from '../../remote.failures.ts';
 import type { Right, RightFound } from '../connector.ts';
+import { type Need, testTables } from '../rights.ts';
 import type { Api } from './api.ts';
 import type { Row } from './records.ts';
 
@@ -14,12 +15,9 @@ const remedies: Record<Right, string> = {
 const shownBy: Partial<Record<Right, string>> = { create: 'POST', update: 'PUT' };
 
 /** Reads what is read, and asks the endpoint what it offers to the account; nothing is written. */
-export async function testRights(
-  api: Api,
-  needs: { table: string; rights: Right[] }[],
-): Promise<Result<RightFound[]>> {
-  const found: RightFound[] = [];
-  for (const { table, rights } of needs) {
+export async function testRights(api: Api, needs: readonly Need[]): Promise<Result<RightFound[]>> {
+  return await testTables(needs, async ({ table, rights }) => {
+    const found: RightFound[] = [];
     let actions: Row | undefined;
     for (const right of rights) {
       const about = { table, right };
@@ -52,8 +50,8 @@ export async function testRights(
         );
       }
     }
-  }
-  return done(found);
+    return done(found);
+  });
 }
 
 async function tryReading(api: Api, table: string): Promise<Result<RightFound>> {

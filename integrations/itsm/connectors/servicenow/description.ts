@@ -1,7 +1,7 @@
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
-import type { Transport } from '../transport.ts';
 import { namesInFilter, where } from './query.ts';
+import type { Reading } from './reading.ts';
 
 /** How deep tables extend each other at most, as far as is asked. */
 const DEPTH = 8;
@@ -36,63 +36,58 @@ const kinds: Record<string, RemoteColumn['kind']> = {
 
 export interface Description {
   describeTables(search?: string): Promise<Result<RemoteTable[]>>;
-  describeFields(table: string): Promise<Result<RemoteColumn[]>>;
+  describeFields(table: string, whole?: boolean): Promise<Result<RemoteColumn[]>>;
   describeRelationTypes(): Promise<Result<RemoteRelationType[]>>;
   unknownInFilter(table: string, filter: string): Promise<Result<string[]>>;
   /** The table and all that extend it. */
   familyOf(table: string): Promise<Result<string[]>>;
 }
 
-export function createDescription(transport: Transport): Description {
+interface Rows {
+  rows: Record<string, string>[];
+  /** The count says that there are more: access controls keep some from the account. */
+  withheld: boolean;
+}
+
+export function createDescription(reading: Pick<Reading, 'readPage'>): Description {
   const families = new Map<string, string[]>();
 
-  /** All rows of a small table that fit. */
-  const all = async (
-    table: string,
-    conditions: string,
-    fields: string[],
-  ): Promise<Result<Record<string, string>[]>> => {
-    const rows: Record<string, string>[] = [];
-    for (let after = ''; ; ) {
-      const beyond = after === '' ? [] : [where('sys_id', '>', after)];
-      const answer = await transport.send({
-        method: 'GET',
-        path: `/api/now/v2/table/${table}`,
-        doing: `Reading ${table}`,
-        pageSize: PAGE,
-        query: (pageSize) => ({
-          sysparm_query: [conditions, ...beyond, 'ORDERBYsys_id'].filter((part) => part !== '').join('^'),
-          sysparm_fields: ['sys_id', ...fields].join(','),
-          sysparm_limit: String(pageSize),
-          sysparm_exclude_reference_link: 'true',
-          sysparm_no_count: 'true',
-        }),
-      });
-      if (!answer.ok) return answer;
-      const page = Array.isArray(answer.value.result)
-        ? (answer.value.result as Record<string, string>[])
-        : [];
-      rows.push(...page);
-      const last = page.at(-1)?.sys_id;
-      if (page.length < answer.value.pageSize || !last) return done(rows);
-      if (last <= after)
-        return failed('paging_ignored', `table ${table}`, `Reading ${table} does not get on`);
-      after = last;
-    }
+  /** All rows of a small table that fit, as far as the account sees them. */
+  const all = async (table: string, filter: string, fields: string[]): Promise<Result<Rows>> => {
+    const found: Rows = { rows: [], withheld: false };
+    let cursor: string | null = null;
+    do {
+      const page = await reading.readPage(
+        { table, fields, filter, limit: PAGE, cursor, display: false },
+        true,
+      );
+      if (!page.ok) return page;
+      for (const { id, fields: shown } of page.value.records) {
+        const cells = Object.entries(shown).map(([name, { value }]) => [name, String(value ?? '')]);
+        found.rows.push({ ...Object.fromEntries(cells), sys_id: id });
+      }
+      found.withheld ||= page.value.withheld;
+      cursor = page.value.next;
+    } while (cursor !== null);
+    return done(found);
   };
 
   const parents = Array.from({ length: DEPTH }, (_, level) => `${'super_class.'.repeat(level + 1)}name`);
 
-  const lineageOf = async (table: string): Promise<Result<string[]>> => {
+  const lineageOf = async (table: string, whole = false): Promise<Result<string[]>> => {
     const found = await all('sys_db_object', where('name', '=', table), ['name', ...parents]);
     if (!found.ok) return found;
-    const [row] = found.value;
+    const [row] = found.value.rows;
+    if (!row && found.value.withheld && whole) {
+      const what = `The remote has a table ${table}, and keeps its row of sys_db_object from the account`;
+      return failed('forbidden', `table ${table}`, what);
+    }
     if (!row) return failed('not_found', `table ${table}`, `The remote shows no table ${table}`);
     return done([table, ...parents.map((path) => row[path] ?? '').filter((name) => name !== '')]);
   };
 
-  const describeFields = async (table: string): Promise<Result<RemoteColumn[]>> => {
-    const lineage = await lineageOf(table);
+  const describeFields: Description['describeFields'] = async (table, whole = false) => {
+    const lineage = await lineageOf(table, whole);
     if (!lineage.ok) return lineage;
     const about = where('name', 'IN', lineage.value.join(','));
     const columns = await all('sys_dictionary', `${about}^elementISNOTEMPTY^active=true`, [
@@ -107,15 +102,19 @@ export function createDescription(transport: Transport): Description {
     if (!columns.ok) return columns;
     const choices = await all('sys_choice', `${about}^inactive=false`, ['name', 'element', 'value', 'label']);
     if (!choices.ok) return choices;
+    if (whole && (columns.value.withheld || choices.value.withheld)) {
+      const what = `The remote keeps rows of its dictionary about ${table} from the account`;
+      return failed('forbidden', `table ${table}`, what);
+    }
     // the nearest table decides, where a column is described again
     const nearness = (name: string | undefined): number => lineage.value.indexOf(name ?? '');
     const byName = new Map<string, Record<string, string>>();
-    for (const column of columns.value) {
+    for (const column of columns.value.rows) {
       const known = byName.get(column.element!);
       if (!known || nearness(column.name) < nearness(known.name)) byName.set(column.element!, column);
     }
     const described = [...byName.values()].map((column): RemoteColumn => {
-      const own = choices.value.filter(({ element }) => element === column.element);
+      const own = choices.value.rows.filter(({ element }) => element === column.element);
       const nearest = Math.min(...own.map(({ name }) => nearness(name)));
       return {
         name: column.element!,
@@ -143,7 +142,7 @@ export function createDescription(transport: Transport): Description {
         text === '' ? 'nameISNOTEMPTY' : `${where('name', 'LIKE', text)}^OR${where('label', 'LIKE', text)}`;
       const found = await all('sys_db_object', fits, ['name', 'label', 'super_class.name']);
       if (!found.ok) return found;
-      const tables = found.value.map((row) => ({
+      const tables = found.value.rows.map((row) => ({
         name: row.name ?? '',
         label: row.label || (row.name ?? ''),
         parent: row['super_class.name'] || null,
@@ -153,7 +152,7 @@ export function createDescription(transport: Transport): Description {
     async describeRelationTypes() {
       const found = await all('cmdb_rel_type', '', ['name', 'parent_descriptor', 'child_descriptor']);
       if (!found.ok) return found;
-      const types = found.value.map((row) => ({
+      const types = found.value.rows.map((row) => ({
         id: row.sys_id!,
         name: row.name ?? '',
         forward: row.parent_descriptor ?? '',
@@ -176,8 +175,8 @@ export function createDescription(transport: Transport): Description {
       const conditions = ['name', ...parents].map((path) => where(path, '=', table)).join('^OR');
       const found = await all('sys_db_object', conditions, ['name']);
       if (!found.ok) return found;
-      const family = [...new Set([table, ...found.value.map(({ name }) => name ?? '')])];
-      families.set(table, family);
+      const family = [...new Set([table, ...found.value.rows.map(({ name }) => name ?? '')])];
+      if (!found.value.withheld) families.set(table, family);
       return done(family);
     },
   };

@@ -1,5 +1,6 @@
 import { done, type Result } from '../../remote.failures.ts';
 import type { Right, RightFound } from '../connector.ts';
+import { type Need, testTables } from '../rights.ts';
 import type { Transport } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
 import type { Reading } from './reading.ts';
@@ -20,11 +21,11 @@ export async function testRights(
   transport: Transport,
   reading: Reading,
   config: ServiceNowConfig,
-  needs: { table: string; rights: Right[] }[],
+  needs: readonly Need[],
 ): Promise<Result<RightFound[]>> {
-  const found: RightFound[] = [];
-  let roles: Set<string> | null | undefined;
-  for (const { table, rights } of needs) {
+  let asked: Promise<Result<Set<string> | null>> | undefined;
+  return await testTables(needs, async ({ table, rights }) => {
+    const found: RightFound[] = [];
     for (const right of rights) {
       if (right === 'read') {
         const tried = await tryReading(reading, table);
@@ -32,32 +33,32 @@ export async function testRights(
         found.push(tried.value);
         continue;
       }
-      if (roles === undefined) {
-        const read = await readRoles(transport);
-        if (!read.ok) return read;
-        roles = read.value;
-      }
-      const way = wayIn(config, table, right);
-      const fitting = config.roles[way].filter((role) => roles?.has(role));
-      const about = { table, right };
-      const remedy = way === right ? remedies[right] : waysIn[way as keyof typeof waysIn];
-      if (roles === null) {
-        found.push({
-          ...about,
-          granted: null,
-          how: `The account may not see its own roles; it needs ${remedy}.`,
-        });
-      } else if (fitting.length > 0) {
-        found.push({ ...about, granted: true, how: `The account has the role ${fitting[0]}.` });
-      } else
-        found.push({
-          ...about,
-          granted: false,
-          how: `The account has none of the roles known to give it; it needs ${remedy}.`,
-        });
+      asked ??= readRoles(transport);
+      const roles = await asked;
+      if (!roles.ok) return roles;
+      found.push(judged(config, roles.value, table, right));
     }
+    return done(found);
+  });
+}
+
+/** What the roles of the account say of a right. @param roles null where the account may not see them. */
+function judged(
+  config: ServiceNowConfig,
+  roles: Set<string> | null,
+  table: string,
+  right: Exclude<Right, 'read'>,
+): RightFound {
+  const way = wayIn(config, table, right);
+  const fitting = config.roles[way].filter((role) => roles?.has(role));
+  const remedy = way === right ? remedies[right] : waysIn[way as keyof typeof waysIn];
+  const about = { table, right };
+  if (roles === null) {
+    return { ...about, granted: null, how: `The account may not see its own roles; it needs ${remedy}.` };
   }
-  return done(found);
+  if (fitting.length > 0) return { ...about, granted: true, how: `The account has the role ${fitting[0]}.` };
+  const how = `The account has none of the roles known to give it; it needs ${remedy}.`;
+  return { ...about, granted: false, how };
 }
 
 const waysIn = {
@@ -95,6 +96,9 @@ async function tryReading(reading: Reading, table: string): Promise<Result<Right
   });
 }
 
+/** How an instance keeps the table from the account: rules of access on it end as 400 or 404 too. */
+const hidden: ReadonlySet<string> = new Set(['forbidden', 'refused', 'not_found']);
+
 /** The roles of the account itself; null where it may not see them. */
 async function readRoles(transport: Transport): Promise<Result<Set<string> | null>> {
   const answer = await transport.send({
@@ -108,7 +112,7 @@ async function readRoles(transport: Transport): Promise<Result<Set<string> | nul
       sysparm_no_count: 'true',
     }),
   });
-  if (!answer.ok) return answer.failure.code === 'forbidden' ? done(null) : answer;
+  if (!answer.ok) return hidden.has(answer.failure.code) ? done(null) : answer;
   const rows = Array.isArray(answer.value.result) ? (answer.value.result as Record<string, string>[]) : [];
   // an account always has roles: that none is shown means that they are hidden
   return done(rows.length === 0 ? null : new Set(rows.map((row) => row['role.name'] ?? '')));

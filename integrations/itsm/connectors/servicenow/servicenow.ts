@@ -54,7 +54,7 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
     ...ending,
   });
   const reading = createReading(transport);
-  const description = createDescription(transport);
+  const description = createDescription(reading);
 
   return {
     limiter,
