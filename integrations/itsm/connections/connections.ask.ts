@@ -24,7 +24,7 @@ const LONGEST_MS = 10_000;
 const LONGEST_TEST_MS = 30_000;
 
 /** A right that was looked at. */
-export interface TestedRight extends RightFound {
+export interface TestedRight extends Omit<RightFound, 'blocks'> {
   /** Without it nothing can be read. */
   needed: boolean;
 }
@@ -85,9 +85,9 @@ function withMapped(usual: readonly Tested[], mappings: readonly MappingRow[]): 
 }
 
 function judged(found: RightFound[], tested: readonly Tested[]): ConnectionTest {
-  const rights = found.map((one) => ({
+  const rights = found.map(({ blocks = false, ...one }) => ({
     ...one,
-    needed: tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),
+    needed: blocks || tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),
   }));
   const missing = rights.filter(({ needed, granted }) => needed && granted === false);
   const denied = rights.filter(({ needed, granted }) => !needed && granted === false);

@@ -31,7 +31,7 @@ export const itopKind: RemoteKind = {
       rights: ['read', 'create', 'delete'],
       needed: [],
     },
-    { table: 'CMDBChangeOp', rights: ['read'], needed: ['read'] },
-    { table: 'CMDBChangeOpDelete', rights: ['read'], needed: ['read'] },
+    { table: 'CMDBChangeOp', rights: ['read'], needed: [] },
+    { table: 'CMDBChangeOpDelete', rights: ['read'], needed: [] },
   ],
 };

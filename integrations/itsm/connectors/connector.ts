@@ -100,6 +100,8 @@ export interface RightFound {
   granted: boolean | null;
   /** How that is known, or what to ask the remote's administrator for. */
   how: string;
+  /** Runs fail while it is lacking, whatever else is granted. */
+  blocks?: true;
 }
 
 /**
@@ -133,6 +135,11 @@ export interface Connector {
     limit: number;
     cursor: string | null;
   }): Promise<Result<{ relations: RemoteRelation[]; next: string | null; withheld: boolean }>>;
+  /**
+   * Why the remote does not tell this account what has changed, with what that costs; null where it does. Runs then read everything.
+   * Missing where a remote always tells.
+   */
+  changesUntold?(): Promise<Result<string | null>>;
   /** Records of a table, or relations, that were deleted since a moment of the remote's clock. */
   deletionsSince(table: string, since: string): Promise<Result<RemoteTombstone[]>>;
   relationDeletionsSince(since: string): Promise<Result<RemoteTombstone[]>>;

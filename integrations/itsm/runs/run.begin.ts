@@ -5,7 +5,7 @@ import { loadConnection, requireActive } from '../../../domain/itsm/connections.
 import { callerOfConnection } from '../../../domain/itsm/connections.owner.ts';
 import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
 import { requireReach } from '../../../domain/itsm/mappings.reach.ts';
-import { loadRun, requireStatus } from '../../../domain/itsm/runs.store.ts';
+import { loadRun, logRun, requireStatus } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/itsm/runs.types.ts';
 import { boundedBy } from '../../../domain/jobs/jobs.owner.ts';
 import type { JobCounts, RunningJob } from '../../../domain/jobs/jobs.running.ts';
@@ -20,7 +20,7 @@ import type { Connector } from '../connectors/connector.ts';
 import { checkDrift } from '../mappings/mapping.drift.check.ts';
 import { type LoadedMapping, loadMapping } from '../mappings/mapping.load.ts';
 import { openCards } from '../port/local.cards.ts';
-import { RemoteFailed } from '../remote.failed.ts';
+import { asked, RemoteFailed } from '../remote.failed.ts';
 import {
   type RunBasis,
   type RunConditions,
@@ -122,6 +122,19 @@ export async function heedDrift(
   });
 }
 
+/** Has the run read everything where the remote does not tell its account what has changed. @throws RemoteFailed */
+export async function readAllIfUntold(job: RunJob, run: RunRow, connector: Connector): Promise<RunRow> {
+  if (run.checkpoint !== null || !connector.changesUntold) return run;
+  const why = await asked(connector.changesUntold());
+  if (why === null) return run;
+  return await command(job.ctx, async ({ sql }) => {
+    await job.hold({ sql });
+    await sql('itsm_runs').where({ id: run.id }).update({ complete: true });
+    await logRun(sql, run.id, 'read', 'warning', why);
+    return { ...run, complete: true };
+  });
+}
+
 /** Opens the connection of a run. @throws EstateError `wrong_state` when it is paused. */
 export async function openRemote(
   services: Services,
@@ -208,6 +221,7 @@ async function freshState({ db }: Ctx, clock: Clock): Promise<RunState> {
     linksWithheld: false,
     hidden: [],
     fetched: 0,
+    late: 0,
     relations: 0,
     localPosition: rows[0].position,
   };

@@ -11,7 +11,15 @@ import type { OpenedRemote } from '../connections/connections.kind.types.ts';
 import { budgetLeft } from '../limiter/limiter.budget.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { applyStage } from './run.apply.ts';
-import { actingJob, beginRun, heedDrift, openRemote, type RunJob, workOf } from './run.begin.ts';
+import {
+  actingJob,
+  beginRun,
+  heedDrift,
+  openRemote,
+  type RunJob,
+  readAllIfUntold,
+  workOf,
+} from './run.begin.ts';
 import { leaveOutHidden } from './run.hidden.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
@@ -39,7 +47,8 @@ export async function carryRun(
   try {
     if (run.plan_made_at === null && run.trigger === 'undo') await planUndo(job, run, watch);
     else if (run.plan_made_at === null) {
-      const looked = await heedDrift(job, run, connector, conditions.clock);
+      const checked = await heedDrift(job, run, connector, conditions.clock);
+      const looked = await readAllIfUntold(job, checked, connector);
       await settleEarlier(job, run, connector);
       const waits = await makePlanOf(job, looked, connector, { conditions, watch });
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
@@ -90,7 +99,11 @@ async function makePlanOf(
   });
   await work.keep({}, async (sql) => {
     // told once, however often planning is begun anew
-    if (run.stage === 'read') await logRun(sql, run.id, 'read', 'info', readingText(work));
+    if (run.stage === 'read') {
+      await logRun(sql, run.id, 'read', 'info', readingText(work));
+      const late = lateText(work);
+      if (late !== null) await logRun(sql, run.id, 'read', 'warning', late);
+    }
     await enterStage(sql, run.id, 'match');
   });
   let since = performance.now();
@@ -147,6 +160,12 @@ function readingText({ complete, state }: RunWork): string {
     : '';
   return `Read ${what}: ${state.fetched} records, ${state.relations} relations${withheld}.`;
 }
+
+/** Tells that the remote's times lag behind; null where they do not. */
+const lateText = ({ state: { late = 0 } }: RunWork): string | null =>
+  late === 0
+    ? null
+    : `${late} changes bear a time from before the last reading, though they were not there then. An import over there that takes long does so; else the remote's clock or the time zone of the connection is wrong, and what newest_wins decides is too.`;
 
 /** Stores that the plan is made, and what is known of it. @returns whether it waits for a person. */
 async function storePlan(

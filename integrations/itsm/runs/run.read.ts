@@ -66,12 +66,13 @@ async function readRecords(work: RunWork): Promise<void> {
     ),
   );
   for await (const page of pages) {
-    const heard = await judgeable(work, page.records);
+    const { heard, late } = await judgeable(work, page.records);
     const { state } = work;
     await work.keep(
       {
         cursor: page.next,
         fetched: state.fetched + page.records.length,
+        late: (state.late ?? 0) + late,
         withheld: state.withheld || page.withheld,
         aheadMs: connector.clockAheadMs() ?? state.aheadMs,
         newest: page.records.reduce<string | null>(
@@ -84,8 +85,17 @@ async function readRecords(work: RunWork): Promise<void> {
   }
 }
 
-/** What of a page is to be kept: own writes and changes of what is not mapped are known already. */
-async function judgeable(work: RunWork, records: readonly RemoteRecord[]): Promise<HeardRecord[]> {
+/** How much older than the last reading a change may be that it has not shown: zones differ by half an hour at least. */
+const LATE_MS = 25 * 60_000;
+
+/**
+ * What of a page is to be kept: own writes and changes of what is not mapped are known already. And how many changes of paired
+ * records it tells later than their time.
+ */
+async function judgeable(
+  work: RunWork,
+  records: readonly RemoteRecord[],
+): Promise<{ heard: HeardRecord[]; late: number }> {
   const { db, runId, mappingId, loaded, complete, book } = work;
   const remoteIds = records.map(({ id }) => id);
   const before = await heardOf(db, runId, remoteIds);
@@ -93,18 +103,26 @@ async function judgeable(work: RunWork, records: readonly RemoteRecord[]): Promi
     (await readPairs(db, mappingId, { remoteIds })).map((row) => [row.remote_id, pairOf(row)]),
   );
   const open = new Set([...book.again, ...(await waitingAmong(db, mappingId, remoteIds))]);
-  return records.flatMap((record): HeardRecord[] => {
+  const { watermark } = reachOf(work);
+  const lateBefore =
+    complete || watermark === null ? Number.NEGATIVE_INFINITY : Date.parse(watermark) - LATE_MS;
+  let late = 0;
+  const rows = records.flatMap((record): HeardRecord[] => {
     const pair = pairs.get(record.id);
-    const known =
+    const settled =
       pair?.state.kind === 'linked' &&
       pair.absences === 0 &&
       !record.deleted &&
       !open.has(record.id) &&
-      !before.has(record.id) &&
-      isRemoteEcho(loaded.mapping, pair, record);
+      !before.has(record.id);
+    const known = settled && isRemoteEcho(loaded.mapping, pair, record);
     if (known && !complete) return [];
+    const at = Date.parse(record.updatedAt);
+    // zero: the remote does not tell when it was changed
+    if (settled && !known && at > 0 && at < lateBefore) late += 1;
     return [heard(record.id, { record: known ? null : keptOf(record), shown: true })];
   });
+  return { heard: rows, late };
 }
 
 const keptOf = (record: RemoteRecord): KeptRecord => ({

@@ -41,6 +41,8 @@ export interface RunState {
   /** Mapped columns that were kept back: the next run goes on from where this one has. */
   hidden: string[];
   fetched: number;
+  /** Changes that were read and bear a time from before the last reading; missing in runs begun by an older version. */
+  late?: number;
   relations: number;
   /** Up to where the feed was when reading began. */
   localPosition: string;

@@ -16,8 +16,10 @@ const ELSEWHERE = 'Claude Monet';
 
 export interface Options {
   clock?: Clock | VirtualClock;
-  /** The zone that the instance tells times in. */
+  /** The zone of PHP, that the instance tells times in; Europe/Paris unless given. */
   timeZone?: string;
+  /** The zone of its database; UTC unless given. */
+  databaseZone?: string;
   accounts?: (Partial<Account> & { login: string })[];
   tls?: ServerOptions;
 }
@@ -58,7 +60,7 @@ export const databaseMessage = (code: number, text: string): string =>
 /** Starts an instance of its own on loopback, with one account `estate`/`secret` unless others are given. */
 export async function startItop(options: Options = {}): Promise<ItopEmulator> {
   const clock = options.clock ?? systemClock;
-  const store = new Store(clock, options.timeZone ?? 'Europe/Paris');
+  const store = new Store(clock, options.timeZone ?? 'Europe/Paris', options.databaseZone ?? 'UTC');
   const service = new Service(store);
   const accounts = new Map(
     (options.accounts ?? [{ login: 'estate' }]).map((given) => [

@@ -149,7 +149,7 @@ export class Service {
       query.fits = (read) => read('id') === Number(key);
     } else if (typeof key === 'string') {
       query = parseOql(key, {
-        now: () => this.store.now(),
+        now: () => this.store.databaseNow(),
         isField: (one, field) => this.#isField(one, field),
       });
     } else throw internal(`Missing parameter 'key'`);

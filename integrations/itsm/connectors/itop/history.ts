@@ -15,6 +15,26 @@ export const OVERLAP_MS = 2 * 3_600_000;
 const LOOK = 2_000;
 /** A history that is further ahead than clocks differ is told in another zone. */
 const AHEAD_MS = 10 * 60_000;
+/** How far back entries are looked for that tell how old the newest is. */
+const NEWEST_MS = 2 * 3_600_000;
+const NEWEST = 500;
+/** Zones differ by no more than that (UTC-12 to UTC+14). */
+const FARTHEST_MS = 26 * 3_600_000;
+
+/** What it costs that the account may not read the history. */
+export const WITHOUT_HISTORY =
+  'Without the history each run reads everything, objects that are deleted in iTop keep their cards, the rule newest_wins takes a change in iTop for the older one, and a new object whose answer is lost waits for a person.';
+
+/** How the times of the history stand to the present, by the zone that was set. */
+export interface Pace {
+  /** An entry is of a time to come: iTop writes its times in another zone. */
+  ahead: boolean;
+  /**
+   * How old the newest entry is at most, in milliseconds; `FARTHEST_MS` where it was not found. The history lags behind by no more:
+   * the newest entry was written now at the latest.
+   */
+  ageMs: number;
+}
 
 /** What the history tells of objects, by their ids. */
 export type Moments = Map<string, string>;
@@ -36,6 +56,7 @@ export interface History {
   deletedSince(since: string): Promise<Result<Moments>>;
   /** The objects of just this class that were made under a comment. */
   madeUnder(className: string, comment: string): Promise<Result<{ class: string; key: number }[]>>;
+  pace(): Promise<Result<Pace>>;
   /** The remote's own time in milliseconds, as far as its answers have told it. */
   now(): number;
 }
@@ -49,16 +70,18 @@ export function createHistory(
   const now = (): number => clock.now() + (transport.clockAheadMs() ?? 0);
   const from = (ms: number): string => `date >= ${quote(notBefore(ms, timeZone))}`;
 
+  const wrongZone = () => {
+    const what = `The history tells times to come; the connection's time_zone ${timeZone} is not that of iTop`;
+    return failed('refused', 'class CMDBChangeOp', what);
+  };
+
   /** Of each object the latest moment. */
   const momentsOf = (entries: readonly Shown[], classField: string): Result<Moments> => {
     const moments: Moments = new Map();
     for (const { fields } of entries) {
       const ms = fromLocal(String(fields.date ?? ''), timeZone);
       if (Number.isNaN(ms)) continue;
-      if (ms > now() + AHEAD_MS) {
-        const what = `The history tells times to come; the connection's time_zone ${timeZone} is not that of iTop`;
-        return failed('refused', 'class CMDBChangeOp', what);
-      }
+      if (ms > now() + AHEAD_MS) return wrongZone();
       const id = remoteId(String(fields[classField] ?? ''), String(fields.objkey ?? ''));
       // its clock is known to a second
       const at = new Date(Math.min(ms, now() + 1_000)).toISOString();
@@ -72,6 +95,7 @@ export function createHistory(
     conditions: string[],
     fields: string,
     doing: string,
+    limit = LOOK,
   ): Promise<Result<{ objects: Shown[]; found: number }>> => {
     const asked = await transport.ask({
       doing,
@@ -81,7 +105,7 @@ export function createHistory(
         class: className,
         key: select(className, conditions),
         output_fields: fields,
-        limit: LOOK,
+        limit,
         page: 1,
       }),
     });
@@ -127,15 +151,48 @@ export function createHistory(
     return range.ok ? done({ entries: range.value.objects, next: range.value.next }) : range;
   };
 
+  let known: Pace | undefined;
+  const pace: History['pace'] = async () => {
+    if (known) return done(known);
+    const looked = await look(
+      'CMDBChangeOp',
+      [from(now() - NEWEST_MS)],
+      'date',
+      'Reading the newest changes',
+      NEWEST,
+    );
+    if (!looked.ok) return looked;
+    const moments = looked.value.objects
+      .map(({ fields }) => fromLocal(String(fields.date ?? ''), timeZone))
+      .filter((ms) => !Number.isNaN(ms));
+    const newest = Math.max(...moments);
+    known = {
+      ahead: newest > now() + AHEAD_MS,
+      ageMs: moments.length === 0 ? FARTHEST_MS : Math.max(0, now() - newest),
+    };
+    return done(known);
+  };
+
+  /**
+   * From when on entries are read so that none is missed that was stored since a moment: a history whose times lag behind, as
+   * with a wrong zone, is read from as much earlier as it can lag.
+   */
+  const begin = async (since: string, overlapMs: number): Promise<Result<string>> => {
+    const stands = await pace();
+    if (!stands.ok) return stands;
+    if (stands.value.ahead) return wrongZone();
+    return done(from(Date.parse(since) - overlapMs - stands.value.ageMs));
+  };
+
   return {
     now,
+    pace,
     recent,
     async changes({ since, overlapMs, classes, limit, place }) {
+      const began = await begin(since, overlapMs);
+      if (!began.ok) return began;
       const range = await rangeOf('CMDBChangeOp', 'objclass,objkey,date', {
-        conditions: [
-          from(Date.parse(since) - overlapMs),
-          classes.length > 0 ? inList('objclass', classes) : '',
-        ],
+        conditions: [began.value, classes.length > 0 ? inList('objclass', classes) : ''],
         limit,
         place,
         doing: 'Reading what changed',
@@ -165,7 +222,9 @@ export function createHistory(
 
     async deletedSince(since) {
       const moments: Moments = new Map();
-      const conditions = [from(Date.parse(since) - OVERLAP_MS)];
+      const began = await begin(since, OVERLAP_MS);
+      if (!began.ok) return began;
+      const conditions = [began.value];
       for (let place: Place | null = start; place; ) {
         const range = await rangeOf('CMDBChangeOpDelete', 'fclass,objkey,date', {
           conditions,

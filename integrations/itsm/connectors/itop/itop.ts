@@ -6,7 +6,7 @@ import type { Connector } from '../connector.ts';
 import { type ConnectorParts, openCalling } from '../parts.ts';
 import { type ItopAuth, type ItopConfig, usualConfig } from './config.ts';
 import { createDescription } from './description.ts';
-import { createHistory } from './history.ts';
+import { createHistory, WITHOUT_HISTORY } from './history.ts';
 import { createReading } from './reading.ts';
 import { readRelations } from './relations.ts';
 import { testRights } from './rights.ts';
@@ -51,6 +51,8 @@ export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } 
     isOne: (id: string) => boolean,
   ): Promise<Result<RemoteTombstone[]>> => {
     const deleted = await history.deletedSince(since);
+    // `changesUntold` says so
+    if (!deleted.ok && deleted.failure.code === 'forbidden') return done([]);
     if (!deleted.ok) return deleted;
     const found = [...deleted.value].filter(([id]) => isOne(id)).map(([id, at]) => ({ table, id, at }));
     return done(found.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1)));
@@ -68,6 +70,11 @@ export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } 
     readSince: reading.readSince,
     readByIds: reading.readByIds,
     readRelations: (request) => readRelations(reading, request),
+    async changesUntold() {
+      const pace = await history.pace();
+      if (pace.ok || pace.failure.code !== 'forbidden') return pace.ok ? done(null) : pace;
+      return done(`The account may not read the history of iTop (CMDBChangeOp). ${WITHOUT_HISTORY}`);
+    },
     // which classes extend the table is not told: an id names its class, so that others do no harm
     deletionsSince: (table, since) => tombstones(table, since, (id) => !isLink(id)),
     relationDeletionsSince: (since) => tombstones('relations', since, isLink),

@@ -77,6 +77,10 @@ export function createWriting(
     // an empty one would be that of every change
     if (correlation === '') throw new Error('a correlation id must not be empty');
     const made = await history.madeUnder(table, commentOf(correlation));
+    if (!made.ok && made.failure.code === 'forbidden') {
+      const what = `Whether an object of ${table} was made shows in the history alone, which the account may not read`;
+      return failed('answer_lost', `class ${table}`, what);
+    }
     if (!made.ok) return made;
     const ids = made.value.map((one) => remoteId(one.class, one.key));
     const looks = await reading.readByIds(table, ids, fields);

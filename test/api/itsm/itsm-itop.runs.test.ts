@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { serverCertificate } from '../../emulators/certificates.ts';
+import { furnish } from '../../emulators/itop/landscape.ts';
+import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
+import type { Item } from '../../emulators/itop/store.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { connectKind, createSync, runMapping, syncBase } from '../../support/itsm.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let workers: Workers;
+let instance: ItopEmulator;
+let servers: Item[];
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  admin = await t.as('admin');
+  workers = await startWorkers(t.services);
+  instance = await startItop({
+    tls: serverCertificate,
+    databaseZone: 'UTC',
+    // what stock profiles allow, without that of docs/integrations/itop/history-reader.delta.xml
+    accounts: [
+      { login: 'estate' },
+      { login: 'stock', denied: new Set(['read CMDBChangeOp', 'read CMDBChangeOpDelete']) },
+    ],
+  });
+  ({ servers } = furnish(instance, { servers: 4, applications: 2 }));
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await instance.close();
+  await t.close();
+});
+
+/** A mapping of servers, through an account, with a time zone. */
+async function mapServers(username: string, time_zone: string, more: object = {}) {
+  const connection_id = await connectKind(admin, 'itop', instance.base, {
+    auth_type: 'basic',
+    username,
+    password: 'secret',
+    time_zone,
+  });
+  const mapping = await createSync(admin, 'mappings', {
+    connection_id,
+    card_type_key: 'ITComponent',
+    remote_table: 'Server',
+    sync_direction: 'pull',
+    auto_apply: true,
+    field_mappings: [
+      { card_field: 'name', remote_field: 'name', is_identity: true },
+      { card_field: 'description', remote_field: 'description' },
+    ],
+    ...more,
+  });
+  const test = async () => (await admin.post(`${syncBase}/connections/${connection_id}/test`)).body;
+  return { mapping, test };
+}
+const warnings = async (run: string): Promise<string> => {
+  const { body } = await admin.get(`${syncBase}/sync/runs/${run}/log?page_size=200`);
+  const told = body.items.filter(({ level }: { level: string }) => level === 'warning');
+  return told.map(({ message }: { message: string }) => message).join('\n');
+};
+const described = async (name: unknown) =>
+  (await t.services.db('cards').where({ type: 'ITComponent', name }).first('description')).description;
+
+it('takes the zone that iTop writes in, whatever that of its database is, and misses no change', async () => {
+  const { mapping, test } = await mapServers('estate', 'Europe/Paris');
+  const history = (body: { rights: { table: string; granted: boolean | null; how: string }[] }) =>
+    body.rights.find(({ table }) => table === 'CMDBChangeOp')!;
+  const right = await test();
+  expect([right.success, history(right).granted]).toEqual([true, true]);
+  await runMapping(t, admin, mapping, 'pull');
+  instance.elsewhere.update(servers[0]!, { description: 'in Paris' });
+  const run = await runMapping(t, admin, mapping, 'pull');
+  expect([run.complete, run.stats.updated, await warnings(run.id)]).toEqual([false, 1, '']);
+  // that of the database is ahead of what iTop writes
+  const wrong = await (await mapServers('estate', 'UTC')).test();
+  expect([wrong.success, history(wrong).granted, history(wrong).how]).toEqual([
+    false,
+    false,
+    expect.stringContaining('correct time_zone'),
+  ]);
+});
+
+it('misses no change with a zone by which the history lags behind, and says that it does', async () => {
+  const { mapping, test } = await mapServers('estate', 'Asia/Tokyo');
+  const found = await test();
+  const { granted, how } = found.rights.find(({ table }: { table: string }) => table === 'CMDBChangeOp');
+  expect([found.success, granted, how]).toEqual([true, null, expect.stringContaining('time_zone')]);
+  await runMapping(t, admin, mapping, 'pull');
+  instance.elsewhere.update(servers[1]!, { description: 'in Tokyo' });
+  const run = await runMapping(t, admin, mapping, 'pull');
+  expect([run.complete, run.stats.updated]).toEqual([false, 1]);
+  expect(await described(servers[1]!.values.name)).toBe('in Tokyo');
+  expect(await warnings(run.id)).toContain('1 changes bear a time from before the last reading');
+});
+
+it('reads everything where the account may not read the history, and says what that costs', async () => {
+  const { mapping, test } = await mapServers('stock', 'Europe/Paris', {
+    sync_direction: 'bidirectional',
+    record_defaults: { org_id: 'Demo' },
+  });
+  const found = await test();
+  expect([found.success, found.message]).toEqual([true, expect.stringContaining('read CMDBChangeOp')]);
+  await runMapping(t, admin, mapping);
+  instance.elsewhere.update(servers[2]!, { description: 'untold' });
+  instance.elsewhere.remove(servers[3]!);
+  const card = (await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Made here' })).body;
+  const run = await runMapping(t, admin, mapping);
+  expect(run).toMatchObject({ status: 'completed', complete: true, stats: { errors: 0 } });
+  expect(await warnings(run.id)).toContain('each run reads everything');
+  expect(await described(servers[2]!.values.name)).toBe('untold');
+  const pairs = await admin.get(`${syncBase}/mappings/${mapping}/pairs?page_size=200`);
+  expect(pairs.body.items.map((pair: { card_id: string }) => pair.card_id)).toContain(card.id);
+  // only the history says that an object is gone, and not hidden from the account
+  const gone = pairs.body.items.find(
+    (pair: { remote_id: string }) => pair.remote_id === `Server::${servers[3]!.id}`,
+  );
+  expect(gone.state).toBe('linked');
+});
+
+it('waits for its database, and goes on', async () => {
+  const { mapping } = await mapServers('estate', 'Europe/Paris');
+  instance.faults.arm({ fault: 'database_error', nth: 2, times: 2 });
+  expect((await runMapping(t, admin, mapping, 'pull')).status).toBe('completed');
+  expect(instance.faults.fired.get('database_error')).toBe(2);
+});
