@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { mapPairAgain, unmapPair } from '../../domain/itsm/pairs.commands.ts';
+import { relinkPairs } from '../../domain/itsm/pairs.relink.ts';
 import { answerQuestion } from '../../domain/itsm/questions.commands.ts';
 import { listPairs, listQuestions } from '../../domain/itsm/questions.queries.ts';
 import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
@@ -26,6 +27,10 @@ const oneOf = (values: readonly string[], description: string) =>
     ),
   );
 
+const recordKey = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 200, description: 'The key of the record at the remote' }),
+);
+
 /** What runs leave to persons, and which record is which card. */
 export function registerItsmQuestionRoutes(app: App): void {
   for (const schema of [ItsmQuestionSchema, ItsmPairSchema] as TSchema[]) app.addSchema(schema);
@@ -40,6 +45,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     query: listQuery(['asked_at'], 'asked_at', {
       mapping_id: idOf('The mapping'),
       kind: oneOf(['conflict', 'match'], 'What is asked'),
+      remote_id: recordKey,
     }),
     answers: { 200: { description: 'Questions', schema: listAnswer(Type.Ref('ItsmQuestion#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listQuestions(ctx, query)),
@@ -56,10 +62,37 @@ export function registerItsmQuestionRoutes(app: App): void {
     query: listQuery(['remote_id'], 'remote_id', {
       state: oneOf(['linked', 'quarantined', 'ended', 'unmapped'], 'How the pair stands'),
       card_id: idOf('The card'),
+      remote_id: recordKey,
     }),
     answers: { 200: { description: 'Pairs', schema: listAnswer(Type.Ref('ItsmPair#')) } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listPairs(ctx, params.mapping_id, query)),
+  });
+
+  operation(app, {
+    method: 'POST',
+    url: `${base}/mappings/:mapping_id/relink`,
+    id: 'relinkItsmPairs',
+    tag,
+    summary: 'Give the cards of records that are gone to those with the same identity fields',
+    description:
+      'For a remote that was cloned or moved, where each record has a new key. Answers all open questions at once that ask whether a record is a card whose own record is gone, where the identity fields are the same and nothing else fits; the others are left. The next run carries it out and reads everything; what was agreed on with the old records is forgotten, so that values that differ are conflicts.',
+    permission: manage,
+    params: ofMapping,
+    query: Type.Object(
+      { dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count' })) },
+      closed,
+    ),
+    answers: {
+      200: {
+        description: 'What was done, or would be',
+        schema: Type.Object({ relinked: Type.Integer(), left: Type.Integer() }, closed),
+        example: { relinked: 1204, left: 3 },
+      },
+    },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, query }) =>
+      await relinkPairs(ctx, params.mapping_id, query.dry_run ?? false),
   });
 
   operation(app, {

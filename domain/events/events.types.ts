@@ -239,6 +239,7 @@ export const eventTypes = {
   'itsm_mapping.validated': 'audit',
   'itsm_mapping.drifted': 'audit',
   'itsm_pair.mapped': 'audit',
+  'itsm_pairs.relinked': 'audit',
   'itsm_pair.unmapped': 'audit',
   'itsm_question.answered': 'audit',
   'itsm_mapping.alerted': 'audit',

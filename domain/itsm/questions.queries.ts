@@ -46,11 +46,16 @@ function questionList(hidden: string[]): ListSpec {
  */
 export async function listQuestions(
   ctx: Ctx,
-  { mapping_id, kind, ...params }: ListParams & { mapping_id?: string; kind?: string },
+  {
+    mapping_id,
+    kind,
+    remote_id,
+    ...params
+  }: ListParams & { mapping_id?: string; kind?: string; remote_id?: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, SEE_SYNC);
   requirePermission(ctx.caller, 'inventory.view');
-  const where = equal({ 'q.mapping_id': mapping_id, 'q.kind': kind });
+  const where = equal({ 'q.mapping_id': mapping_id, 'q.kind': kind, 'q.remote_id': remote_id });
   return await runList(ctx.db, questionList(hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
 }
 
@@ -78,14 +83,19 @@ const pairList = (mappingId: string): ListSpec => ({
 export async function listPairs(
   ctx: Ctx,
   mappingId: string,
-  { state, card_id, ...params }: ListParams & { state?: string; card_id?: string },
+  {
+    state,
+    card_id,
+    remote_id,
+    ...params
+  }: ListParams & { state?: string; card_id?: string; remote_id?: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, SEE_SYNC);
   const { rows } = await ctx.db.raw('select id from itsm_mappings where id = ?', [mappingId]);
   if (!rows[0]) throw notFound('mapping', mappingId);
   const where = [
     { sql: 'p.mapping_id = ?', bindings: [mappingId] },
-    ...equal({ 'p.state': state, 'p.card_id': card_id }),
+    ...equal({ 'p.state': state, 'p.card_id': card_id, 'p.remote_id': remote_id }),
   ];
   return await runList(ctx.db, pairList(rows[0].id), where, params, { owner: ctx.caller.userId });
 }

@@ -196,7 +196,7 @@ async function storePlan(
         closing: JSON.stringify(made.closing),
         plan_made_at: sql.raw('clock_timestamp()'),
       },
-      { ...stats, skipped: planned.skip ?? 0, planned },
+      { ...stats, skipped: tellingRows(planned), planned },
     );
     if (waits !== null) {
       await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: run.id } });
@@ -204,6 +204,10 @@ async function storePlan(
   });
   return waits !== null;
 }
+
+/** Rows that write nothing and only tell. */
+const tellingRows = ({ skip = 0, stage = 0, conflict = 0 }: Record<string, number>): number =>
+  skip + stage + conflict;
 
 const planText = ({ changes }: MadePlan, waits: string | null): string =>
   waits === null

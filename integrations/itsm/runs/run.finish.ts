@@ -82,8 +82,9 @@ function statsOf(counted: Counted, { seconds, findings, budget }: Done): RunStat
     counted.reduce((total, one) => total + (which(one) ? one.n : 0), 0);
   const outcomes: Record<string, number> = {};
   const applied: Record<string, number> = {};
-  for (const { action, progress, n } of counted) {
-    outcomes[progress] = (outcomes[progress] ?? 0) + n;
+  for (const { action, progress, approval, n } of counted) {
+    const ended = progress === 'pending' && approval === 'rejected' ? 'skipped' : progress;
+    outcomes[ended] = (outcomes[ended] ?? 0) + n;
     if (progress === 'applied') applied[action] = (applied[action] ?? 0) + n;
   }
   return {
@@ -93,7 +94,7 @@ function statsOf(counted: Counted, { seconds, findings, budget }: Done): RunStat
     deleted: applied.delete ?? 0,
     relations_created: applied.relate ?? 0,
     relations_deleted: applied.unrelate ?? 0,
-    skipped: sum(({ action, approval }) => action === 'skip' || approval === 'rejected'),
+    skipped: outcomes.skipped ?? 0,
     errors: sum(({ progress }) => progress === 'stale' || progress === 'refused'),
     applied,
     outcomes,

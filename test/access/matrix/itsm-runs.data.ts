@@ -58,6 +58,7 @@ export const itsmRunRows: Row[] = [
   row(`POST ${base}/sync/runs/{run_id}/cancel`, administering, onRun('review')),
   row(`GET ${base}/questions`, administering),
   row(`GET ${base}/mappings/{mapping_id}/pairs`, administering, onMapping),
+  row(`POST ${base}/mappings/{mapping_id}/relink`, administering, onMapping),
   row(`POST ${base}/sync/runs/{run_id}/approve`, administering, onPlan),
   row(`POST ${base}/sync/runs/{run_id}/reject`, administering, onPlan),
   row(`POST ${base}/sync/runs/{run_id}/apply`, administering, onPlan),

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { furnish } from '../../emulators/servicenow/landscape.ts';
+import {
+  connectTo,
+  openSyncTest,
+  runMapping,
+  type SyncTest,
+  storeMapping,
+  syncBase,
+} from '../../support/itsm.ts';
+
+const table = 'cmdb_ci_business_app';
+
+let sync: SyncTest;
+let mapping: string;
+beforeAll(async () => {
+  sync = await openSyncTest();
+  const { t, admin, instance } = sync;
+  furnish(instance, { items: { [table]: 12 }, relations: 0 });
+  mapping = await storeMapping(t, {
+    connectionId: await connectTo(admin, instance),
+    more: { max_deletions: 2, max_deletion_ratio: 1, quarantine_minutes: 60 },
+  });
+  await runMapping(t, admin, mapping);
+});
+afterAll(() => sync.close());
+
+const url = () => `${syncBase}/mappings/${mapping}`;
+const pairs = async (query = ''): Promise<{ remote_id: string; card_id: string; state: string }[]> =>
+  (await sync.admin.get(`${url()}/pairs?page_size=200${query}`)).body.items;
+
+/** Gives every record another key, as on an instance that was made anew. */
+function cloneInstance(): void {
+  const { store } = sync.instance;
+  for (const { values } of [...store.of(table)]) {
+    store.remove(store.rows.get(values.sys_id!)!, 'system');
+    const { name, short_description } = values;
+    store.insert(table, { name: name!, short_description: short_description! }, 'system');
+  }
+  for (const row of [...store.of('sys_audit_delete')]) store.remove(row, 'system');
+}
+
+it('finds a pair and a question by the key of the record', async () => {
+  const [one] = await pairs();
+  expect(await pairs(`&remote_id=${one!.remote_id}`)).toEqual([one]);
+  expect(await pairs('&remote_id=none')).toEqual([]);
+  expect((await sync.admin.get(`${syncBase}/questions?remote_id=none`)).body.items).toEqual([]);
+});
+
+it('gives the cards of records that are gone to those with the same identity, all at once', async () => {
+  const { t, admin, instance } = sync;
+  const before = await pairs();
+  cloneInstance();
+  // two records claim one card: this is left to a person
+  const [double] = instance.store.of(table);
+  instance.store.insert(table, { name: double!.values.name! }, 'system');
+  const stopped = await runMapping(t, admin, mapping, 'run', '?complete=true');
+  expect([stopped.status, stopped.stats.planned]).toEqual(['review', { quarantine: 12, stage: 13 }]);
+  expect(stopped.stats.skipped).toBe(13);
+
+  const tried = await admin.post(`${url()}/relink?dry_run=true`);
+  expect([tried.status, tried.body]).toEqual([200, { relinked: 11, left: 2 }]);
+  expect(await pairs()).toEqual(before);
+  expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 11, left: 2 });
+  expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 0, left: 2 });
+
+  const run = await runMapping(t, admin, mapping);
+  expect(run.stats.applied).toEqual({ link: 11, quarantine: 1 });
+  expect(run.stats.skipped).toBe(run.stats.outcomes.skipped);
+  const now = new Map((await pairs('&state=linked')).map(({ card_id, remote_id }) => [card_id, remote_id]));
+  const names = new Map(instance.store.of(table).map(({ values }) => [values.sys_id!, values.name]));
+  const cards = await t.services
+    .db('cards')
+    .whereIn('id', [...now.keys()])
+    .select('id', 'name');
+  expect(cards).toHaveLength(11);
+  for (const { id, name } of cards) expect(names.get(now.get(id)!)).toBe(name);
+  expect(instance.writes.filter(({ kind }) => kind === 'insert')).toEqual([]);
+  const rest = await runMapping(t, admin, mapping, 'run', '?complete=true');
+  expect([rest.stats.planned, rest.stats.skipped]).toEqual([{ skip: 1, stage: 2 }, 3]);
+  expect(rest.stats.outcomes).toEqual({ skipped: 3 });
+});
+
+it('is refused while a run is under way, and for what is none', async () => {
+  const { t, admin } = sync;
+  const { db } = t.services;
+  const { connection_id } = await db('itsm_mappings').where({ id: mapping }).first();
+  const row = { connection_id, mapping_id: mapping, direction: 'pull', trigger: 'manual', stage: 'read' };
+  const [{ id }] = await db('itsm_runs')
+    .insert({ ...row, status: 'running', complete: true, auto_apply: false })
+    .returning('id');
+  const refused = await admin.post(`${url()}/relink`);
+  expect([refused.status, refused.body.run_id]).toEqual([409, id]);
+  await db('itsm_runs').where({ id }).delete();
+  expect((await admin.post(`${syncBase}/mappings/${randomUUID()}/relink`)).status).toBe(404);
+});
