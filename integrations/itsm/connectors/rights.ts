@@ -10,13 +10,20 @@ export interface Need {
   rights: Right[];
 }
 
-/** Looks at some tables together, and keeps their order. @returns the first failure, where there is one. */
+/**
+ * Looks at the first table alone, since a remote that fails for one fails for all, then at some together; keeps their order.
+ * @returns the first failure, where there is one.
+ */
 export async function testTables(
   needs: readonly Need[],
   testTable: (need: Need) => Promise<Result<RightFound[]>>,
 ): Promise<Result<RightFound[]>> {
-  const found: RightFound[][] = needs.map(() => []);
-  const waiting = needs.entries();
+  const [first, ...others] = needs;
+  if (!first) return done([]);
+  const alone = await testTable(first);
+  if (!alone.ok) return alone;
+  const found: RightFound[][] = others.map(() => []);
+  const waiting = others.entries();
   let failure: Result<never> | undefined;
   const lane = async (): Promise<void> => {
     for (const [at, need] of waiting) {
@@ -27,5 +34,5 @@ export async function testTables(
     }
   };
   await Promise.all(Array.from({ length: TOGETHER }, lane));
-  return failure ?? done(found.flat());
+  return failure ?? done([...alone.value, ...found.flat()]);
 }
