@@ -9,7 +9,7 @@ const jsonText = (value: unknown): string => JSON.stringify(value ?? null);
 
 /**
  * What a write did to a row, column by column, in the one form that events have: without `before` the row was
- * created (every set column with `old: null`), without `after` deleted. The keys are the table's columns but for
+ * created (every set column with `old: null`), without `after` deleted, without both nothing was written. The keys are the table's columns but for
  * `id`, so that a batch can be undone from its events alone. Columns in `left` are told of no one (passwords,
  * secrets) or follow by themselves (`updated_at`).
  */
@@ -19,7 +19,7 @@ export function rowChanges(
   left: readonly string[] = ['updated_at'],
 ): RowChanges {
   const changes: RowChanges = {};
-  for (const column of Object.keys((after ?? before)!)) {
+  for (const column of Object.keys(after ?? before ?? {})) {
     if (column === 'id' || left.includes(column)) continue;
     const change = { old: before?.[column] ?? null, new: after?.[column] ?? null };
     if (jsonText(change.old) !== jsonText(change.new)) changes[column] = change;

@@ -154,6 +154,11 @@ it('keeps decisions, and tells nothing of costs to who may not see them', async 
   const ofWiki = `?card_id=${id.get('Dear Wiki')}`;
   const [found] = await listed(ofWiki);
   expect(found).toMatchObject({ status: 'pending', decided_by: null, decided_at: null });
+  // nothing was decided yet, so that there is nothing to take back
+  const events = () => t.services.db('events').whereLike('event_type', 'modernization_decision.%').count();
+  const before = await events();
+  expect(await decide(found.id, 'pending')).toMatchObject({ status: 200, body: found });
+  expect(await events()).toEqual(before);
   const dismissed = await decide(found.id, 'dismissed');
   expect(dismissed).toMatchObject({
     status: 200,
