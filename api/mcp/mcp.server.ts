@@ -41,6 +41,27 @@ function schemaOf(schema: TSchema): StandardSchemaWithJSON<unknown, Record<strin
   return made;
 }
 
+/** Arguments as they are offered: those with a default need not be given, since checking them fills it in. */
+function offered(schema: TSchema): TSchema {
+  const known = offers.get(schema);
+  if (known) return known;
+  const made = withoutDefaulted(schema) as TSchema;
+  offers.set(schema, made);
+  return made;
+}
+const offers = new WeakMap<TSchema, TSchema>();
+
+function withoutDefaulted(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withoutDefaulted);
+  if (typeof part !== 'object' || part === null) return part;
+  const { properties, required } = part as { properties?: Record<string, object>; required?: unknown };
+  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, withoutDefaulted(value)]));
+  if (properties && Array.isArray(required)) {
+    copy.required = required.filter((name: string) => !Object.hasOwn(properties[name] ?? {}, 'default'));
+  }
+  return copy;
+}
+
 /** What a server needs besides its tools. */
 export interface ServerInput {
   tools: readonly Tool[];
@@ -60,7 +81,7 @@ export function createMcpServer({ tools, context, requestId, failed }: ServerInp
     const config = {
       title,
       description,
-      inputSchema: schemaOf(input),
+      inputSchema: schemaOf(offered(input)),
       outputSchema: schemaOf(output),
       annotations: { title, ...annotations },
     };

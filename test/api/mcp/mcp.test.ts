@@ -88,7 +88,17 @@ describe('the protocol', () => {
       for (const tool of tools) {
         expect(tool.outputSchema, tool.name).toMatchObject({ type: 'object' });
         expect(tool.annotations?.readOnlyHint, tool.name).toBeTypeOf('boolean');
+        const { properties = {}, required = [] } = tool.inputSchema as {
+          properties?: Record<string, object>;
+          required?: string[];
+        };
+        expect(
+          required.filter((name) => 'default' in properties[name]!),
+          tool.name,
+        ).toEqual([]);
       }
+      const [search] = tools.filter(({ name }) => name === 'search_cards');
+      expect(Object.keys(search!.inputSchema.properties ?? {})).toContain('page_size');
     }
   });
 
