@@ -84,6 +84,7 @@ export const errorCodes = {
   scim_invalid_syntax: { status: 400, title: 'The request is not as RFC 7644 has it' },
   scim_invalid_value: { status: 400, title: 'A value is missing or does not fit' },
   scim_mutability: { status: 400, title: 'The attribute cannot be changed' },
+  scim_not_implemented: { status: 501, title: 'This part of SCIM is not offered' },
   scim_no_target: { status: 400, title: 'The path finds nothing' },
   scim_uniqueness: { status: 409, title: 'The value is in use' },
   session_required: { status: 403, title: 'A login of your own is needed' },

@@ -41,6 +41,9 @@ export function registerProblems(app: App): void {
   const notFoundError = (request: FastifyRequest): EstateError => {
     const path = request.url.split('?')[0]!;
     const methods = offered.filter((route) => route.pattern.test(path)).map((route) => route.method);
+    if (isScimBulk(request.method, path)) {
+      return new EstateError('scim_not_implemented', 'Bulk requests are not offered.');
+    }
     if (methods.length === 0) return new EstateError('not_found', 'There is nothing at this address.');
     return new EstateError('method_not_allowed', `${request.method} is not offered here.`, {
       headers: { allow: [...new Set(methods)].join(', ') },
@@ -52,6 +55,9 @@ export function registerProblems(app: App): void {
   );
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFoundError(request)));
 }
+
+/** RFC 7644, 3.7: what is known and not offered is 501. */
+const isScimBulk = (method: string, path: string): boolean => method === 'POST' && path === '/scim/v2/Bulk';
 
 /** Answers what fails before a route is found: the address itself is broken, or holds a part longer than any id or key. */
 export function sendBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {

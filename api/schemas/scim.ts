@@ -10,8 +10,8 @@ const Meta = Type.Object({
   created: Timestamp,
   lastModified: Timestamp,
   location: Type.String({
-    description: 'Relative to /scim/v2/',
-    examples: ['Users/0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
+    description: 'The address of the resource',
+    examples: ['https://estate.example.org/scim/v2/Users/0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
   }),
   version: Type.String({ examples: ['W/"4JpWkUUzWSMOqWnQVGOsF3dnL2E"'] }),
 });

@@ -143,7 +143,7 @@ export const groups: ResourceKind = {
 
 function metaOf(resourceType: 'User' | 'Group', { id, created, modified }: ResourceRow) {
   const meta = { resourceType, created, lastModified: modified };
-  // relative to the address of the service provider (RFC 7643, 2.3.7)
+  // made absolute where it is sent
   return { ...meta, location: `${resourceType}s/${id}` };
 }
 

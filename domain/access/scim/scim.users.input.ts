@@ -136,8 +136,12 @@ function applyName(values: ScimUserValues, { op, path, value }: PatchOperation):
 /** An account has one address, which counts as the primary one for work. */
 function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation, { email }: Present): void {
   const { filter } = path;
-  // an address for another purpose is not kept
-  if (filter && !meets({ value: values.email ?? email, type: 'work', primary: true }, filter)) return;
+  if (filter && !meets({ value: values.email ?? email, type: 'work', primary: true }, filter)) {
+    // RFC 7644, 3.5.2.3
+    if (op === 'replace') throw scimError('noTarget', 'No e-mail address of the account fits the path.');
+    // an address for another purpose is not kept
+    return;
+  }
   if (path.member !== undefined && path.member !== 'value') return;
   if (op === 'remove') throw scimError('invalidValue', 'An account keeps an e-mail address.');
   const given = chosen(Array.isArray(value) ? value : [value]);

@@ -41,6 +41,7 @@ test('what does not fit is refused in the words of RFC 7644', async () => {
     [patch({ op: 'replace', path: 'userName', value: '' }), 'invalidValue'],
     [patch({ op: 'remove', path: 'emails' }), 'invalidValue'],
     [patch({ op: 'replace', path: 'emails[type eq "work"].value', value: 'nowhere' }), 'invalidValue'],
+    [patch({ op: 'replace', path: 'emails[type eq "home"].value', value: 'at@home.example' }), 'noTarget'],
     [patch({ op: 'remove' }), 'noTarget'],
     [patch({ op: 'move', path: 'userName' }), 'invalidSyntax'],
     [{ schemas: [PATCH] }, 'invalidSyntax'],

@@ -48,7 +48,10 @@ test('a session of Microsoft Entra ID: look for, create, change, deactivate, del
     active: true,
     emails: [{ value: 'terry@testuser.example', type: 'work', primary: true }],
     roles: [{ value: 'member', primary: true }],
-    meta: { resourceType: 'User', location: `Users/${id}` },
+    meta: {
+      resourceType: 'User',
+      location: expect.stringMatching(new RegExp(`^https?://[^/]+/scim/v2/Users/${id}$`)),
+    },
   });
   const [told] = (await eventsOf(t, 'user.created')).filter(({ data }) => data.id === id);
   expect(told.data.changes.email).toEqual({ old: null, new: 'terry@testuser.example' });
@@ -229,7 +232,9 @@ test('says what is there, and what is not', async () => {
   expect((await agent.get('/scim/v2/Schemas')).body.totalResults).toBe(2);
   expect((await agent.get(`/scim/v2/Schemas/${USER}`)).body.name).toBe('User');
   expect((await agent.get('/scim/v2/Schemas/urn:other')).body.status).toBe('404');
-  const elsewhere = await agent.post('/scim/v2/Bulk', {});
+  const bulk = await agent.post('/scim/v2/Bulk', {});
+  expect([bulk.status, bulk.body.code]).toEqual([501, 'scim_not_implemented']);
+  const elsewhere = await agent.post('/scim/v2/Elsewhere', {});
   expect(elsewhere.status).toBe(404);
   expect(elsewhere.headers['content-type']).toMatch(/scim\+json/);
 });
