@@ -68,6 +68,7 @@ import * as fileRights from './steps/0080-file-rights.ts';
 import * as itsmOwners from './steps/0083-itsm-owners.ts';
 import * as codeLocks from './steps/0087-code-locks.ts';
 import * as idempotencyClaims from './steps/0091-idempotency-claims.ts';
+import * as itsmRemovedPairs from './steps/0095-itsm-removed-pairs.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -140,4 +141,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0083-itsm-owners', up: itsmOwners.up },
   { name: '0087-code-locks', up: codeLocks.up },
   { name: '0091-idempotency-claims', up: idempotencyClaims.up },
+  { name: '0095-itsm-removed-pairs', up: itsmRemovedPairs.up },
 ];

@@ -60,7 +60,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     permission: see,
     params: ofMapping,
     query: listQuery(['remote_id'], 'remote_id', {
-      state: oneOf(['linked', 'quarantined', 'ended', 'unmapped'], 'How the pair stands'),
+      state: oneOf(['linked', 'quarantined', 'ended', 'unmapped', 'removed'], 'How the pair stands'),
       card_id: idOf('The card'),
       remote_id: recordKey,
     }),

@@ -179,7 +179,10 @@ export const ItsmMappingCoverageSchema = Type.Object(
       },
       closed,
     ),
-    pairs: Type.Object({ linked: count, quarantined: count, ended: count, unmapped: count }, closed),
+    pairs: Type.Object(
+      { linked: count, quarantined: count, ended: count, unmapped: count, removed: count },
+      closed,
+    ),
     questions: Type.Object({ conflict: count, match: count }, closed),
   },
   { $id: 'ItsmMappingCoverage', ...closed },

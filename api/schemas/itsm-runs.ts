@@ -202,7 +202,7 @@ export const ItsmPairSchema = Type.Partial(
     remote_id: Type.String(),
     card_id: Uuid,
     origin: literals('pulled', 'pushed', 'linked'),
-    state: literals('linked', 'quarantined', 'ended', 'unmapped'),
+    state: literals('linked', 'quarantined', 'ended', 'unmapped', 'removed'),
     gone: Nullable(literals('local', 'remote')),
     evidence: Nullable(literals('tombstone', 'look', 'readings', 'inventory')),
     since: Nullable(Timestamp),

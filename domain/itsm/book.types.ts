@@ -9,7 +9,7 @@ export interface StoredAgreed {
 
 /** How a pair stands; what is gone, how that is known and since when go with some states only. */
 export interface StoredPairState {
-  state: 'linked' | 'quarantined' | 'ended' | 'unmapped';
+  state: 'linked' | 'quarantined' | 'ended' | 'unmapped' | 'removed';
   gone: 'local' | 'remote' | null;
   evidence: 'tombstone' | 'look' | 'readings' | 'inventory' | null;
   /** RFC 3339. */

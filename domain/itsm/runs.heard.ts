@@ -158,18 +158,24 @@ export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPa
     `select p.remote_id as id from itsm_pairs p
      left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
      where p.mapping_id = ? and p.state <> 'unmapped' and coalesce(not r.shown and r.look is null
-       and r.tombstone is null, true) and p.remote_id > ? order by p.remote_id limit ?`,
+       and r.tombstone is null, true)
+       and (p.state <> 'removed' or exists (select from cards c where c.id = p.card_id and c.status = 'ACTIVE'))
+       and p.remote_id > ? order by p.remote_id limit ?`,
     [runId, mappingId],
   );
 
-/** Records that were both shown and called deleted, and those that others were merged into, not looked at yet. */
+/**
+ * Records that are called deleted though they were shown or have a living pair, and those that others were merged into, not
+ * looked at yet. A record that was restored keeps the tombstone of its deletion.
+ */
 export const doubtfulRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
   pageOf(
     sql,
     `with doubtful as (
        select r.remote_id as id from itsm_run_records r
-       where r.run_id = ? and r.shown and r.tombstone is not null and r.look is null
-         and exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id)
+       where r.run_id = ? and r.tombstone is not null and r.look is null
+         and (r.shown or exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id
+           and p.state not in ('unmapped', 'removed')))
        union
        select t.tombstone ->> 'mergedInto' from itsm_run_records t
        left join itsm_run_records r on r.run_id = t.run_id and r.remote_id = t.tombstone ->> 'mergedInto'

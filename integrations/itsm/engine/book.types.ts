@@ -20,12 +20,15 @@ export type Evidence = 'tombstone' | 'look' | 'readings' | 'inventory';
  * - `linked`: the pair is synchronised.
  * - `quarantined`: one side is gone, the other waits for its removal.
  * - `ended`: one side is gone and the other stays; neither is made again.
+ * - `removed`: both sides are gone; when the record comes back its archived card is restored, and the pair is linked again.
+ *   `gone` is the side that was gone first.
  * - `unmapped`: a person took the pair apart; neither is linked or made again unless a person says so.
  */
 export type PairState =
   | { kind: 'linked' }
   | { kind: 'quarantined'; gone: Side; evidence: Evidence; since: string }
   | { kind: 'ended'; gone: Side }
+  | { kind: 'removed'; gone: Side; evidence: Evidence; since: string }
   | { kind: 'unmapped' };
 
 /** One line of the identity map. A record has at most one. */

@@ -46,7 +46,8 @@ export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate 
   const record = records.get(pair.remoteId);
   const tombstone = tombstones.get(pair.remoteId);
   const look = reading.looks.get(pair.remoteId);
-  if (look?.kind === 'gone' || record?.deleted) return gone(look ? 'look' : 'tombstone', tombstone);
+  if (look?.kind === 'gone' || record?.deleted)
+    return gone(look && !tombstone ? 'look' : 'tombstone', tombstone);
   if (look?.kind === 'there') {
     return mapping.filtered && !record ? { kind: 'outside' } : { kind: 'there', record: look.record };
   }
@@ -73,18 +74,23 @@ function gone(evidence: Evidence, tombstone: { mergedInto?: string } | undefined
 
 /**
  * The records that should be looked at one by one before the plan is made: those that a complete reading was
- * without, those that were both read and called deleted, and those that others were merged into.
+ * without, those that are called deleted though they were read or have a living pair, and those that others were merged into.
+ * A tombstone may be older than the record: a record that was restored keeps it.
  */
 export function wantedLooks(book: Book, reading: RemoteReading): string[] {
   const { records, tombstones } = indexReading(reading);
   const wanted: string[] = [...tombstones.values()].flatMap(({ mergedInto }) =>
     mergedInto === undefined || records.has(mergedInto) || reading.looks.has(mergedInto) ? [] : [mergedInto],
   );
-  for (const { remoteId, state } of book.pairs.values()) {
-    if (state.kind === 'unmapped' || reading.looks.has(remoteId)) continue;
-    const read = records.has(remoteId) || reading.present?.has(remoteId);
-    const called = tombstones.has(remoteId);
-    if (read ? called : !called && reading.kind === 'complete') wanted.push(remoteId);
+  for (const remoteId of tombstones.keys()) {
+    const state = book.pairs.get(remoteId)?.state.kind;
+    const isKnown = state !== undefined && state !== 'unmapped' && state !== 'removed';
+    if (isKnown || records.has(remoteId) || reading.present?.has(remoteId)) wanted.push(remoteId);
   }
-  return wanted;
+  for (const { remoteId, state } of book.pairs.values()) {
+    if (state.kind === 'unmapped' || state.kind === 'removed' || tombstones.has(remoteId)) continue;
+    const read = records.has(remoteId) || reading.present?.has(remoteId);
+    if (!read && reading.kind === 'complete') wanted.push(remoteId);
+  }
+  return [...new Set(wanted)].filter((id) => !reading.looks.has(id));
 }

@@ -18,6 +18,8 @@ export interface Planning {
   pairsOf: ReadonlyMap<string, Pair[]>;
   /** Cards that a person took out of the synchronisation. */
   apart: ReadonlySet<string>;
+  /** Cards that belong to a record which is back, or may be: no other record is linked to them or made for them. */
+  reserved: Set<string>;
   around: Surroundings;
   rows: PlanRow[];
   /** The number of the first row: rows of a plan made in parts are counted through. */
@@ -67,6 +69,8 @@ export interface PartOptions {
   firstNo?: number;
   /** Who is who beyond the book at hand: cards and records that reference fields lead to. */
   beyond?: Pick<Surroundings, 'cardOf' | 'recordOf'>;
+  /** Shared by all parts. */
+  reserved?: Set<string>;
 }
 
 /** Begins a plan. @param evaluate runs a transform's formula within bounds. */
@@ -75,7 +79,7 @@ export function beginPlanning(
   book: Book,
   seen: Observation,
   evaluate: Surroundings['evaluate'],
-  { firstNo = 0, beyond }: PartOptions = {},
+  { firstNo = 0, beyond, reserved = new Set() }: PartOptions = {},
 ): Planning {
   const known = identities(book, seen.local.redirects);
   const cardOf = (id: string) => known.cardOf(id) ?? beyond?.cardOf(id);
@@ -88,6 +92,7 @@ export function beginPlanning(
     identities: known,
     pairsOf: Map.groupBy(book.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
     apart: unmappedCards(book),
+    reserved,
     around: { cardOf, recordOf, evaluate },
     rows: [],
     firstNo,
@@ -114,6 +119,7 @@ export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
   forgets: [],
   before: {},
   state: null,
+  was: null,
   drops: [],
   origin: null,
   candidates: [],

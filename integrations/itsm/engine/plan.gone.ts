@@ -111,7 +111,7 @@ function removal(
       record: { there: gone === 'local', fields: gone === 'local' ? remote : {} },
     },
     before: baseOf(pair.base, paths),
-    drops: [pair.remoteId],
+    state: pair.state.kind === 'quarantined' ? { ...pair.state, kind: 'removed' } : null,
     origin: pair.origin,
   };
 }
@@ -228,6 +228,7 @@ function revive(planning: Planning, pair: Pair, cardId: string, card: LocalCard 
       reason: 'A person wants the record to have its card again',
       expects: { pair: pair.state.kind, card: { there: false, fields: {} } },
       state: { kind: 'linked' },
+      was: pair.state,
     });
     return;
   }

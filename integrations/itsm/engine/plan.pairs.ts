@@ -1,5 +1,5 @@
 import { isLive, redirected } from './book.ts';
-import type { Pair } from './book.types.ts';
+import type { Pair, PairState } from './book.types.ts';
 import { type Fate, fateOf } from './fate.ts';
 import type { Side } from './mapping.types.ts';
 import type { LocalCard } from './observation.types.ts';
@@ -26,7 +26,8 @@ function planPair(planning: Planning, pair: Pair): void {
   countAbsences(planning, pair, fate);
   const recordGone = fate.kind === 'gone' || (goneBefore(pair) === 'remote' && fate.kind === 'unread');
   const { kind } = pair.state;
-  if (recordGone && !card) planBothGone(planning, pair, cardId);
+  if (kind === 'removed') planRemoved(planning, pair, cardId, card, fate);
+  else if (recordGone && !card) planBothGone(planning, pair, cardId, fate);
   else if (kind !== 'unmapped' && planning.apart.has(cardId)) planApart(planning, pair, cardId);
   else if (kind === 'ended') planEnded(planning, pair, card, fate);
   else if (kind === 'unmapped') return;
@@ -39,7 +40,7 @@ function planPair(planning: Planning, pair: Pair): void {
 
 /** The side that an earlier run found gone. */
 function goneBefore({ state }: Pair): Side | undefined {
-  return state.kind === 'quarantined' || state.kind === 'ended' ? state.gone : undefined;
+  return 'gone' in state ? state.gone : undefined;
 }
 
 /** Keeps count of the readings without a record, as long as anything hangs on it. */
@@ -50,14 +51,57 @@ function countAbsences(planning: Planning, pair: Pair, fate: Fate): void {
   if (absences !== pair.absences) planning.absences[pair.remoteId] = absences;
 }
 
-function planBothGone(planning: Planning, pair: Pair, cardId: string): void {
+/** An archived card and a deleted record can come back, so that their pair is kept. */
+function planBothGone(planning: Planning, pair: Pair, cardId: string, fate: Fate): void {
+  const { state } = pair;
+  const kept = state.kind !== 'unmapped' && planning.seen.local.cards.has(cardId);
+  const evidence = fate.kind === 'gone' ? fate.evidence : 'inventory';
+  const removed: PairState =
+    state.kind === 'quarantined'
+      ? { ...state, kind: 'removed' }
+      : { kind: 'removed', gone: goneBefore(pair) ?? 'remote', evidence, since: planning.seen.now };
   addRow(planning, {
     ...named(pair, cardId),
     action: 'unlink',
     reason: 'Both the card and the record are gone',
-    expects: { pair: pair.state.kind },
-    drops: [pair.remoteId],
+    expects: { pair: state.kind },
+    ...(kept ? { state: removed } : { drops: [pair.remoteId] }),
   });
+}
+
+/**
+ * A pair of which both sides were gone: a record that is back gets its archived card back. A card that a person has restored
+ * waits until it is known whether its record is there; if it is not, the card gets a new record like any other.
+ */
+function planRemoved(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+  fate: Fate,
+): void {
+  const { seen, index, identities, mapping } = planning;
+  if (!seen.local.cards.has(cardId) || identities.primary.has(cardId) || planning.apart.has(cardId)) return;
+  const unknown = fate.kind === 'outside' || index.reading.looks.get(pair.remoteId)?.kind === 'unknown';
+  if (fate.kind !== 'there') {
+    if (card && unknown) {
+      planning.reserved.add(cardId);
+      planOutside(planning, pair, cardId, { kind: 'unread' });
+    }
+    return;
+  }
+  planning.reserved.add(cardId);
+  const expects = {
+    pair: 'removed',
+    card: { there: card !== undefined, fields: {} },
+    record: { there: true, fields: {} },
+  } as const;
+  const back = { ...named(pair, cardId), expects, state: { kind: 'linked' }, was: pair.state } as const;
+  if (card)
+    addRow(planning, { ...back, action: 'release', reason: 'The card and the record are there again' });
+  else if (mapping.direction === 'push') return;
+  else addRow(planning, { ...back, action: 'restore', side: 'local', reason: 'The record is there again' });
+  planning.again.add(pair.remoteId);
 }
 
 /** What had ended goes on when the side that was gone is back. */

@@ -122,9 +122,10 @@ export async function* planInParts(
   tools: PartTools,
 ): AsyncGenerator<PlannedPart> {
   let firstNo = 0;
+  const reserved = new Set<string>();
   const begin = async (choice: PartChoice): Promise<Planning> => {
     const { book, seen, beyond } = await source.part(choice);
-    return beginPlanning(mapping, book, seen, tools.evaluate, { firstNo, beyond });
+    return beginPlanning(mapping, book, seen, tools.evaluate, { firstNo, beyond, reserved });
   };
   const late: LateField[] = [];
   const handOver = (

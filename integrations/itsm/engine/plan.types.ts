@@ -70,6 +70,8 @@ export interface PlanRow {
   before: Record<Path, Agreed | null>;
   /** The pair's new state; null leaves it. */
   state: PairState | null;
+  /** The state that the pair had before a restore, for taking the row back. */
+  was: PairState | null;
   /** Pairs that end with this row. */
   drops: string[];
   origin: Origin | null;

@@ -45,9 +45,12 @@ export const recordThing = ({ mapping, around }: Planning, record: RemoteRecord)
   fields: localView(mapping, record, around).fields,
 });
 
-/** Records that were read and are there. */
+/** Records that were read and are there. What is called deleted counts only after a look that has found it. */
 export const readRecords = ({ index }: Planning): RemoteRecord[] =>
-  [...index.records.values()].filter(({ id, deleted }) => !deleted && !index.tombstones.has(id));
+  [...index.records.values()].filter(
+    ({ id, deleted }) =>
+      !deleted && (!index.tombstones.has(id) || index.reading.looks.get(id)?.kind === 'there'),
+  );
 
 /**
  * What is paired already, as its card is now and as both sides last agreed; a move of an identity field is under way.
@@ -71,21 +74,26 @@ export const thing = ({ mapping }: Planning, card: LocalCard): Thing => ({
   fields: localFields(mapping, card),
 });
 
-/** Records without a pair, and those whose card is gone for good: these may be linked, but not made again. */
+/**
+ * Records without a pair, and those whose card is gone: these may be linked, but not made again unless the record was gone
+ * as well, and its card is gone for good or belongs to another record by now.
+ */
 export function openRecords(planning: Planning, claimed: ReadonlySet<string>): RemoteRecord[] {
-  const { book, seen } = planning;
+  const { book, seen, identities } = planning;
   return readRecords(planning).filter((record) => {
     if (claimed.has(record.id)) return false;
     const pair = book.pairs.get(record.id);
     if (!pair) return true;
+    const cardId = redirected(pair.cardId, seen.local.redirects);
+    const card = seen.local.cards.get(cardId);
+    if (pair.state.kind === 'removed') return !card || identities.primary.has(cardId);
     if (pair.state.kind !== 'ended' || pair.state.gone !== 'local') return false;
-    const card = seen.local.cards.get(redirected(pair.cardId, seen.local.redirects));
     return !card || card.archived;
   });
 }
 
 /** Cards that may become half of a pair. */
-export function openCards({ mapping, seen, identities, apart }: Planning): LocalCard[] {
+export function openCards({ mapping, seen, identities, apart, reserved }: Planning): LocalCard[] {
   return [...seen.local.cards.values()].filter(
     (card) =>
       card.type === mapping.cardType &&
@@ -93,7 +101,8 @@ export function openCards({ mapping, seen, identities, apart }: Planning): Local
       card.inFilter &&
       !seen.local.redirects.has(card.id) &&
       !identities.primary.has(card.id) &&
-      !apart.has(card.id),
+      !apart.has(card.id) &&
+      !reserved.has(card.id),
   );
 }
 
@@ -127,7 +136,8 @@ export function planRecord(planning: Planning, record: RemoteRecord, match: Matc
     addRow(planning, { action: 'stage', remoteId: record.id, reason: why, candidates, diff });
     return;
   }
-  if (mapping.direction === 'push' || book.pairs.has(record.id)) return;
+  const known = book.pairs.get(record.id);
+  if (mapping.direction === 'push' || (known && known.state.kind !== 'removed')) return;
   const view = localView(mapping, record, planning.around);
   planCreateLocal(planning, record, view, 'The record has no card');
 }

@@ -1,7 +1,7 @@
 import { writesBeyond } from './apply.changes.ts';
 import { isLate } from './apply.late.ts';
 import type { Outcome } from './apply.types.ts';
-import type { Book } from './book.types.ts';
+import type { Book, PairState } from './book.types.ts';
 import type { Path, Side } from './mapping.types.ts';
 import { emptyRow } from './plan.draft.ts';
 import type { Plan, PlanRow } from './plan.types.ts';
@@ -43,7 +43,9 @@ function inverseOf(row: PlanRow, outcome: Outcome, book: Book): Inverse {
     case 'create':
       return { ...ids, ...unmade(row, remoteId, book), reason };
     case 'delete':
-      return { ...ids, ...madeAgain(row), reason };
+      return { ...ids, ...madeAgain(row, book), reason };
+    case 'restore':
+      return { ...ids, ...archivedAgain(row, book), reason };
     case 'link':
       return {
         ...ids,
@@ -151,20 +153,39 @@ function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse
   };
 }
 
-/** An archived card is restored; a record is made anew, under a new key, and its card stays gone. */
-function madeAgain(row: PlanRow): Omit<Inverse, 'reason'> {
+/**
+ * An archived card is restored; a record is made anew, under a new key, and its card stays gone. The other side is gone as it
+ * was before, so that the next run proposes the removal again.
+ */
+function madeAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
   const agreed = Object.fromEntries(
     Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
   );
-  const common = { agreed, origin: row.origin, side: row.side };
+  const gone: Side = row.side === 'local' ? 'remote' : 'local';
+  const state: PairState =
+    row.state?.kind === 'removed' ? { ...row.state, kind: 'quarantined' } : { kind: 'ended', gone };
+  const common = { agreed, origin: row.origin, side: row.side, state };
   if (row.side === 'local') {
-    const expects = { pair: 'none', card: { there: false, fields: {} } } as const;
-    return { ...common, action: 'restore', expects, state: { kind: 'ended', gone: 'remote' } };
+    const pair = row.remoteId !== null && book.pairs.has(row.remoteId) ? 'removed' : 'none';
+    return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };
   }
   const diff = Object.fromEntries(
     Object.entries(row.diff).flatMap(([path, { old }]) =>
       canonical(old) === null ? [] : [[path, { old: null, new: old }] as const],
     ),
   );
-  return { ...common, action: 'create', remoteId: null, diff, state: { kind: 'ended', gone: 'local' } };
+  return { ...common, action: 'create', remoteId: null, diff, expects: { unbound: true } };
+}
+
+/** A card that came back with its record is archived again, and the next run finds that its record is there. */
+function archivedAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
+  const base = (row.remoteId === null ? undefined : book.pairs.get(row.remoteId))?.base ?? {};
+  const held = Object.fromEntries(Object.entries(base).map(([path, { local }]) => [path, local]));
+  return {
+    action: 'delete',
+    side: 'local',
+    diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
+    expects: { pair: 'linked', card: { there: true, fields: held } },
+    state: row.was,
+  };
 }

@@ -32,7 +32,7 @@ export interface MappingCoverage {
     outside: number | null;
   };
   /** Pairs by state. */
-  pairs: Record<'linked' | 'quarantined' | 'ended' | 'unmapped', number>;
+  pairs: Record<'linked' | 'quarantined' | 'ended' | 'unmapped' | 'removed', number>;
   /** Questions that wait for a person, by kind. */
   questions: Record<'conflict' | 'match', number>;
 }
@@ -93,7 +93,7 @@ async function countAll(ctx: Ctx, row: MappingRow) {
     .whereNotNull('plan_made_at')
     .orderBy('id', 'desc')
     .first(db.raw(`(stats ->> 'fetched')::int as fetched`));
-  const pairs = { linked: 0, quarantined: 0, ended: 0, unmapped: 0 };
+  const pairs = { linked: 0, quarantined: 0, ended: 0, unmapped: 0, removed: 0 };
   for (const { state, count } of byState) pairs[state as keyof typeof pairs] = count;
   const questions = { conflict: 0, match: 0 };
   for (const { kind, count } of byKind) questions[kind as keyof typeof questions] = count;

@@ -107,6 +107,7 @@ export function pairOf(row: StoredPair): Pair {
 function stateOf({ state, gone, evidence, since }: StoredPairState): PairState {
   switch (state) {
     case 'quarantined':
+    case 'removed':
       return { kind: state, gone: gone!, evidence: evidence!, since: since! };
     case 'ended':
       return { kind: state, gone: gone! };

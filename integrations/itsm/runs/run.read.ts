@@ -164,6 +164,9 @@ async function lookAt(work: RunWork, ids: string[]): Promise<[string, RemoteLook
   return [...(await asked(connector.readByIds(loaded.mapping.table, ids, columnsOf(work))))];
 }
 
+const heardIn = (id: string, look: RemoteLook | undefined): HeardRecord =>
+  heard(id, { look: look?.kind ?? null, record: look?.kind === 'there' ? keptOf(look.record) : null });
+
 async function readDeletions(work: RunWork): Promise<void> {
   const { connector, loaded } = work;
   const { watermark } = reachOf(work);
@@ -189,12 +192,7 @@ async function lookAtDoubtful(work: RunWork): Promise<void> {
       const ids = await page(after, LOOKS);
       if (ids.length === 0) break;
       after = ids.at(-1)!;
-      const rows = (await lookAt(work, ids)).map(([id, look]) =>
-        heard(id, {
-          look: look.kind,
-          record: look.kind === 'there' ? keptOf(look.record) : null,
-        }),
-      );
+      const rows = (await lookAt(work, ids)).map(([id, look]) => heardIn(id, look));
       await work.keep({}, (sql) => keepHeard(sql, runId, rows));
     }
   }
@@ -225,7 +223,12 @@ async function readLocal(work: RunWork): Promise<void> {
       return !settled || !isLocalEcho(loaded.mapping, pair, card);
     });
     position = changed.position;
-    const rows = moved.map(({ remoteId }) => heard(remoteId, {}));
+    // a record that was gone with its card may be back without a change that a reading shows
+    const restored = moved.flatMap(({ remoteId, cardId, state }) =>
+      state.kind === 'removed' && found.get(cardId)?.archived === false ? [remoteId] : [],
+    );
+    const looks = new Map(await lookAt(work, restored));
+    const rows = moved.map(({ remoteId }) => heardIn(remoteId, looks.get(remoteId)));
     await work.keep({ cursor: position }, (sql) => keepHeard(sql, work.runId, rows));
     if (!changed.more) return;
   }

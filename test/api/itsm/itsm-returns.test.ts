@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { formatTime } from '../../emulators/servicenow/store.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import {
+  syncBase as base,
+  connectTo,
+  openSyncTest,
+  runMapping,
+  settled,
+  storeMapping,
+} from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_server';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let mapping: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  const connectionId = await connectTo(admin, instance);
+  const more = { max_deletion_ratio: 1 };
+  mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, more });
+});
+afterAll(() => close());
+
+const run = (query = '') => runMapping(t, admin, mapping, 'run', query);
+const cards = async (name: string): Promise<{ id: string; status: string }[]> =>
+  await t.services.db('cards').where({ type: 'ITComponent', name }).select('id', 'status').orderBy('id');
+const records = (name: string): string[] =>
+  instance.store.of(TABLE).flatMap(({ values }) => (values.name === name ? [values.sys_id!] : []));
+const insert = (name: string): string => instance.store.insert(TABLE, { name }, 'admin').values.sys_id!;
+
+/** A record whose card was archived after it: removed, put into quarantine, and archived by the next run. */
+async function archived(name: string): Promise<{ id: string; card: string }> {
+  const id = insert(name);
+  await run();
+  const [card] = await cards(name);
+  instance.elsewhere.remove(id);
+  await run();
+  await run();
+  expect(await cards(name)).toEqual([{ id: card!.id, status: 'ARCHIVED' }]);
+  return { id, card: card!.id };
+}
+
+/** Restores a record under its own id, as the remote's administrators can. */
+const comeBack = (id: string, name: string) => instance.store.insert(TABLE, { name }, 'admin', id);
+
+/** Has all tombstones lie further back than a reading reaches. */
+const age = () => {
+  for (const { values } of instance.store.of('sys_audit_delete'))
+    values.sys_created_on = formatTime(instance.clock.now() - 180_000);
+};
+
+describe('a record that comes back under its own id', () => {
+  it.each([
+    ['within a minute', () => {}],
+    ['after two minutes', age],
+  ])('%s gets its archived card back, with its relations', async (when, pass) => {
+    const name = `Back ${when}`;
+    const { id, card } = await archived(name);
+    const { body: other } = await admin.post('/api/v1/cards', { type: 'Application', name: `Uses ${name}` });
+    await admin.post(`/api/v1/cards/${card}/restore`);
+    const relation = { type: 'relAppToITC', source_id: other.id, target_id: card };
+    expect((await admin.post('/api/v1/relations', relation)).status).toBe(201);
+    await admin.post(`/api/v1/cards/${card}/archive`);
+    comeBack(id, name);
+    pass();
+    const back = await run('?complete=false');
+    expect(back).toMatchObject({ complete: false, stats: { planned: { restore: 1 }, errors: 0 } });
+    expect(await cards(name)).toEqual([{ id: card, status: 'ACTIVE' }]);
+    expect(await t.services.db('relations').where(relation)).toHaveLength(1);
+    // both are kept in step again
+    instance.elsewhere.update(id, { short_description: 'since then' });
+    await run();
+    expect(await t.services.db('cards').where({ id: card }).first()).toMatchObject({
+      description: 'since then',
+    });
+    expect(records(name)).toEqual([id]);
+    expect(await run('?complete=true')).toMatchObject({ stats: { applied: {} } });
+  });
+
+  it('is one with its card again where a person has restored that', async () => {
+    const { id, card } = await archived('Both back');
+    comeBack(id, 'Both back');
+    await admin.post(`/api/v1/cards/${card}/restore`);
+    await run('?complete=false');
+    await run('?complete=true');
+    expect([await cards('Both back'), records('Both back')]).toEqual([
+      [{ id: card, status: 'ACTIVE' }],
+      [id],
+    ]);
+  });
+
+  it('is one with its card also where no reading shows it, since it has kept its time of change', async () => {
+    const { id, card } = await archived('Unchanged');
+    comeBack(id, 'Unchanged').values.sys_updated_on = '2020-01-01 00:00:00';
+    age();
+    await admin.post(`/api/v1/cards/${card}/restore`);
+    await run('?complete=false');
+    await run('?complete=true');
+    expect([await cards('Unchanged'), records('Unchanged')]).toEqual([
+      [{ id: card, status: 'ACTIVE' }],
+      [id],
+    ]);
+  });
+
+  it('is not taken for gone by the tombstone of its first deletion', async () => {
+    const { id, card } = await archived('Old tombstone');
+    comeBack(id, 'Old tombstone').values.sys_updated_on = '2020-01-01 00:00:00';
+    await run('?complete=true');
+    expect(await cards('Old tombstone')).toEqual([{ id: card, status: 'ACTIVE' }]);
+    const next = await run('?complete=false');
+    expect(next.stats.planned).toEqual({});
+    expect(await run('?complete=false')).toMatchObject({ stats: { planned: {} } });
+  });
+
+  it('and never had a card gets one', async () => {
+    const id = insert('Never seen');
+    instance.elsewhere.remove(id);
+    comeBack(id, 'Never seen');
+    await run('?complete=false');
+    expect(await cards('Never seen')).toHaveLength(1);
+  });
+
+  it('is archived again when that is taken back, and comes back with the next run', async () => {
+    const { id, card } = await archived('To and fro');
+    comeBack(id, 'To and fro');
+    const back = await run('?complete=false');
+    const undone = await admin.post(`${base}/sync/runs/${back.id}/undo`);
+    await settled(t, admin, undone.body.id);
+    expect(await cards('To and fro')).toEqual([{ id: card, status: 'ARCHIVED' }]);
+    expect(await run('?complete=false')).toMatchObject({ stats: { planned: { restore: 1 } } });
+    expect(await cards('To and fro')).toEqual([{ id: card, status: 'ACTIVE' }]);
+  });
+});
+
+it('a card that a person restores while its record stays gone gets one new record', async () => {
+  const { id, card } = await archived('Only here');
+  await admin.post(`/api/v1/cards/${card}/restore`);
+  await run('?complete=false');
+  await run('?complete=true');
+  expect(records('Only here')).toHaveLength(1);
+  expect(records('Only here')).not.toEqual([id]);
+  expect(await cards('Only here')).toEqual([{ id: card, status: 'ACTIVE' }]);
+});
