@@ -69,6 +69,7 @@ import * as itsmOwners from './steps/0083-itsm-owners.ts';
 import * as codeLocks from './steps/0087-code-locks.ts';
 import * as idempotencyClaims from './steps/0091-idempotency-claims.ts';
 import * as itsmRemovedPairs from './steps/0095-itsm-removed-pairs.ts';
+import * as itsmRefusedValues from './steps/0096-itsm-refused-values.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -142,4 +143,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0087-code-locks', up: codeLocks.up },
   { name: '0091-idempotency-claims', up: idempotencyClaims.up },
   { name: '0095-itsm-removed-pairs', up: itsmRemovedPairs.up },
+  { name: '0096-itsm-refused-values', up: itsmRefusedValues.up },
 ];

@@ -159,6 +159,11 @@ export const ItsmPlanRowSchema = Type.Partial(
     approval: Nullable(literals('approved', 'rejected')),
     decided_by: Nullable(Uuid),
     error_message: Nullable(Type.String()),
+    note: Nullable(
+      Type.String({
+        description: 'Of an applied row: what was left out, or what came back with a deletion undone',
+      }),
+    ),
     made_id: Nullable(Type.String({ description: 'The key of what was made' })),
     created_at: Nullable(Timestamp),
     ended_at: Nullable(Timestamp),

@@ -23,6 +23,21 @@ export async function goneAmong(sql: Sql, runId: string, remoteIds: readonly str
   return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
 
+/** Which of these records the run knows to be deleted, by a look or else by a tombstone. */
+export async function calledGone(
+  sql: Sql,
+  runId: string,
+  remoteIds: readonly string[],
+): Promise<Set<string>> {
+  if (remoteIds.length === 0) return new Set();
+  const { rows } = await sql.raw(
+    `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[])
+       and coalesce(look = 'gone', tombstone is not null)`,
+    [runId, remoteIds] as never,
+  );
+  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
+}
+
 /** Which of these records a run has heard of already. */
 export async function heardOf(sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql.raw(

@@ -85,16 +85,16 @@ export async function askQuestions(
 ): Promise<void> {
   await sql.raw(
     `insert into itsm_questions as q
-       (mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates, run_id)
+       (mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates, run_id, refused_side)
      select ?::uuid, case action when 'stage' then 'match' else 'conflict' end, remote_id, card_id,
        row ->> 'path', row -> 'diff' -> coalesce(row ->> 'path', '') -> 'old',
        case action when 'stage' then (select jsonb_object_agg(d.key, d.value -> 'new') from jsonb_each(row -> 'diff') d)
          else row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new' end, row ->> 'reason',
-       coalesce(row -> 'candidates', '[]'), run_id
+       coalesce(row -> 'candidates', '[]'), run_id, row ->> 'refusedBy'
      from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
      on conflict (mapping_id, kind, coalesce(remote_id, ''), coalesce(card_id::text, ''), coalesce(path, ''))
      do update set local = excluded.local, remote = excluded.remote, reason = excluded.reason,
-       candidates = excluded.candidates, run_id = excluded.run_id`,
+       candidates = excluded.candidates, run_id = excluded.run_id, refused_side = excluded.refused_side`,
     [mappingId, runId],
   );
   await sql.raw(

@@ -70,6 +70,7 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     approval: 'p.approval',
     decided_by: 'p.decided_by',
     error_message: text(`case when p.progress in ('stale', 'refused') then p.message end`),
+    note: text(`case when p.progress = 'applied' then p.message end`),
     made_id: 'p.made_id',
     created_at: 'utc(r.plan_made_at)',
     ended_at: 'utc(p.ended_at)',

@@ -61,7 +61,14 @@ export interface MappingInput {
   rule?: string;
   /** Columns of the mapping's row. */
   more?: Record<string, unknown>;
-  fields?: { card_field: string; remote_field: string; is_identity?: boolean; direction?: string }[];
+  fields?: {
+    card_field: string;
+    remote_field: string;
+    is_identity?: boolean;
+    direction?: string;
+    transform_type?: string;
+    transform_config?: object;
+  }[];
   relations?: {
     relation_type_key: string;
     remote_type: string;

@@ -128,9 +128,13 @@ export interface Connector {
   readSince(request: DeltaRequest): Promise<Result<Page>>;
   /** Looks at records one by one, whatever filter they fit. */
   readByIds(table: string, ids: string[], fields: string[]): Promise<Result<Map<string, RemoteLook>>>;
-  /** As readPage and readSince, of the relations of these kinds; of all when none is named. */
+  /**
+   * As readPage and readSince, of the relations of these kinds; of all when none is named. `ends`: only those with one of
+   * these records at an end are asked for; a remote that cannot be asked so shows all.
+   */
   readRelations(request: {
     types: string[];
+    ends?: string[];
     since: string | null;
     limit: number;
     cursor: string | null;

@@ -2,11 +2,11 @@ import type { RemoteRecord } from '../remote.types.ts';
 import { bookChanges } from './apply.changes.ts';
 import { localObjection, remoteObjection } from './apply.check.ts';
 import { resolveLate } from './apply.late.ts';
-import { type Applying, needsObjection, without } from './apply.state.ts';
-import type { Ending, LocalState, RemoteState, RemoteWrite, Standing } from './apply.types.ts';
+import { type Applying, allLeft, leftOut, needsObjection, without } from './apply.state.ts';
+import type { Ending, LocalState, RemoteAnswer, RemoteState, RemoteWrite, Standing } from './apply.types.ts';
 import { inParts, meet } from './apply.windows.ts';
 import type { BookChange } from './book.types.ts';
-import type { Mapping } from './mapping.types.ts';
+import type { Mapping, Path } from './mapping.types.ts';
 import { remoteFields } from './normalise.ts';
 import type { PlanRow } from './plan.types.ts';
 import { canonical, same, type Value } from './values.ts';
@@ -122,15 +122,26 @@ function applied(
   {
     adopted = false,
     notice = null,
-  }: { adopted?: boolean | undefined; notice?: string | null | undefined } = {},
+    left = {},
+  }: {
+    adopted?: boolean | undefined;
+    notice?: string | null | undefined;
+    left?: Record<Path, string> | undefined;
+  } = {},
 ): Ending {
   const row: PlanRow = adopted ? { ...sent, origin: 'linked' } : sent;
   const remoteId = row.remoteId ?? id ?? null;
   const made = row.remoteId === null && id !== undefined ? { madeId: id } : {};
+  const paths = Object.keys(left);
   return {
     row,
-    outcome: { progress: 'applied', message: notice, ...made },
-    changes: bookChanges(mapping, row, { record, remoteId, cardId: row.cardId }),
+    outcome: {
+      progress: 'applied',
+      message: paths.length > 0 ? leftOut(left) : notice,
+      ...made,
+      ...(paths.length > 0 && { left }),
+    },
+    changes: bookChanges(mapping, row, { record, remoteId, cardId: row.cardId, left: new Set(paths) }),
   };
 }
 
@@ -190,17 +201,48 @@ async function send(applying: Applying, open: readonly Sending[]): Promise<Sendi
     if (objection !== null) endings.push(ending(row, 'stale', objection));
     return objection === null;
   });
+  const removed = fit.flatMap(({ row }) => (row.action === 'delete' ? [row] : []));
+  if (removed.length > 0) await port.keepRemoved?.(removed);
   const { failed } = await each(fit, options.atOnce ?? AT_ONCE, async ({ row, write, mark }) => {
     const state = row.remoteId === null ? undefined : states.get(row.remoteId);
-    const answer = await port.writeRemote(write, mark, state?.kind === 'there' ? state.record : null);
+    const seen = state?.kind === 'there' ? state.record : null;
+    const { answer, left } = await writeWhatGoes(applying, { row, write, mark }, seen);
     if (answer.kind === 'done') {
       const record = answer.found ? null : answer.record;
-      endings.push(applied(mapping, row, answer.record?.id, record, answer));
+      endings.push(applied(mapping, row, answer.record?.id, record, { ...answer, left }));
+    } else if (answer.kind === 'refused') {
+      const outcome = { ...without('refused', answer.message), left: allLeft(row, answer.message) };
+      endings.push({ row, outcome, changes: [] });
     } else if (answer.kind !== 'lost') endings.push(ending(row, answer.kind, answer.message));
   });
   const left = await settle(applying, open, endings);
   if (failed) throw failed.error;
   return left.map((one) => ({ ...one, sent: true }));
+}
+
+/** Sends a write; where a change of several values is refused, each of them by itself, so that one stops no other. */
+async function writeWhatGoes(
+  { mapping, port }: Applying,
+  { row, write, mark }: Pick<Sending, 'row' | 'write' | 'mark'>,
+  seen: RemoteRecord | null,
+): Promise<{ answer: RemoteAnswer; left: Record<Path, string> }> {
+  const answer = await port.writeRemote(write, mark, seen);
+  const paths = Object.keys(row.diff);
+  if (answer.kind !== 'refused' || write.kind !== 'update' || paths.length < 2) return { answer, left: {} };
+  const left: Record<Path, string> = {};
+  let last: RemoteAnswer = answer;
+  let current = seen;
+  for (const path of paths) {
+    const one = remoteWrite(mapping, { ...row, diff: { [path]: row.diff[path]! } });
+    const said = await port.writeRemote(one, mark, current);
+    if (said.kind === 'refused') left[path] = said.message;
+    else if (said.kind !== 'done') return { answer: said, left };
+    else {
+      last = said;
+      current = said.record ?? current;
+    }
+  }
+  return { answer: last, left };
 }
 
 /** Does all with some under way at once. After a failure none is begun any more, and those under way come to an end. */
@@ -234,7 +276,7 @@ function remoteWrite(mapping: Mapping, row: PlanRow): RemoteWrite {
   for (const [path, { new: value }] of Object.entries(row.diff)) values[column.get(path) ?? path] = value;
   switch (row.action) {
     case 'create':
-      return { kind: 'create', table, values };
+      return { kind: 'create', table, values, ...(row.restored && { restored: row.restored }) };
     case 'delete':
       return { kind: 'delete', table, id };
     case 'relate':

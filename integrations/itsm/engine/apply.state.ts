@@ -1,5 +1,5 @@
 import type { EnginePort, Outcome, Progress } from './apply.types.ts';
-import type { Mapping } from './mapping.types.ts';
+import type { Mapping, Path } from './mapping.types.ts';
 import type { PlanRow } from './plan.types.ts';
 
 /** What is to be applied, and how much of it at once. */
@@ -36,3 +36,13 @@ export function needsObjection(row: PlanRow, ...ended: ReadonlyMap<number, Progr
 
 /** An outcome that changes nothing anywhere. */
 export const without = (progress: Outcome['progress'], message: string): Outcome => ({ progress, message });
+
+/** Which values of a row were not taken, in words. */
+export const leftOut = (left: Record<Path, string>): string =>
+  `Left out: ${Object.entries(left)
+    .map(([path, why]) => `${path} (${why})`)
+    .join('; ')}`;
+
+/** All values of a row that was refused as a whole. */
+export const allLeft = ({ action, diff }: PlanRow, why: string): Record<Path, string> =>
+  action === 'update' ? Object.fromEntries(Object.keys(diff).map((path) => [path, why])) : {};

@@ -2,7 +2,7 @@ import type { RemoteRecord } from '../remote.types.ts';
 import type { AgreedLink, BookChange, Pair } from './book.types.ts';
 import type { Path } from './mapping.types.ts';
 import type { LocalCard } from './observation.types.ts';
-import type { PlanRow } from './plan.types.ts';
+import type { PlanRow, Restored } from './plan.types.ts';
 import type { Value } from './values.ts';
 
 /**
@@ -17,6 +17,8 @@ export interface Outcome {
   message: string | null;
   /** The key of what was made. */
   madeId?: string;
+  /** By path, why a value was not taken, though the rest of the row may have been. */
+  left?: Record<Path, string>;
 }
 
 /** A write in the inventory. Values of `null` clear. */
@@ -31,7 +33,8 @@ export type LocalWrite =
 
 /** A write outside. Values by column; `null` clears. */
 export type RemoteWrite =
-  | { kind: 'create'; table: string; values: Record<string, Value> }
+  /** `restored`: it takes a deletion back, and holds what the deleted record held. */
+  | { kind: 'create'; table: string; values: Record<string, Value>; restored?: Restored }
   | { kind: 'update'; table: string; id: string; values: Record<string, Value> }
   | { kind: 'delete'; table: string; id: string }
   | { kind: 'relate'; link: AgreedLink }
@@ -55,7 +58,7 @@ export type RemoteAnswer =
  * only the present state can tell.
  */
 export type Trace =
-  | { kind: 'arrived'; record: RemoteRecord | null; adopted?: boolean }
+  | { kind: 'arrived'; record: RemoteRecord | null; adopted?: boolean; notice?: string }
   | { kind: 'absent' }
   | { kind: 'unmarked' };
 
@@ -134,6 +137,8 @@ export interface EnginePort {
    * write conditionally only does so while it is like that.
    */
   writeRemote(write: RemoteWrite, correlation: string, seen: RemoteRecord | null): Promise<RemoteAnswer>;
+  /** Keeps what the records hold that these rows are about to delete, so that the deletions can be taken back. */
+  keepRemoved?(rows: readonly PlanRow[]): Promise<void>;
   trace(write: RemoteWrite, correlation: string): Promise<Trace>;
   /** One transaction: the outcomes, and what they change in the book. */
   finish(endings: readonly Ending[]): Promise<void>;

@@ -61,6 +61,8 @@ export interface Identities {
   /** The card of a record's pair today. */
   cardOf: (remoteId: string) => string | undefined;
   recordOf: (cardId: string) => string | undefined;
+  /** The same for a reference that is to be written: a record that is known to be gone is none. */
+  presentRecordOf: (cardId: string) => string | undefined;
 }
 
 /** A pair whose sides are kept in step, or wait for the removal of one. */
@@ -85,6 +87,11 @@ export function identities(book: Book, redirects: ReadonlyMap<string, string>): 
       return pair && isLive(pair) ? redirected(pair.cardId, redirects) : undefined;
     },
     recordOf: (cardId) => primary.get(cardId)?.remoteId,
+    presentRecordOf: (cardId) => {
+      const pair = primary.get(cardId);
+      const isGone = pair?.state.kind === 'quarantined' && pair.state.gone === 'remote';
+      return isGone ? undefined : pair?.remoteId;
+    },
   };
 }
 

@@ -39,7 +39,9 @@ export function compareField(
   const { path } = field;
   const names = `(here ${told(local)}, remote ${told(remote)})`;
   if (!moved.local || !moved.remote) {
-    const side = moved.remote ? 'local' : 'remote';
+    // a value that was refused is one that only one side has moved, and a person may prefer the other
+    const winner = state.winner ?? (moved.remote ? 'remote' : 'local');
+    const side = winner === 'remote' ? 'local' : 'remote';
     const where = moved.remote ? 'at the remote' : 'here';
     const why = base ? `'${path}' was changed ${where} alone` : `'${path}' is only filled ${where}`;
     return write(side, ways[side], direction, why, false);

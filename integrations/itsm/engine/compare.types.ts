@@ -12,6 +12,8 @@ export type FieldOutcome =
   | { kind: 'write'; side: Side; value: Value; settled: boolean; reason: string }
   /** Moved on both sides, and no rule decides. */
   | { kind: 'conflict'; reason: string }
+  /** `side` has refused the value before: a person has to see to it. */
+  | { kind: 'refused'; side: Side; reason: string }
   /** It should go to the other side, but the mapping only goes one way. */
   | { kind: 'held'; reason: string }
   /** The value cannot be told on `side`; `awaits`: until this card or record is mapped. */

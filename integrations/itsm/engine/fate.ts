@@ -37,6 +37,12 @@ export function recordIn({ reading, records }: ReadingIndex, id: string): Remote
   return records.get(id) ?? (look?.kind === 'there' ? look.record : undefined);
 }
 
+/** Whether the reading has found a record to be deleted: no reference to it is written. */
+export function isCalledGone({ reading, records, tombstones }: ReadingIndex, id: string): boolean {
+  const look = reading.looks.get(id)?.kind;
+  return look === 'gone' || (look !== 'there' && tombstones.has(id)) || records.get(id)?.deleted === true;
+}
+
 /**
  * What has become of a pair's record. It is gone only after a tombstone, a look at it, or several complete readings
  * without it; a reading with a filter proves nothing, since the record may only no longer fit.

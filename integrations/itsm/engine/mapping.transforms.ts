@@ -10,6 +10,8 @@ export interface Surroundings {
   cardOf: (remoteId: string) => string | undefined;
   /** The remote key that a card is mapped to; undefined for none. */
   recordOf: (cardId: string) => string | undefined;
+  /** Whether a card is above its new parent already, by the parents of either side. */
+  makesCircle?: (cardId: string, parentId: string) => boolean;
   /** Runs a formula over `value` within bounds. @throws Error whose message is shown to the admin. */
   evaluate: (formula: string, value: Value) => Value;
 }

@@ -65,6 +65,15 @@ export interface Resolution {
   seen: { local: Value; remote: Value };
 }
 
+/** A value that a side has refused; it is not written again while both sides hold what they held then. */
+export interface Refusal {
+  remoteId: string;
+  path: Path;
+  side: Side;
+  seen: { local: Value; remote: Value };
+  reason: string;
+}
+
 /** A person's word on which card a record is; `card: null` says that it is a new one. */
 export interface Decision {
   remoteId: string;
@@ -79,6 +88,7 @@ export interface Observation {
   links?: LinkReading;
   resolutions: Resolution[];
   decisions: Decision[];
+  refusals?: Refusal[];
   /** The moment of the run; RFC 3339. */
   now: string;
   /** How far the remote's clock is ahead of ours, in milliseconds. */

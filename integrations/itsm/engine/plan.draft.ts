@@ -1,6 +1,6 @@
 import { type Identities, identities, redirected, unmappedCards } from './book.ts';
 import type { Agreed, Book, Pair } from './book.types.ts';
-import { indexReading, type ReadingIndex } from './fate.ts';
+import { indexReading, isCalledGone, type ReadingIndex } from './fate.ts';
 import type { Surroundings } from './mapping.transforms.ts';
 import type { Mapping, Path, Side } from './mapping.types.ts';
 import type { LocalCard, Observation } from './observation.types.ts';
@@ -68,7 +68,7 @@ export interface LateField {
 export interface PartOptions {
   firstNo?: number;
   /** Who is who beyond the book at hand: cards and records that reference fields lead to. */
-  beyond?: Pick<Surroundings, 'cardOf' | 'recordOf'>;
+  beyond?: Pick<Surroundings, 'cardOf' | 'recordOf' | 'makesCircle'>;
   /** Shared by all parts. */
   reserved?: Set<string>;
 }
@@ -83,17 +83,21 @@ export function beginPlanning(
 ): Planning {
   const known = identities(book, seen.local.redirects);
   const cardOf = (id: string) => known.cardOf(id) ?? beyond?.cardOf(id);
-  const recordOf = (id: string) => known.recordOf(id) ?? beyond?.recordOf(id);
+  const index = indexReading(seen.remote);
+  const recordOf = (id: string) => {
+    const record = known.presentRecordOf(id);
+    return record !== undefined && !isCalledGone(index, record) ? record : beyond?.recordOf(id);
+  };
   return {
     mapping,
     book,
     seen,
-    index: indexReading(seen.remote),
+    index,
     identities: known,
     pairsOf: Map.groupBy(book.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
     apart: unmappedCards(book),
     reserved,
-    around: { cardOf, recordOf, evaluate },
+    around: { cardOf, recordOf, evaluate, ...(beyond?.makesCircle && { makesCircle: beyond.makesCircle }) },
     rows: [],
     firstNo,
     again: new Set(),
@@ -120,6 +124,7 @@ export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
   before: {},
   state: null,
   was: null,
+  restored: null,
   drops: [],
   origin: null,
   candidates: [],
@@ -127,6 +132,7 @@ export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
   baseLink: null,
   cards: null,
   path: null,
+  refusedBy: null,
   settled: [],
   refers: {},
 };

@@ -45,8 +45,36 @@ export function compareFields(planning: Planning, pair: Compared): Field[] {
       changedAt: { local: moment(card.changedAt?.[path] ?? card.updatedAt), remote: known(remoteAt) },
       winner: chosen(planning, pair.remoteId, path, local, remote),
     };
-    return [{ field, local, remote, outcome: compareField(state, mapping.direction, around) }];
+    const outcome = compareField(state, mapping.direction, around);
+    return [
+      { field, local, remote, outcome: unlessRefused(planning, pair, { path, local, remote }, outcome) },
+    ];
   });
+}
+
+/** A value that was refused before is not written again as it is, and a parent is never written that closes a circle. */
+function unlessRefused(
+  { seen, around }: Planning,
+  { remoteId, card }: Compared,
+  { path, local, remote }: { path: Path; local: Value; remote: Value },
+  outcome: FieldOutcome,
+): FieldOutcome {
+  if (outcome.kind !== 'write') return outcome;
+  const { side } = outcome;
+  const parent = side === 'local' ? outcome.value : local;
+  if (path === 'parent_id' && typeof parent === 'string' && around.makesCircle?.(card.id, parent)) {
+    const reason = `'${path}' is not written, since the parents of both sides together would make a circle`;
+    return { kind: 'conflict', reason };
+  }
+  const refusal = seen.refusals?.find(
+    (one) =>
+      one.remoteId === remoteId &&
+      one.path === path &&
+      one.side === side &&
+      same(one.seen.local, local) &&
+      same(one.seen.remote, remote),
+  );
+  return refusal ? { kind: 'refused', side, reason: refusal.reason } : outcome;
 }
 
 const known = (ms: number): number | null => (Number.isNaN(ms) ? null : ms);
@@ -93,13 +121,15 @@ export function planFields(planning: Planning, pair: Compared, fields: Field[], 
   }
   for (const side of ['local', 'remote'] as const) planWrite(planning, pair, fields, side, ids);
   for (const { field, local, remote, outcome } of fields) {
-    if (outcome.kind === 'conflict') {
+    if (outcome.kind === 'conflict' || outcome.kind === 'refused') {
       const diff = { [field.path]: { old: local, new: remote } };
-      addRow(planning, { ...ids, action: 'conflict', reason: outcome.reason, diff, path: field.path });
+      const refusedBy = outcome.kind === 'refused' ? outcome.side : null;
+      const { reason } = outcome;
+      addRow(planning, { ...ids, action: 'conflict', reason, diff, path: field.path, refusedBy });
     } else if (outcome.kind === 'problem' || outcome.kind === 'held') {
       addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path: field.path });
     }
-    if (outcome.kind === 'conflict') planning.again.add(pair.remoteId);
+    if (outcome.kind === 'conflict' || outcome.kind === 'refused') planning.again.add(pair.remoteId);
     if (outcome.kind !== 'problem') continue;
     const { side, awaits, settled } = outcome;
     wait(planning, pair.remoteId, side, awaits);

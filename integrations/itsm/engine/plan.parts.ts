@@ -49,7 +49,7 @@ export interface Part {
   /** What was read of these records and, with their pairs, of those they were merged into; the cards of all pairs. */
   seen: Observation;
   /** Cards and records that reference fields of these lead to. */
-  beyond: Pick<Surroundings, 'cardOf' | 'recordOf'>;
+  beyond: Pick<Surroundings, 'cardOf' | 'recordOf' | 'makesCircle'>;
 }
 
 /** Relations that start from some records, as the book and both sides have them. */

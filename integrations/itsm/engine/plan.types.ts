@@ -47,6 +47,13 @@ export interface Candidate {
   why: string;
 }
 
+/** A deletion that is taken back: the row that deleted the record, and the key that the record had. */
+export interface Restored {
+  runId: string;
+  no: number;
+  remoteId: string;
+}
+
 /** One row of a plan. Nothing of it changes once the plan is made. */
 export interface PlanRow {
   /** Place in the plan, from 0. */
@@ -72,6 +79,8 @@ export interface PlanRow {
   state: PairState | null;
   /** The state that the pair had before a restore, for taking the row back. */
   was: PairState | null;
+  /** The deletion that a new record takes back: it is made with all that the deleted one held. */
+  restored: Restored | null;
   /** Pairs that end with this row. */
   drops: string[];
   origin: Origin | null;
@@ -84,6 +93,8 @@ export interface PlanRow {
   cards: { relationType: string; source: string; target: string } | null;
   /** The field that a conflict is about; null for the question of removal. */
   path: Path | null;
+  /** Of a conflict: the side that has refused the value. */
+  refusedBy: Side | null;
   /** Two changes were there, and one of them won. */
   settled: Path[];
   /**

@@ -23,7 +23,7 @@ export function undoPlan(
   for (const row of plan.rows.toReversed()) {
     const outcome = outcomes.get(row.no);
     if (outcome?.progress !== 'applied') continue;
-    const inverse = inverseOf(row, outcome, book);
+    const inverse = inverseOf(row, outcome, book, plan.id);
     rows.push({ ...emptyRow, ...inverse, no: rows.length });
   }
   const closing = { watermark: book.watermark, again: [...book.again].sort(), absences: {} };
@@ -32,7 +32,7 @@ export function undoPlan(
 
 type Inverse = Pick<PlanRow, 'action' | 'reason'> & Partial<PlanRow>;
 
-function inverseOf(row: PlanRow, outcome: Outcome, book: Book): Inverse {
+function inverseOf(row: PlanRow, outcome: Outcome, book: Book, runId: string): Inverse {
   const { remoteId, cardId } = pairOf(row, outcome, book);
   const ids = { remoteId, cardId };
   const reason = `Takes back row ${row.no} (${row.action})`;
@@ -43,7 +43,7 @@ function inverseOf(row: PlanRow, outcome: Outcome, book: Book): Inverse {
     case 'create':
       return { ...ids, ...unmade(row, remoteId, book), reason };
     case 'delete':
-      return { ...ids, ...madeAgain(row, book), reason };
+      return { ...ids, ...madeAgain(row, book, runId), reason };
     case 'restore':
       return { ...ids, ...archivedAgain(row, book), reason };
     case 'link':
@@ -157,7 +157,7 @@ function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse
  * An archived card is restored; a record is made anew, under a new key, and its card stays gone. The other side is gone as it
  * was before, so that the next run proposes the removal again.
  */
-function madeAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
+function madeAgain(row: PlanRow, book: Book, runId: string): Omit<Inverse, 'reason'> {
   const agreed = Object.fromEntries(
     Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
   );
@@ -174,7 +174,8 @@ function madeAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
       canonical(old) === null ? [] : [[path, { old: null, new: old }] as const],
     ),
   );
-  return { ...common, action: 'create', remoteId: null, diff, expects: { unbound: true } };
+  const restored = row.remoteId === null ? null : { runId, no: row.no, remoteId: row.remoteId };
+  return { ...common, action: 'create', remoteId: null, diff, restored, expects: { unbound: true } };
 }
 
 /** A card that came back with its record is archived again, and the next run finds that its record is there. */

@@ -11,6 +11,7 @@ import {
   takesFromRecords,
   walkStandingRows,
 } from '../../../domain/itsm/plan.journal.ts';
+import { askRefused, type RefusedValue } from '../../../domain/itsm/questions.refused.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Connector } from '../connectors/connector.ts';
@@ -29,6 +30,7 @@ import { type CardReader, openCards } from './local.cards.ts';
 import { planRowOf } from './plan.rows.ts';
 import { takeSteps } from './port.local.ts';
 import { remotePort } from './port.remote.ts';
+import { createRemovals } from './port.removed.ts';
 import { readState } from './port.state.ts';
 
 /** Rows of a plan that are read, and at most written, at once. */
@@ -85,7 +87,11 @@ export async function applyRun(
   const cards = await openCards(ctx, mapping, cardFilter);
   // there before two ask for it at once
   await inTransaction(ctx.db, (sql) => lockBook(sql, mapping.id));
-  const port = databasePort({ ...tools, ctx }, { runId, mapping, cards }, options.chunk ?? CHUNK);
+  const port = databasePort(
+    { ...tools, ctx },
+    { runId, mapping, cards, isUndo: head.undo_of !== null },
+    options.chunk ?? CHUNK,
+  );
   // what is taken back goes to what it was here, whatever the record holds
   const moved =
     plan.stopped === null && head.undo_of === null && (await takesFromRecords(ctx.db, runId))
@@ -113,7 +119,11 @@ export async function settleRun(tools: ApplyTools, runId: string): Promise<numbe
   if (!head || rows.length === 0) return 0;
   const { mapping } = head.mapping as KeptMapping;
   const cards = await openCards(ctx, mapping, null);
-  const port = databasePort({ ...tools, ctx }, { runId, mapping, cards }, CHUNK);
+  const port = databasePort(
+    { ...tools, ctx },
+    { runId, mapping, cards, isUndo: head.undo_of !== null },
+    CHUNK,
+  );
   await settleBegun({ mapping, planId: runId, port, options: {}, ended: new Map() }, rows.map(standingOf));
   return rows.length;
 }
@@ -123,6 +133,20 @@ const standingOf = (row: StandingRow): Standing => ({
   progress: row.progress,
   approval: row.approval,
 });
+
+/** The values of a row that were not taken, as both sides hold them. */
+function refusedValues({ row, outcome: { left = {}, madeId = '' } }: Ending): RefusedValue[] {
+  const { side, agreed, diff } = row;
+  return Object.entries(left).flatMap(([path, reason]) => {
+    const [held, now] = [agreed[path], diff[path]?.old ?? null];
+    if (side === null || held === undefined) return [];
+    const local = side === 'local' ? now : held.local;
+    const remote = side === 'remote' ? now : held.remote;
+    const remote_id = row.remoteId ?? madeId;
+    const card_id = row.cardId ?? madeId;
+    return [{ remote_id, card_id, path, side, local, remote, reason }];
+  });
+}
 
 /** Records that have changed since they were read for the plan; null where that cannot be told. */
 async function movedSince(
@@ -160,12 +184,16 @@ async function movedSince(
 /** The inventory, the book and the journal in PostgreSQL, and the remote through its connector. */
 function databasePort(
   tools: ApplyTools,
-  { runId, mapping, cards }: { runId: string; mapping: Mapping; cards: CardReader },
+  { runId, mapping, cards, isUndo }: { runId: string; mapping: Mapping; cards: CardReader; isUndo: boolean },
   chunk: number,
 ): EnginePort {
   const { ctx, signal, hold, mayWrite, onProgress } = tools;
   const mappingId = mapping.id;
-  const remote = remotePort(tools.connector, mapping);
+  const removals = createRemovals(
+    { connector: tools.connector, table: mapping.table },
+    { sql: ctx.db, runId },
+  );
+  const remote = remotePort(tools.connector, mapping, removals);
   let done = 0;
 
   /** Holds the run and its book until the transaction ends. */
@@ -184,6 +212,7 @@ function databasePort(
     }));
     // one does not wait for the other, so that it is put into words while the database works
     await Promise.all([storeBook(sql, mappingId, changes), noteEnded(sql, runId, ends)]);
+    if (!isUndo) await askRefused(sql, { mappingId, runId }, endings.flatMap(refusedValues));
   };
   const tell = async (ended: number) => {
     done += ended;
@@ -211,6 +240,7 @@ function databasePort(
   return {
     ...remote,
     rows: () => inLanes(standing()),
+    keepRemoved: (rows) => removals.keep(rows),
     async writeLocal(steps) {
       const lanes = lanesOf(steps, chunk);
       const how = lanes.length > 1 ? 'shared' : undefined;

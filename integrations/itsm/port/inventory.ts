@@ -19,7 +19,7 @@ import { idsIn, relateWithin, type WantedRelated, withoutRelated } from './relat
 
 /** What the inventory says to a write: the card that it is about, or why it is refused. */
 export type LocalAnswer =
-  /** `left`: paths of a new card that could not be written, and why. */
+  /** `left`: paths that could not be written, and why. */
   { kind: 'done'; cardId: string | null; left?: Record<Path, string> } | { kind: 'refused'; message: string };
 
 /** A write with its place among those that are carried out together. */
@@ -47,34 +47,25 @@ export async function writeInventory(
     answers[n] = error ? { kind: 'refused', message: why(error) } : { kind: 'done', cardId };
   };
 
-  const created = readable(of('create'), answers);
+  const created = of('create').map((one) => readable(one));
   if (!may(ctx.caller, 'inventory.create')) {
     for (const { n } of created) note(n, null, forbidden('inventory.create'));
-  } else if (created.length > 0) {
-    const rows = created.map(({ n, write, input }) => ({
-      ...input,
-      row_index: n,
-      type: write.cardType,
-      name: input.name ?? '',
-    }));
-    for (const result of await createCardsWithin(work, ctx, rows)) {
-      const { row_index: n, id, error } = result;
-      answers[n] = error === null ? { kind: 'done', cardId: id } : { kind: 'refused', message: error };
-    }
-  }
-  // relations before the rest of a card: what is refused of them leaves the card as it was
-  const related = [...wantedRelated(created, answers), ...wantedRelated(of('update'), answers)];
+  } else await createCards(work, ctx, created, answers);
+  // relations before the rest of a card
+  const updated = of('update').map((one) => readable(one));
+  const related = [...wantedRelated(created, answers), ...wantedRelated(updated, answers)];
+  const unrelated = new Map<number, Record<Path, string>>();
   for (const [at, message] of await relateWithin(work, ctx, related)) {
     const { n, path } = related[at]!;
-    const answer = answers[n];
-    if (answer?.kind === 'done') answer.left = { ...answer.left, [path]: message };
-    else answers[n] = { kind: 'refused', message: `${path}: ${message}` };
+    unrelated.set(n, { ...unrelated.get(n), [path]: message });
   }
-  const updated = readable(of('update'), answers).filter(({ n }) => answers[n] === undefined);
-  if (updated.length > 0) {
-    const rows = updated.map(({ write, input }): CardPatchRow => ({ card_id: write.cardId, patch: input }));
-    const errors = await patchEachWithin(work, ctx, rows);
-    for (const [k, { n, write }] of updated.entries()) note(n, write.cardId, errors[k]!);
+  await patchCards(work, ctx, updated, answers);
+  for (const { n, write, left } of [...created, ...updated]) {
+    const answer = answers[n]!;
+    const all = { ...left, ...(answer.kind === 'done' && answer.left), ...unrelated.get(n) };
+    if (answer.kind !== 'done' || Object.keys(all).length === 0) continue;
+    const isAll = write.kind === 'update' && Object.keys(all).length === Object.keys(write.values).length;
+    answers[n] = isAll ? { kind: 'refused', message: reasonsOf(all) } : { ...answer, left: all };
   }
   for (const [kind, act] of [
     ['archive', archiveEachWithin],
@@ -148,30 +139,135 @@ const why = ({ message, errors }: EstateError): string =>
     ? message
     : errors.map(({ field, message: fault }) => `${field} ${fault}`).join('; ') || message;
 
-/** The writes whose values can be put into a card at all; the others are answered. */
-function readable<K extends 'create' | 'update'>(
-  writes: Numbered<K>[],
+type NewCard = Readable<Numbered<'create'>>;
+type ChangedCard = Readable<Numbered<'update'>>;
+
+/** What of a new card may go without it being another one. */
+const besides: readonly (keyof CardInput)[] = ['parent_id', 'lifecycle', 'attributes'];
+
+/** Makes cards; one that is refused is made without what may follow, and then gets that value by value. */
+async function createCards(
+  work: Work,
+  ctx: Ctx,
+  created: readonly NewCard[],
   answers: LocalAnswer[],
-): (Numbered<K> & { input: CardInput })[] {
-  return writes.flatMap((one) => {
-    const input = inputOf(withoutRelated((one.write as { values: Record<Path, Value> }).values).own);
-    if (typeof input !== 'string') return [{ ...one, input }];
-    answers[one.n] = { kind: 'refused', message: input };
-    return [];
+): Promise<void> {
+  const rowOf = ({ n, write, input }: NewCard) => ({
+    ...input,
+    row_index: n,
+    type: write.cardType,
+    name: input.name ?? '',
   });
+  const make = async (cards: readonly NewCard[]) => {
+    if (cards.length === 0) return;
+    for (const { row_index: n, id, error } of await createCardsWithin(work, ctx, cards.map(rowOf))) {
+      answers[n] = error === null ? { kind: 'done', cardId: id } : { kind: 'refused', message: error };
+    }
+  };
+  await make(created);
+  const refused = created.filter(
+    ({ n, input }) => answers[n]?.kind === 'refused' && besides.some((member) => input[member] != null),
+  );
+  const bare = ({ parent_id: _, lifecycle: __, attributes: ___, ...input }: CardInput) => input;
+  const why = new Map(refused.map(({ n }) => [n, answers[n]!]));
+  await make(refused.map((one) => ({ ...one, input: bare(one.input) })));
+  const made = refused.flatMap((one) => {
+    const answer = answers[one.n]!;
+    if (answer.kind !== 'done' || answer.cardId === null) {
+      answers[one.n] = why.get(one.n)!;
+      return [];
+    }
+    return [{ n: one.n, cardId: answer.cardId, values: withoutTexts(one.values) }];
+  });
+  await patchEachValue(work, ctx, made, answers);
 }
 
-/** Values by path as a card takes them, or what is wrong with one. */
-function inputOf(values: Record<Path, Value>): CardInput | string {
+/** Changes cards; where a change is refused, each value by itself, so that one stops no other. */
+async function patchCards(
+  work: Work,
+  ctx: Ctx,
+  updated: readonly ChangedCard[],
+  answers: LocalAnswer[],
+): Promise<void> {
+  if (updated.length === 0) return;
+  const rows = updated.map(({ write, input }): CardPatchRow => ({ card_id: write.cardId, patch: input }));
+  const errors = await patchEachWithin(work, ctx, rows);
+  const again: ValuesOf[] = [];
+  for (const [k, { n, write, values }] of updated.entries()) {
+    const error = errors[k]!;
+    const done: LocalAnswer = { kind: 'done', cardId: write.cardId };
+    if (error && Object.keys(write.values).length > 1) {
+      answers[n] = done;
+      again.push({ n, cardId: write.cardId, values });
+    } else answers[n] = error ? { kind: 'refused', message: why(error) } : done;
+  }
+  await patchEachValue(work, ctx, again, answers);
+}
+
+/** Values of a card that are written one after the other. */
+interface ValuesOf {
+  n: number;
+  cardId: string;
+  values: Record<Path, Value>;
+}
+
+async function patchEachValue(
+  work: Work,
+  ctx: Ctx,
+  cards: readonly ValuesOf[],
+  answers: LocalAnswer[],
+): Promise<void> {
+  for (const path of new Set(cards.flatMap(({ values }) => Object.keys(values)))) {
+    const having = cards.filter(({ values }) => Object.hasOwn(values, path));
+    const rows = having.map(
+      ({ cardId, values }): CardPatchRow => ({ card_id: cardId, patch: inputOf({ [path]: values[path]! }) }),
+    );
+    const errors = await patchEachWithin(work, ctx, rows);
+    for (const [k, { n }] of having.entries()) {
+      const answer = answers[n]!;
+      if (errors[k] && answer.kind === 'done')
+        answers[n] = { ...answer, left: { ...answer.left, [path]: why(errors[k]) } };
+    }
+  }
+}
+
+const withoutTexts = (values: Record<Path, Value>): Record<Path, Value> =>
+  Object.fromEntries(Object.entries(values).filter(([path]) => !texts.has(path)));
+
+const reasonsOf = (left: Record<Path, string>): string =>
+  Object.values(left).length === 1
+    ? Object.values(left)[0]!
+    : Object.entries(left)
+        .map(([path, reason]) => `${path}: ${reason}`)
+        .join('; ');
+
+/** A write with those of its own values that a card can take at all; `left`: why it cannot take the others. */
+type Readable<T> = T & { values: Record<Path, Value>; input: CardInput; left: Record<Path, string> };
+
+function readable<T extends { write: { values: Record<Path, Value> } }>(one: T): Readable<T> {
+  const values: Record<Path, Value> = {};
+  const left: Record<Path, string> = {};
+  for (const [path, value] of Object.entries(withoutRelated(one.write.values).own)) {
+    const fault = faultIn(path, value);
+    if (fault === undefined) values[path] = value;
+    else left[path] = fault;
+  }
+  return { ...one, values, left, input: inputOf(values) };
+}
+
+function faultIn(path: Path, value: Value): string | undefined {
+  if (path === 'parent_id' && value !== null && (typeof value !== 'string' || !isUuid(value)))
+    return `${told(value)} is no card.`;
+  if (texts.has(path) && typeof value === 'object' && value !== null) return 'It takes no list.';
+  return undefined;
+}
+
+/** Values by path as a card takes them. */
+function inputOf(values: Record<Path, Value>): CardInput {
   const input: CardInput = {};
   for (const [path, value] of Object.entries(values)) {
-    if (path === 'parent_id') {
-      if (value !== null && (typeof value !== 'string' || !isUuid(value))) {
-        return `parent_id ${told(value)} is no card.`;
-      }
-      input.parent_id = value;
-    } else if (texts.has(path)) {
-      if (typeof value === 'object' && value !== null) return `'${path}' takes no list.`;
+    if (path === 'parent_id') input.parent_id = value as string | null;
+    else if (texts.has(path)) {
       (input as Record<string, unknown>)[path] = value === null ? null : String(value);
     } else {
       const dot = path.indexOf('.');

@@ -3,6 +3,7 @@ import type { Work } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { cardsOfRecords } from '../../../domain/itsm/runs.links.ts';
 import { lockNewEnds } from '../../../domain/relations/relations.load.ts';
+import { allLeft, leftOut, without } from '../engine/apply.state.ts';
 import type { Ending, LocalStep, LocalWrite, Outcome, Progress } from '../engine/apply.types.ts';
 import { keysOf } from '../engine/apply.windows.ts';
 import { cardsOf, hierarchyUse, writeInventory } from './inventory.ts';
@@ -59,16 +60,17 @@ export async function takeSteps(
     for (const [n, { row, changes }] of waiting.entries()) {
       const answer = answers[n]!;
       if (answer.kind === 'refused') {
-        end({ row, outcome: { progress: 'refused', message: answer.message }, changes: [] });
+        const outcome = { ...without('refused', answer.message), left: allLeft(row, answer.message) };
+        end({ row, outcome, changes: [] });
         continue;
       }
       const card = answer.cardId === null ? null : (state.card(answer.cardId) ?? null);
       const made = row.cardId !== null || answer.cardId === null ? {} : { madeId: answer.cardId };
-      const left = Object.entries(answer.left ?? {});
-      const message =
-        left.length === 0 ? null : `Left out: ${left.map(([path, why]) => `${path} (${why})`).join('; ')}`;
-      const outcome: Outcome = { progress: 'applied', message, ...made };
-      end({ row, outcome, changes: changes(card, new Set(left.map(([path]) => path))) });
+      const { left = {} } = answer;
+      const paths = Object.keys(left);
+      const told = paths.length === 0 ? { message: null } : { message: leftOut(left), left };
+      const outcome: Outcome = { progress: 'applied', ...told, ...made };
+      end({ row, outcome, changes: changes(card, new Set(paths)) });
     }
     waiting = [];
     touched = new Set();

@@ -7,6 +7,7 @@ import type { Value } from '../engine/values.ts';
 import { asked, RemoteFailed } from '../remote.failed.ts';
 import { type FailureCode, failureText, type RemoteFailure } from '../remote.failures.ts';
 import type { RemoteRecord } from '../remote.types.ts';
+import type { Removals } from './port.removed.ts';
 
 /** Failures that concern one record alone; the run goes on with the others. */
 const ofTheRow: ReadonlySet<FailureCode> = new Set(['refused', 'forbidden', 'not_found', 'ambiguous']);
@@ -14,7 +15,7 @@ const ofTheRow: ReadonlySet<FailureCode> = new Set(['refused', 'forbidden', 'not
 type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'trace'>;
 
 /** The remote's half of what applying needs, through a connector. What is not about one row is thrown: RemoteFailed. */
-export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
+export function remotePort(connector: Connector, mapping: Mapping, removals?: Removals): RemotePort {
   const columns = [...new Set(mapping.fields.map(({ remote }) => remote))];
   const endsOf = ({ relationType, source, target }: AgreedLink) => {
     const kind = mapping.relations.find((one) => one.relationType === relationType);
@@ -26,7 +27,13 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
 
   const write = async (what: RemoteWrite, mark: string, seen: RemoteRecord | null): Promise<RemoteAnswer> => {
     if (what.kind === 'create' || what.kind === 'update') {
-      const values = columnValues(what.values);
+      const restored = what.kind === 'create' ? what.restored : undefined;
+      const held = restored && removals ? await removals.heldOf(restored) : undefined;
+      if (held === null) {
+        const message = 'What the record held beside the mapped fields was not kept before it was deleted.';
+        return { kind: 'refused', message: `${message} It would come back without it, so nothing is made.` };
+      }
+      const values = { ...held?.values, ...columnValues(what.values) };
       const answer =
         what.kind === 'create'
           ? await connector.create(what.table, values, mark)
@@ -35,7 +42,9 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
       const { record, recovered, notice } = answer.value;
       const adopted =
         what.kind === 'create' && (answer.value.adopted ?? (await wasThere(what.table, record.id)));
-      const told = notice === undefined ? {} : { notice };
+      const back = held && restored && (await removals!.relate(restored, held, record));
+      const words = [notice, back].filter((one) => one !== undefined);
+      const told = words.length === 0 ? {} : { notice: words.join(' ') };
       return { kind: 'done', record: await shown(record, values), found: recovered, adopted, ...told };
     }
     if (what.kind === 'delete') {
@@ -109,7 +118,10 @@ export function remotePort(connector: Connector, mapping: Mapping): RemotePort {
       if (what.kind === 'create') {
         const record = await asked(connector.findCreated(what.table, mark));
         if (!record) return { kind: 'absent' };
-        return { kind: 'arrived', record, adopted: await wasThere(what.table, record.id) };
+        const held = what.restored && removals && (await removals.heldOf(what.restored));
+        const notice = held && (await removals!.relate(what.restored!, held, record));
+        const adopted = await wasThere(what.table, record.id);
+        return { kind: 'arrived', record, adopted, ...(notice ? { notice } : {}) };
       }
       const ends = what.kind === 'relate' ? endsOf(what.link) : undefined;
       const found = ends && (await relationId(ends));

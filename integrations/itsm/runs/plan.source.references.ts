@@ -1,4 +1,5 @@
 import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
+import { calledGone } from '../../../domain/itsm/runs.heard.ts';
 import { emptyBook, identities } from '../engine/book.ts';
 import type { LocalCard } from '../engine/observation.types.ts';
 import type { Part } from '../engine/plan.parts.ts';
@@ -8,7 +9,7 @@ import type { RunWork } from './run.types.ts';
 
 /** Who is who among the cards and records that reference fields lead to, which may be another mapping's. */
 export async function referredTo(
-  { db, loaded }: RunWork,
+  { db, loaded, runId }: RunWork,
   records: readonly RemoteRecord[],
   cards: Iterable<LocalCard>,
 ): Promise<Part['beyond']> {
@@ -28,7 +29,13 @@ export async function referredTo(
     const stored = await readPairs(db, mappingId, { remoteIds, cardIds });
     const redirects = await readRedirects(db, mappingId, { remoteIds, cardIds });
     const pairs = new Map(stored.map((row) => [row.remote_id, pairOf(row)]));
-    known.push(identities({ ...emptyBook(), pairs }, redirects));
+    const gone = await calledGone(db, runId, [...pairs.keys()]);
+    const who = identities({ ...emptyBook(), pairs }, redirects);
+    const recordOf = (id: string) => {
+      const record = who.presentRecordOf(id);
+      return record !== undefined && gone.has(record) ? undefined : record;
+    };
+    known.push({ cardOf: who.cardOf, recordOf });
   }
   return {
     cardOf: (id) => first(known, ({ cardOf }) => cardOf(id)),

@@ -17,6 +17,7 @@ import type {
   Decision,
   LocalCard,
   Observation,
+  Refusal,
   RemoteReading,
   Resolution,
 } from '../engine/observation.types.ts';
@@ -24,6 +25,7 @@ import { makersIn } from '../engine/plan.late.ts';
 import type { Part, PartChoice, PartSource } from '../engine/plan.parts.ts';
 import { pairOf } from '../port/book.rows.ts';
 import type { RemoteRecord } from '../remote.types.ts';
+import { circlesOf } from './plan.source.circles.ts';
 import { linkParts } from './plan.source.links.ts';
 import { referredTo } from './plan.source.references.ts';
 import { reachOf } from './run.reach.ts';
@@ -36,6 +38,7 @@ const CHUNK = 1_000;
 export interface Words {
   resolutions: Resolution[];
   decisions: Decision[];
+  refusals: Refusal[];
 }
 
 /**
@@ -74,10 +77,13 @@ export function planSource(work: RunWork, words: Words, stored: () => Promise<vo
       ...redirects.values(),
     ]);
     const cards = await cardsWithTimes(work, [...wanted], pairs);
+    const beyond = await referredTo(work, recordsOf(heard), cards.values());
+    const { cardOf } = beyond;
+    const makesCircle = await circlesOf(work, pairs.values(), recordsOf(heard), cards, cardOf);
     return {
       book: { ...emptyBook(), pairs },
       seen: seenOf(readingOf(heard), { cards, redirects }),
-      beyond: await referredTo(work, recordsOf(heard), cards.values()),
+      beyond: { ...beyond, ...(makesCircle && { makesCircle }) },
     };
   };
 

@@ -1,3 +1,4 @@
+import { readRefusals } from '../../../domain/itsm/questions.refused.ts';
 import { countLivePairs } from '../../../domain/itsm/runs.heard.ts';
 import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/itsm/runs.plan.ts';
 import { addWaiting, dropWaiting, endWaiting, type WaitingRecord } from '../../../domain/itsm/waiting.ts';
@@ -51,7 +52,9 @@ export async function planRun(
   const count = { rows: 0, removals: 0, changes: 0, resting: 0 };
   // a part is stored while the next one is made
   let storing = Promise.resolve();
-  const source = planSource(work, await readWords(db, mappingId), () => storing);
+  // what was refused is tried again with each complete reading: its cause may have gone
+  const refusals = work.complete ? [] : await readRefusals(db, mappingId);
+  const source = planSource(work, { ...(await readWords(db, mappingId)), refusals }, () => storing);
   try {
     for await (const { rows, ...part } of planInParts(loaded.mapping, source, tools)) {
       work.signal.throwIfAborted();

@@ -147,3 +147,49 @@ it('a card that a person restores while its record stays gone gets one new recor
   expect(records('Only here')).not.toEqual([id]);
   expect(await cards('Only here')).toEqual([{ id: card, status: 'ACTIVE' }]);
 });
+
+describe('a deletion at the remote that is taken back', () => {
+  it('brings the record back with all it held, says so, and is proposed again', async () => {
+    const held = { serial_number: 'S-1', os: 'Linux', short_description: 'kept' };
+    const kind = instance.store.insert('cmdb_rel_type', { name: 'Runs on::Runs' }, 'admin').values.sys_id!;
+    const id = instance.store.insert(TABLE, { name: 'Deleted', ...held }, 'admin').values.sys_id!;
+    const other = insert('Other end');
+    instance.store.insert('cmdb_rel_ci', { type: kind, parent: other, child: id }, 'admin');
+    await run();
+    const [card] = await cards('Deleted');
+    await admin.post(`/api/v1/cards/${card!.id}/archive`);
+    await run();
+    const deleting = await run();
+    expect(records('Deleted')).toEqual([]);
+    const started = await admin.post(`${base}/sync/runs/${deleting.id}/undo`);
+    const undone = await settled(t, admin, started.body.id);
+    expect(undone).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+    const [back] = records('Deleted');
+    expect(instance.store.rows.get(back!)!.values).toMatchObject(held);
+    const related = instance.store.of('cmdb_rel_ci').map(({ values }) => [values.parent, values.child]);
+    expect(related).toEqual([[other, back]]);
+    const { body } = await admin.get(`${base}/sync/runs/${undone.id}/staged?action=create`);
+    expect(body.items).toMatchObject([
+      { outcome: 'applied', note: expect.stringMatching(/^Came back .* 1 relations\.$/) },
+    ]);
+    const next = await run('?complete=false&auto_apply=false');
+    expect(next).toMatchObject({ stats: { planned: { delete: 1 } } });
+    await admin.post(`${base}/sync/runs/${next.id}/cancel`);
+  });
+
+  it('is refused where nothing was kept, and nothing is made', async () => {
+    const id = insert('Not kept');
+    await run('?complete=false&auto_apply=true');
+    const [card] = await cards('Not kept');
+    await admin.post(`/api/v1/cards/${card!.id}/archive`);
+    await run('?complete=false&auto_apply=true');
+    const deleting = await run('?complete=false&auto_apply=true');
+    expect(instance.store.rows.has(id)).toBe(false);
+    await t.services.db('itsm_plan_rows').where({ run_id: deleting.id }).update({ held: null });
+    const started = await admin.post(`${base}/sync/runs/${deleting.id}/undo`);
+    const undone = await settled(t, admin, started.body.id);
+    const { body } = await admin.get(`${base}/sync/runs/${undone.id}/staged?action=create&status=error`);
+    expect(body.items.at(-1)).toMatchObject({ outcome: 'refused' });
+    expect(records('Not kept')).toEqual([]);
+  });
+});

@@ -61,14 +61,20 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
     ...description,
     ...reading,
     ...createWriting(transport, reading, { config, clock, ...ending }),
-    async readRelations({ types, since, limit, cursor }) {
+    async readRelations({ types, ends, since, limit, cursor }) {
+      const conditions = [
+        ...(types.length > 0 ? [where('type', 'IN', types.join(','))] : []),
+        ...(ends
+          ? [`${where('parent', 'IN', ends.join(','))}^OR${where('child', 'IN', ends.join(','))}`]
+          : []),
+      ];
       const request = {
         table: RELATIONS,
         fields: relationFields,
         limit,
         cursor,
         display: false,
-        ...(types.length > 0 ? { filter: where('type', 'IN', types.join(',')) } : {}),
+        ...(conditions.length > 0 ? { filter: conditions.join('^') } : {}),
       };
       const page =
         since === null ? await reading.readPage(request) : await reading.readSince({ ...request, since });

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import {
+  syncBase as base,
+  connectTo,
+  openSyncTest,
+  runMapping,
+  settled,
+  storeMapping,
+} from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_server';
+const TYPE = 'BusinessCapability';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let mapping: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  instance.changeField(TABLE, { name: 'u_parent', label: 'Parent', type: 'reference', reference: TABLE });
+  mapping = await storeMapping(t, {
+    connectionId: await connectTo(admin, instance),
+    cardType: TYPE,
+    table: TABLE,
+    more: { max_deletion_ratio: 1 },
+    fields: [
+      { card_field: 'name', remote_field: 'name', is_identity: true },
+      { card_field: 'description', remote_field: 'short_description' },
+      {
+        card_field: 'parent_id',
+        remote_field: 'u_parent',
+        transform_type: 'reference',
+        transform_config: { mapping_id: null },
+      },
+    ],
+  });
+});
+afterAll(() => close());
+
+const run = (query = '?complete=false') => runMapping(t, admin, mapping, 'run', query);
+const insert = (name: string): string => instance.store.insert(TABLE, { name }, 'admin').values.sys_id!;
+const cardOf = async (remote_id: string) =>
+  await t.services
+    .db('itsm_pairs as p')
+    .join('cards as c', 'c.id', 'p.card_id')
+    .where({ 'p.mapping_id': mapping, 'p.remote_id': remote_id })
+    .first('c.id', 'c.description', 'c.parent_id', 'c.status');
+const recordOf = (id: string) => instance.store.rows.get(id)!.values;
+const questions = async (): Promise<Record<string, unknown>[]> =>
+  (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
+const answer = async (remote_id: string, winner: string) => {
+  const one = (await questions()).find((question) => question.remote_id === remote_id)!;
+  const answered = await admin.post(`${base}/questions/${one.id}/answer`, { winner });
+  expect(answered.status, answered.text).toBeLessThan(300);
+};
+
+/** Records with cards. */
+async function pairs(...names: string[]): Promise<string[]> {
+  const ids = names.map(insert);
+  await run();
+  return ids;
+}
+
+describe('a value that a side does not take', () => {
+  it('waits with its reason and a question, and the rest of the row is written', async () => {
+    const [child, parent] = await pairs('Child', 'Parent');
+    const { id } = await cardOf(parent!);
+    // the card is archived while the plan waits, so that the plan knows nothing of it
+    instance.elsewhere.update(child!, { u_parent: parent!, short_description: 'told' });
+    const planned = await run('?complete=false&auto_apply=false');
+    await admin.post(`/api/v1/cards/${id}/archive`);
+    await admin.post(`${base}/sync/runs/${planned.id}/apply`, {});
+    expect(await settled(t, admin, planned.id)).toMatchObject({ status: 'completed' });
+    expect(await cardOf(child!)).toMatchObject({ description: 'told', parent_id: null });
+    const open = { kind: 'conflict', remote_id: child, path: 'parent_id', remote: parent, local: null };
+    expect(await questions()).toMatchObject([{ ...open, reason: expect.stringContaining('archived') }]);
+    // it is not written in vain by each run
+    expect(await run()).toMatchObject({ stats: { errors: 0 } });
+    expect(await questions()).toMatchObject([open]);
+    // once its cause is gone the person's word has it written
+    await admin.post(`/api/v1/cards/${id}/restore`);
+    await answer(child!, 'remote');
+    await run();
+    expect(await cardOf(child!)).toMatchObject({ parent_id: id });
+    expect(await questions()).toEqual([]);
+  });
+
+  it('is tried again by a complete reading, and stops no new card', async () => {
+    const [parent] = await pairs('Archived later');
+    const { id } = await cardOf(parent!);
+    const child = insert('Made below');
+    instance.elsewhere.update(child, { u_parent: parent!, short_description: 'new' });
+    const planned = await run('?complete=false&auto_apply=false');
+    await admin.post(`/api/v1/cards/${id}/archive`);
+    await admin.post(`${base}/sync/runs/${planned.id}/apply`, {});
+    expect(await settled(t, admin, planned.id)).toMatchObject({ status: 'completed' });
+    expect(await cardOf(child)).toMatchObject({ description: 'new', parent_id: null });
+    await admin.post(`/api/v1/cards/${id}/restore`);
+    await run('?complete=true');
+    expect(await cardOf(child)).toMatchObject({ parent_id: id });
+    expect(await questions()).toEqual([]);
+  });
+});
+
+describe('parents of both sides that would make a circle', () => {
+  it('are written on neither side, and a person settles them', async () => {
+    const [one, two] = await pairs('One', 'Two');
+    const [here, there] = [await cardOf(one!), await cardOf(two!)];
+    await admin.patch(`/api/v1/cards/${here.id}`, { parent_id: there.id, description: 'one' });
+    instance.elsewhere.update(two!, { u_parent: one!, short_description: 'two' });
+    const circle = await run();
+    expect(circle).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+    expect([recordOf(one!).u_parent ?? '', recordOf(one!).short_description]).toEqual(['', 'one']);
+    expect(await cardOf(two!)).toMatchObject({ parent_id: null, description: 'two' });
+    expect((await questions()).map(({ remote_id, path }) => [remote_id, path]).sort()).toEqual(
+      [
+        [one, 'parent_id'],
+        [two, 'parent_id'],
+      ].sort(),
+    );
+    await answer(two!, 'local');
+    await run();
+    await run();
+    expect([recordOf(one!).u_parent, recordOf(two!).u_parent ?? '']).toEqual([two, '']);
+    expect(await questions()).toEqual([]);
+  });
+
+  it('are no circle where two change places', async () => {
+    const [upper, lower] = await pairs('Upper', 'Lower');
+    const [up, low] = [await cardOf(upper!), await cardOf(lower!)];
+    await admin.patch(`/api/v1/cards/${low.id}`, { parent_id: up.id });
+    await run();
+    expect(recordOf(lower!).u_parent).toBe(upper);
+    await admin.patch(`/api/v1/cards/${low.id}`, { parent_id: null });
+    await admin.patch(`/api/v1/cards/${up.id}`, { parent_id: low.id });
+    await run();
+    await run();
+    expect([recordOf(upper!).u_parent, recordOf(lower!).u_parent ?? '']).toEqual([lower, '']);
+    expect(await questions()).toEqual([]);
+  });
+});
+
+it('a reference to a record that is known to be gone is not pushed, and waits', async () => {
+  const [child, gone] = await pairs('Refers', 'Goes');
+  const [referring, target] = [await cardOf(child!), await cardOf(gone!)];
+  instance.elsewhere.remove(gone!);
+  await admin.patch(`/api/v1/cards/${referring.id}`, { parent_id: target.id, description: 'pushed' });
+  const rows = async (id: string) =>
+    (await admin.get(`${base}/sync/runs/${id}/staged?action=skip`)).body.items.map(
+      ({ reason }: { reason: string }) => reason,
+    );
+  const first = await run();
+  expect(recordOf(child!).u_parent ?? '').toBe('');
+  expect(recordOf(child!).short_description).toBe('pushed');
+  expect(await rows(first.id)).toContainEqual(expect.stringContaining('parent_id'));
+});
