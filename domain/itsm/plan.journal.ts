@@ -145,3 +145,28 @@ export async function isTakenBack(sql: Sql, runId: string): Promise<boolean> {
   );
   return rows[0].taken;
 }
+
+/** Records that runs of a mapping have made, with their cards, by the mark that they were sent with. */
+export async function madeUnder(
+  sql: Sql,
+  mappingId: string,
+  marks: readonly string[],
+): Promise<Map<string, { of: string; cardId: string }>> {
+  const sent = marks.flatMap((mark) => {
+    const [, run_id, no] = /^([0-9a-f-]{36}):(\d{1,9})$/.exec(mark) ?? [];
+    return run_id === undefined ? [] : [{ mark, run_id, no: Number(no) }];
+  });
+  if (sent.length === 0) return new Map();
+  const { rows } = await sql.raw(
+    `select v.mark, p.made_id, p.card_id from json_to_recordset(?::json) as v(mark text, run_id uuid, no integer)
+     join itsm_plan_rows p on p.run_id = v.run_id and p.no = v.no and p.made_id is not null
+     join itsm_pairs q on q.mapping_id = ? and q.remote_id = p.made_id and q.state in ('linked', 'quarantined')`,
+    [JSON.stringify(sent), mappingId],
+  );
+  return new Map(
+    rows.map((row: { mark: string; made_id: string; card_id: string }) => [
+      row.mark,
+      { of: row.made_id, cardId: row.card_id },
+    ]),
+  );
+}

@@ -109,6 +109,8 @@ export interface RightFound {
  * what still fails comes back as a failure and is never thrown, but for the programmer's own mistakes.
  */
 export interface Connector {
+  /** The column that holds the correlation id of records made here, where records can be read with it. */
+  correlationColumn?: string;
   describeTables(search?: string): Promise<Result<RemoteTable[]>>;
   /**
    * Columns of a table, inherited ones included, by name.

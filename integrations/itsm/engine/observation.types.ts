@@ -89,6 +89,8 @@ export interface Observation {
   resolutions: Resolution[];
   decisions: Decision[];
   refusals?: Refusal[];
+  /** Records that carry the mark of a record which was made for a card: by key, that record and the card. */
+  copies?: ReadonlyMap<string, { of: string; cardId: string }>;
   /** The moment of the run; RFC 3339. */
   now: string;
   /** How far the remote's clock is ahead of ours, in milliseconds. */

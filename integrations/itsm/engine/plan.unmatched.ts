@@ -123,6 +123,16 @@ const shown = ({ fields }: Thing): PlanRow['diff'] =>
 /** Plans a record without a pair by what it turned out to be. @param held takes up the cards that are spoken for. */
 export function planRecord(planning: Planning, record: RemoteRecord, match: Match, held: Set<string>): void {
   const { mapping, book, seen } = planning;
+  const copy = seen.copies?.get(record.id);
+  if (copy && !seen.decisions.some(({ remoteId }) => remoteId === record.id)) {
+    const why = `It carries the mark of record ${copy.of}, which was made for the card`;
+    const reason = `${why}: the request may have been sent twice on its way. One of them should be removed there`;
+    const candidates = [{ cardId: copy.cardId, score: 1, why }];
+    const diff = shown(recordThing(planning, record));
+    addRow(planning, { action: 'stage', remoteId: record.id, reason, candidates, diff });
+    planning.again.add(record.id);
+    return;
+  }
   if (match.kind === 'link') {
     held.add(match.cardId);
     planLink(planning, record, seen.local.cards.get(match.cardId)!, match.why);

@@ -1,4 +1,5 @@
 import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
+import { madeUnder } from '../../../domain/itsm/plan.journal.ts';
 import {
   allPairs,
   heardPairs,
@@ -82,7 +83,10 @@ export function planSource(work: RunWork, words: Words, stored: () => Promise<vo
     const makesCircle = await circlesOf(work, pairs.values(), recordsOf(heard), cards, cardOf);
     return {
       book: { ...emptyBook(), pairs },
-      seen: seenOf(readingOf(heard), { cards, redirects }),
+      seen: {
+        ...seenOf(readingOf(heard), { cards, redirects }),
+        copies: await copiesAmong(work, recordsOf(heard), pairs),
+      },
       beyond: { ...beyond, ...(makesCircle && { makesCircle }) },
     };
   };
@@ -141,6 +145,26 @@ function readingOf(heard: readonly HeardRecord[]): Partial<RemoteReading> {
     looks,
     present: new Set(heard.flatMap(({ remote_id, shown }) => (shown ? [remote_id] : []))),
   };
+}
+
+/** Records without a pair that carry the mark of one which was made for a card. */
+async function copiesAmong(
+  { db, mappingId, connector: { correlationColumn: column } }: RunWork,
+  records: readonly RemoteRecord[],
+  pairs: ReadonlyMap<string, Pair>,
+): Promise<Map<string, { of: string; cardId: string }>> {
+  const marks = new Map<string, string>();
+  for (const { id, fields } of column === undefined ? [] : records) {
+    const mark = fields[column!]?.value;
+    if (typeof mark === 'string' && mark !== '' && !pairs.has(id)) marks.set(id, mark);
+  }
+  const made = await madeUnder(db, mappingId, [...new Set(marks.values())]);
+  return new Map(
+    [...marks].flatMap(([id, mark]) => {
+      const one = made.get(mark);
+      return one && one.of !== id ? [[id, one] as const] : [];
+    }),
+  );
 }
 
 /** The cards; where newer changes win, with the moments at which single fields were changed. */

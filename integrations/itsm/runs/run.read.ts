@@ -45,8 +45,12 @@ export async function readForRun(work: RunWork): Promise<void> {
 }
 
 /** Columns that the mapping needs. */
-const columnsOf = ({ loaded }: RunWork): string[] => [
-  ...new Set(loaded.mapping.fields.map(({ remote }) => remote)),
+const columnsOf = ({ loaded, connector: { correlationColumn } }: RunWork): string[] => [
+  ...new Set([
+    ...loaded.mapping.fields.map(({ remote }) => remote),
+    // tells a record that was made twice
+    ...(correlationColumn === undefined ? [] : [correlationColumn]),
+  ]),
 ];
 
 async function readRecords(work: RunWork): Promise<void> {

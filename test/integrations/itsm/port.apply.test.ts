@@ -128,12 +128,8 @@ describe('rows that write here', () => {
     });
     expect([book.pairs.has(ids[1]!), book.pairs.has(ids[2]!)]).toEqual([false, true]);
     const events = await t.services.db('events').where({ batch_id: runId }).orderBy('position');
-    expect(events.map(({ event_type }) => event_type)).toEqual([
-      'card.created',
-      'card.created',
-      'card.created',
-      'card.updated',
-    ]);
+    const types = events.map(({ event_type }) => event_type);
+    expect(types).toEqual([...Array(3).fill('card.created'), 'card.updated']);
     const [batch] = await t.services.db('mutation_batches').where({ id: runId });
     expect(batch.tool_name).toBe('itsm sync');
     // a second application changes nothing

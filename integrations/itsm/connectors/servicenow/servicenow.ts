@@ -58,6 +58,7 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
 
   return {
     limiter,
+    correlationColumn: config.correlationField,
     ...description,
     ...reading,
     ...createWriting(transport, reading, { config, clock, ...ending }),

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_server';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let connectionId: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  connectionId = await connectTo(admin, instance);
+});
+afterAll(() => close());
+
+const named = (name: string) => instance.store.of(TABLE).filter(({ values }) => values.name === name);
+const cardsNamed = async (name: string): Promise<number> =>
+  (await t.services.db('cards').where({ type: 'ITComponent', name })).length;
+
+/** What a proxy does that sends a POST again: a second record with all the values of the first. */
+function repeat(name: string): void {
+  const { sys_id: _, ...values } = named(name)[0]!.values;
+  instance.store.insert(TABLE, values, 'estate');
+}
+
+it.each([
+  ['and answered', 'bidirectional', false],
+  ['and answered, of a mapping that only pushes', 'push', false],
+  ['and not answered', 'bidirectional', true],
+  ['and not answered, of a mapping that only pushes', 'push', true],
+] as const)(
+  'a record that was made twice, %s, is a question, and nothing more is made',
+  async (when, direction, lost) => {
+    await t.services.db('itsm_mappings').delete();
+    const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, direction });
+    const run = (query: string) =>
+      runMapping(t, admin, mapping, direction === 'push' ? 'push' : 'run', query);
+    const name = `Made twice ${when}`;
+    await run('');
+    await admin.post('/api/v1/cards', { type: 'ITComponent', name });
+    if (lost) {
+      instance.faults.arm({ fault: 'reset_after_write', nth: 1, times: 1 });
+      instance.watch = () => {
+        if (named(name).length === 1) repeat(name);
+      };
+    }
+    await run('?complete=false');
+    instance.watch = undefined;
+    if (!lost) repeat(name);
+    for (const complete of [false, true, false]) await run(`?complete=${complete}`);
+    expect(named(name)).toHaveLength(2);
+    expect(await cardsNamed(name)).toBe(1);
+    const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
+    const asked = body.items.filter(({ kind }: { kind: string }) => kind === 'match');
+    expect(asked.length).toBeGreaterThan(0);
+    const { rows } = await t.services.db.raw(
+      `select count(*)::int as n from itsm_pairs where mapping_id = ?`,
+      [mapping],
+    );
+    expect(rows[0].n).toBe(lost ? 0 : 1);
+  },
+);
+
+it('is a question as well where no field tells records apart', async () => {
+  await t.services.db('itsm_mappings').delete();
+  const fields = [{ card_field: 'name', remote_field: 'name' }];
+  const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, fields });
+  const name = 'Without identity';
+  await runMapping(t, admin, mapping);
+  await admin.post('/api/v1/cards', { type: 'ITComponent', name });
+  await runMapping(t, admin, mapping, 'run', '?complete=false');
+  const [made] = named(name);
+  repeat(name);
+  for (const complete of [false, true]) await runMapping(t, admin, mapping, 'run', `?complete=${complete}`);
+  expect([named(name).length, await cardsNamed(name)]).toEqual([2, 1]);
+  const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
+  const double = named(name).find(({ values }) => values.sys_id !== made!.values.sys_id)!.values.sys_id;
+  expect(body.items).toMatchObject([
+    { kind: 'match', remote_id: double, reason: expect.stringContaining(made!.values.sys_id!) },
+  ]);
+  // once it is removed there, nothing is left of it
+  instance.elsewhere.remove(double!);
+  await runMapping(t, admin, mapping, 'run', '?complete=true');
+  expect((await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items).toEqual([]);
+});
