@@ -121,6 +121,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Delete a draft of a decision',
     description: "One's own with `adr.manage`, anybody's with `adr.delete`.",
     permission: ['adr.manage', 'adr.delete'],
+    permissionNote: "adr.delete for others' records",
     params: Params,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { cancelRun } from '../../domain/analysis/runs.cancel.ts';
-import { listRuns, readRun } from '../../domain/analysis/runs.queries.ts';
+import { listRuns, readRun, runText } from '../../domain/analysis/runs.queries.ts';
 import { RUNS_PATH } from '../../domain/analysis/runs.start.ts';
 import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
@@ -66,7 +66,7 @@ export function registerAnalysisRunRoutes(app: App): void {
     errors: ['wrong_state'],
     handler: async ({ ctx, params, reply }) => {
       await cancelRun(ctx, params.run_id);
-      return sendJson(reply, await readRun(ctx, params.run_id));
+      return sendJson(reply, await runText(ctx, params.run_id));
     },
   });
 }

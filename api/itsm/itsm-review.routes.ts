@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { applyRows, decideRows } from '../../domain/itsm/runs.commands.ts';
-import { readRun } from '../../domain/itsm/runs.queries.ts';
+import { runText } from '../../domain/itsm/runs.queries.ts';
 import { closed, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -92,7 +92,7 @@ export function registerItsmReviewRoutes(app: App): void {
         ...(body.rows === undefined ? {} : { rows: body.rows }),
         overrule: body.overrule_breaker ?? false,
       });
-      return sendJson(reply.code(202), await readRun(ctx, params.run_id));
+      return sendJson(reply.code(202), await runText(ctx.db, params.run_id));
     },
   });
 }

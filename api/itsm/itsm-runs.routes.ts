@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { cancelRun } from '../../domain/itsm/runs.commands.ts';
-import { listRuns, readRun } from '../../domain/itsm/runs.queries.ts';
+import { listRuns, readRun, runText } from '../../domain/itsm/runs.queries.ts';
 import { listPlanRows, listRunLog } from '../../domain/itsm/runs.rows.ts';
 import { startRun } from '../../domain/itsm/runs.start.ts';
 import type { RunDirection } from '../../domain/itsm/runs.types.ts';
@@ -86,7 +86,7 @@ export function registerItsmRunRoutes(app: App): void {
           ...(query.auto_apply === undefined ? {} : { autoApply: query.auto_apply }),
         });
         reply.code(202).header('location', `${base}/sync/runs/${runId}`);
-        return sendJson(reply, await readRun(ctx, runId!));
+        return sendJson(reply, await runText(ctx.db, runId!));
       },
     });
   start('pull', 'pullItsmMapping', 'Bring the inventory up to date with the remote', 'pull');
@@ -208,7 +208,7 @@ export function registerItsmRunRoutes(app: App): void {
     errors: ['wrong_state'],
     handler: async ({ ctx, params, reply }) => {
       await cancelRun(ctx, params.run_id);
-      return sendJson(reply, await readRun(ctx, params.run_id));
+      return sendJson(reply, await runText(ctx.db, params.run_id));
     },
   });
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readRun } from '../../domain/itsm/runs.queries.ts';
+import { runText } from '../../domain/itsm/runs.queries.ts';
 import { closed, Uuid } from '../../domain/shapes.ts';
 import { undoRun } from '../../integrations/itsm/runs/run.undo.ts';
 import { sendJson } from '../json.ts';
@@ -27,7 +27,7 @@ export function registerItsmUndoRoutes(app: App): void {
     handler: async ({ ctx, params, reply }) => {
       const runId = await undoRun(ctx, params.run_id);
       reply.code(202).header('location', `${base}/sync/runs/${runId}`);
-      return sendJson(reply, await readRun(ctx, runId));
+      return sendJson(reply, await runText(ctx.db, runId));
     },
   });
 }

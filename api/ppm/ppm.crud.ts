@@ -62,7 +62,10 @@ const said = (...sentences: (string | undefined)[]) => {
 export function registerPpmKind(app: App, declared: PpmOperations): void {
   const { kind, path, name, plural, a, many, param, schema, note } = declared;
   const change = kind.costs
-    ? { ...writing, permissionNote: 'and sight of the initiative; costs.view or a role on it' }
+    ? {
+        ...writing,
+        permissionNote: 'and sight of the initiative and its costs (costs.view, or a stakeholder role)',
+      }
     : writing;
   app.addSchema(schema.whole);
   app.addSchema(schema.item);

@@ -52,6 +52,11 @@ export async function listRuns(
 /** One run. @throws EstateError `forbidden`, `not_found`. */
 export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'ai_analysis.view');
+  return await runText(ctx, id);
+}
+
+/** The same for whoever has been found to be allowed to cancel it. @throws EstateError `not_found`. */
+export async function runText(ctx: Ctx, id: string): Promise<JsonText> {
   const item = projection(runs.members, undefined);
   const { rows } = await ctx.db.raw(`select ${item.sql}::text as item from ${runs.from} where r.id = ?`, [
     ...item.bindings,

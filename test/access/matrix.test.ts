@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TestAnswer, TestClient } from '../support/harness.ts';
 import { table } from './matrix.data.ts';
-import { anyAddress, type Call, type Row } from './matrix.row.ts';
+import type { Call, Row } from './matrix.row.ts';
+import { demandsOf, operationOf, send } from './send.ts';
 import { createWorld, type Role, roles, type World, written } from './world.ts';
 
 let w: World;
@@ -11,25 +11,6 @@ beforeAll(async () => {
 afterAll(() => w.close());
 
 const statusOf: Record<string, number> = { '-': 403, '?': 404, '0': 401 };
-
-async function send(
-  row: Row,
-  call: Call,
-  client: TestClient,
-): Promise<{ status: number; answer?: TestAnswer }> {
-  if (call.send) return { status: await call.send(w, client.token) };
-  const [method, pattern] = row.operation.split(' ') as ['GET', string];
-  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => call.path![name]!);
-  const json = call.body === undefined ? undefined : JSON.stringify(call.body);
-  const mediaType = call.raw?.mediaType ?? (json && 'application/json');
-  const answer = await client.request({
-    method,
-    url: call.query ? `${path}?${call.query}` : path,
-    ...(mediaType ? { headers: { 'content-type': mediaType }, payload: call.raw?.text ?? json } : {}),
-    ...(call.apart ? { remoteAddress: anyAddress() } : {}),
-  });
-  return { status: answer.status, answer };
-}
 
 /** The call that serves several roles of a row, once one of them has made it. */
 type Shared = { call?: Promise<Call> };
@@ -49,7 +30,7 @@ async function expectOutcome(row: Row, role: Role, mark: string, shared: Shared)
   const call = await callOf(row, role, mark, shared);
   const client = await (call.usesToken ? w.passing(role) : w.client(role));
   if (mark !== '+') await written(w);
-  const { status, answer } = await send(row, call, client);
+  const { status, answer } = await send(w, row, call, client);
   const rowByRow = status === 200 && call.refused?.(answer!.body) === true;
   if (mark === '+') {
     expect(rowByRow, 'refused').toBe(false);
@@ -75,12 +56,8 @@ describe.each(table)('$operation', (row) => {
 });
 
 test('every operation of the description has its row, and every row its operation', () => {
-  const { paths } = w.t.app.swagger() as { paths: Record<string, Record<string, unknown>> };
-  const described = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-  );
-  const expected = new Set(table.map(({ operation }) => operation.replace(/ \(.*\)$/, '')));
-  expect([...expected].sort()).toEqual(described.sort());
+  const expected = new Set(table.map(operationOf));
+  expect([...expected].sort()).toEqual([...demandsOf(w).keys()].sort());
 });
 
 test('a write to any table is seen, and one that was undone is not', async () => {

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
+import { table } from './matrix.data.ts';
+import type { Row } from './matrix.row.ts';
+import { demandsOf, operationOf, send } from './send.ts';
+import { createWorld, type Role, type World, written } from './world.ts';
+
+/** How many of the permissions that an operation does not name are tried on it; `ACCESS_SAMPLE=100` tries all. */
+const SAMPLE = Number(process.env.ACCESS_SAMPLE ?? 2);
+/** Another seed tries other permissions. */
+const SEED = Number(process.env.ACCESS_SEED ?? 1);
+
+/** Lists of what is the caller's own: whoever is logged in reads them. */
+const ownLists = ['GET /api/v1/todos'];
+/** Operations that lead to the rights of another account or role: the caller needs those too, by their own tests. */
+const leadsToRights = [
+  'POST /api/v1/auth/impersonate',
+  'DELETE /api/v1/accounts/{id}/two-factor',
+  'POST /api/v1/accounts/{id}/tokens',
+  'PATCH /api/v1/users/bulk',
+  'POST /api/v1/service-accounts',
+];
+
+const keys = Object.keys(appPermissions) as AppPermission[];
+/** Sight of cards: whatever belongs to a card needs it besides. */
+const sight: AppPermission = 'inventory.view';
+
+/** The permissions that a demand names, anywhere in it. */
+const named = (demand: string): AppPermission[] => {
+  const words = demand.split(/[^a-z_.]+/);
+  return keys.filter((key) => words.includes(key));
+};
+
+/**
+ * Sets of permissions that the description says are enough: one key of several, or all that a demand names where it
+ * says more than that.
+ */
+function enough(demand: string): AppPermission[][] {
+  const sets = demand.includes(' / ') ? [named(demand)] : named(demand).map((key) => [key]);
+  return (sets.length > 0 ? sets : [[]]).map((set) => [...new Set([...set, sight])]);
+}
+
+/** The key of the role that holds these permissions and no other. */
+const roleOf = (permissions: readonly AppPermission[]): string => `only ${[...permissions].sort().join('+')}`;
+
+let w: World;
+let demands: Map<string, string>;
+const demandOf = (row: Row): string => demands.get(operationOf(row))!;
+
+beforeAll(async () => {
+  w = await createWorld();
+  demands = demandsOf(w);
+  const sets = [...keys.map((key) => [key]), ...[...demands.values()].flatMap(enough)];
+  const roles = [...new Map(sets.map((set) => [roleOf(set), set]))].map(([key, set]) => ({
+    key,
+    label: key,
+    permissions: JSON.stringify(Object.fromEntries(set.map((permission) => [permission, true]))),
+  }));
+  await w.t.services.db('roles').insert(roles);
+  await w.t.services.db.raw("select record_events('[]', '{roles}')");
+});
+afterAll(() => w.close());
+
+describe.each(table.map((row, at) => ({ ...row, at })))('$operation', (row) => {
+  test('is refused to roles of a single permission that it does not name', async () => {
+    const demand = demandOf(row);
+    if (/^(login|public)$/.test(demand) || ownLists.includes(operationOf(row))) return;
+    const others = keys.filter((key) => !named(demand).includes(key));
+    const call = await row.call(w, 'viewer');
+    for (let n = 0; n < Math.min(SAMPLE, others.length); n += 1) {
+      const permission = others[(SEED * 31 + row.at * 7 + n * 37) % others.length]!;
+      const client = await w.t.as(roleOf([permission]));
+      await written(w);
+      const { status, answer } = await send(w, row, call, client);
+      if (status === 200 && call.refused) expect(call.refused(answer!.body), permission).toBe(true);
+      else expect([403, 404], `${permission}: ${status} ${answer?.text}`).toContain(status);
+      expect(await written(w), permission).toEqual([]);
+    }
+  });
+
+  test('is allowed to a role that holds what it names, and sight of cards', async () => {
+    const demand = demandOf(row);
+    // what not even an administrator may do is tried above
+    if (demand === 'public' || row.outcomes.startsWith('?')) return;
+    if (leadsToRights.includes(operationOf(row))) return;
+    for (const permissions of enough(demand)) {
+      const role = roleOf(permissions) as Role;
+      const call = await row.call(w, role);
+      const client = await (call.usesToken ? w.passing(role) : w.client(role));
+      await written(w);
+      const { status, answer } = await send(w, row, call, client);
+      const told = `${role}: ${status} ${answer?.text}`;
+      if (status === 403 || status === 404) expect(await written(w), `though refused, ${told}`).toEqual([]);
+      // a remote that no emulator stands in for does not answer
+      expect([403, 404, 500], told).not.toContain(status);
+      expect(status, told).not.toBe(401);
+    }
+  });
+});
+
+test('every exception is an operation', () => {
+  for (const operation of [...ownLists, ...leadsToRights]) expect([...demands.keys()]).toContain(operation);
+});
