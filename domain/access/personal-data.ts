@@ -1,7 +1,7 @@
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
-import { requireSession } from './grants.ts';
+import { requireControlOf, requireSession } from './grants.ts';
 import { may, requirePermission } from './policy.ts';
 
 /** The newest so many of each kind are told. */
@@ -93,12 +93,18 @@ const parts = Object.entries(kept).map(
 
 /**
  * All that is kept of a person: the account, and what belongs to it or shows its use. For the own account, or with
- * `admin.users`.
+ * `admin.users` and all that the account holds.
  * @throws EstateError `forbidden`, `session_required`, `not_found`.
  */
 export async function readPersonalData(ctx: Ctx, id: string): Promise<JsonText> {
   const own = ctx.caller.userId === id;
   if (!own) requirePermission(ctx.caller, 'admin.users');
+  if (!own) {
+    // what stands in here is otherwise shown to the person alone
+    const user = await ctx.db('users').where({ id }).first('id', 'role');
+    if (!user) throw notFound('user', id);
+    await requireControlOf(ctx, ctx.db, user);
+  }
   // a token's scopes say nothing of what stands in here
   if (own && !may(ctx.caller, 'admin.users')) requireSession(ctx.caller);
   const { rows } = await ctx.db.raw(

@@ -1,5 +1,5 @@
 import { invalidField, notFound } from '../../../platform/errors.ts';
-import { requireOnCards, seesCosts } from '../../access/policy.ts';
+import { forbidden, requireOnCards, seesCosts } from '../../access/policy.ts';
 import { command, type Work } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
@@ -47,7 +47,8 @@ export interface MergeAnswer {
  * Merges cards of one type into one of them. The survivor keeps its values, takes what it lacks from the others, and
  * whatever the choices say; it is given their relations, children, tags, stakeholders and all that is attached to them.
  * The merged cards are deleted, and their ids lead to the survivor.
- * @throws EstateError `not_found`, `forbidden` without the rights to edit and to archive each card, `validation_failed`,
+ * @throws EstateError `not_found`, `forbidden` without the rights to edit and to archive each card, and where the costs of
+ * some of the cards are seen and those of others not; `validation_failed`,
  * `wrong_state`, `cardinality_exceeded`, `sibling_name_taken`, `external_id_taken`, `parent_cycle`,
  * `capability_too_deep`.
  */
@@ -81,11 +82,10 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
   requireMergeRights(ctx, [...cards.byId.values()]);
   requireOnCards(ctx, EDIT, (await loadCards(work, ctx, tree.moved.keys())).values());
   const patch = chosenInput(request.fields ?? {}, cards.byId);
-  refuseHiddenCosts(
-    type.costKeys,
-    patch.attributes,
-    [survivor, ...merged].every((card) => seesCosts(ctx, card)),
-  );
+  const shown = [survivor, ...merged].map((card) => seesCosts(ctx, card));
+  // the survivor takes over costs and the caller's role alike: together they would show what was hidden
+  if (shown.includes(true) && shown.includes(false)) throw forbidden('costs.view');
+  refuseHiddenCosts(type.costKeys, patch.attributes, !shown.includes(false));
   const values = survivingValues(metamodel, type, survivor, merged, patch);
 
   const gone = new Set(ids);

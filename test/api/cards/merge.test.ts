@@ -265,6 +265,21 @@ describe('POST /cards/merge', () => {
     expect((await read(a.id)).attributes.costTotalAnnual).toBe(4711);
   });
 
+  it('does not show costs by a role on the other card', async () => {
+    const [a, b] = [await make(admin), await make(admin, { attributes: { costTotalAnnual: 4711 } })];
+    const half = await withRole(t, 'merge-half', ['inventory.view', 'inventory.edit', 'inventory.archive']);
+    await appoint(t, a.id, half, 'responsible');
+    for (const [survivor, merged] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      expect(await refused(t, () => merge(half, survivor.id, [merged.id]))).toMatchObject({
+        status: 403,
+        body: { permission: 'costs.view' },
+      });
+    }
+  });
+
   it('refuses what cannot be merged', async () => {
     const [a, part, gone] = [
       await make(admin),

@@ -47,6 +47,7 @@ describe('an account that holds roles on cards', () => {
       await manager.patch(`${url}/${who.id}`, { email: 'taken@estate.example' }),
       await manager.post(`/api/v1/accounts/${who.id}/tokens`, { name: 'Mine' }),
     ];
+    answers.push(await manager.get(`/api/v1/accounts/${who.id}/personal-data`));
     for (const { status, body } of answers) {
       expect([status, body.permission]).toEqual([403, 'inventory.edit']);
     }
