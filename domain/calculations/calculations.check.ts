@@ -38,15 +38,15 @@ export function checkCalculation(metamodel: Metamodel, row: CalculationRow): Rea
 }
 
 /**
- * Checks that a formula can be active beside the others: its field is computed once, nothing waits for itself, and nobody
- * makes costs visible that they do not see themselves.
+ * Checks that a formula can be active beside the others: its field is computed once, nothing waits for itself, and
+ * nobody writes costs, or computes with costs, who does not see them: already an error says something of a value.
  * @throws EstateError `field_calculated`, `calculation_cycle`, `forbidden`, `validation_failed`.
  */
 export async function requireActivable(work: Work, ctx: Ctx, row: CalculationRow): Promise<void> {
   const { metamodel } = work;
   const read = checkCalculation(metamodel, row);
   const { id, target_type_key: type, target_field_key: field } = row;
-  if (!may(ctx.caller, 'costs.view') && revealsCosts(metamodel, row, read)) throw forbidden('costs.view');
+  if (!may(ctx.caller, 'costs.view') && touchesCosts(metamodel, row, read)) throw forbidden('costs.view');
   const taken = await work
     .sql('calculations')
     .where({ target_type_key: type, target_field_key: field, is_active: true })
@@ -65,10 +65,10 @@ export async function requireActivable(work: Work, ctx: Ctx, row: CalculationRow
   }
 }
 
-/** Whether a field that everybody sees would be computed from costs. */
-function revealsCosts(metamodel: Metamodel, row: CalculationRow, { reads }: ReadFormula): boolean {
+/** Whether a formula computes a cost, or anything from costs. */
+function touchesCosts(metamodel: Metamodel, row: CalculationRow, { reads }: ReadFormula): boolean {
   const own = metamodel.cardTypes.get(row.target_type_key)!;
-  if (own.costKeys.includes(row.target_field_key)) return false;
+  if (own.costKeys.includes(row.target_field_key)) return true;
   const keys = [...reads.relations].flatMap((key) => [
     ...metamodel.relationTypes.get(key)!.costKeys,
     ...peerTypes(metamodel, key, own.key).flatMap((type) => metamodel.cardTypes.get(type)!.costKeys),

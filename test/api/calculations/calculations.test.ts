@@ -369,6 +369,9 @@ describe('costs', () => {
     expect((await trial(modeller)).body).toMatchObject({ success: true, computed_value: 1 });
     const refused = await modeller.post(`${url}/${id}/activate`);
     expect([refused.status, refused.body.detail]).toEqual([403, expect.stringContaining('costs.view')]);
+    // errors of a formula would tell whether a cost is above a bound
+    const probe = await create(type, 'cost', 'IF(data.cost > 50, 1 / 0, 1)');
+    expect((await modeller.post(`${url}/${probe}/activate`)).body.permission).toBe('costs.view');
     expect((await trial(admin)).body.card_name).toEqual(expect.any(String));
     const wrong = await admin.post(`${url}/${id}/test`, { card_id: two });
     expect([wrong.status, wrong.body.errors?.[0]?.field]).toEqual([422, 'card_id']);
