@@ -1,4 +1,5 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
+import { requireControlOf } from '../access/grants.ts';
 import { requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -71,12 +72,16 @@ export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
 
 /**
  * Runs a failed or cancelled job again, from its last checkpoint where its kind has them. It still belongs to its
- * owner and acts with the owner's rights.
+ * owner and acts with the owner's rights, which others need who run it again.
  * @throws EstateError `not_found`, `forbidden`; `job_not_retryable` also where what it was for has ended with it.
  */
 export async function retryJob(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const job = await lockJob(ctx, work, id);
+    if (job.owner_id !== null && job.owner_id !== ctx.caller.userId) {
+      const owner = await work.sql('users').where({ id: job.owner_id }).first('id', 'role');
+      if (owner) await requireControlOf(ctx, work.sql, owner);
+    }
     if (job.status !== 'failed' && job.status !== 'cancelled') {
       throw new EstateError(
         'job_not_retryable',

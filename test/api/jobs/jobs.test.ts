@@ -3,6 +3,7 @@ import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { exportJob } from '../../../domain/jobs/kinds/export.ts';
 import { kpiSnapshotJob } from '../../../domain/jobs/kinds/kpi-snapshot.ts';
+import { roleWith } from '../../support/accounts.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { ask, jobRow } from '../../support/jobs.ts';
 
@@ -174,6 +175,12 @@ describe('cancelling and running again', () => {
       });
     }
     expect(await jobRow(t.services, id)).toEqual(before);
+    // it would run with the rights of its owner
+    const keeper = await t.as(await roleWith(t, 'admin.events', 'admin.settings'));
+    expect(await keeper.post(`/api/v1/jobs/${id}/retry`)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden', permission: 'inventory.view' },
+    });
     expect((await (await t.as('admin')).post(`/api/v1/jobs/${id}/cancel`)).status).toBe(200);
   });
 });
