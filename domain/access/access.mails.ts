@@ -83,9 +83,15 @@ async function surroundings(sql: Sql, page: string, token: string): Promise<{ ti
 }
 
 async function titleOf(sql: Sql): Promise<string> {
-  return (await readSetting(sql, 'app_title')) || 'Estate';
+  return withoutLinks((await readSetting(sql, 'app_title')) || 'Estate');
 }
 
+/**
+ * A name without addresses of pages: mail programs make links of them, and who reads a mail about his password has to find
+ * one link in it.
+ */
+const withoutLinks = (name: string): string => name.replace(/\S*(?::\/\/|www\.|\.[a-z]{2,}\/)\S*/gi, '…');
+
 function letter({ display_name: name }: Addressee, paragraphs: string[]): string {
-  return `${[`Hello ${name.replace(/\s+/g, ' ')},`, ...paragraphs].join('\n\n')}\n`;
+  return `${[`Hello ${withoutLinks(name.replace(/\s+/g, ' '))},`, ...paragraphs].join('\n\n')}\n`;
 }

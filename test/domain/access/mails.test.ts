@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invitationMail, passwordResetMail } from '../../../domain/access/access.mails.ts';
+import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
+
+it('mails with tokens hold no link but that to the page for the password', async () => {
+  const { db, secrets } = t.services;
+  const ctx = await t.ctx();
+  await changeSetting(ctx, secrets, 'app_title', { app_title: 'Estate https://attacker.example/reset' });
+  await changeSetting(ctx, secrets, 'email', { app_base_url: 'https://estate.example' });
+  const to = {
+    email: 'a@estate.example',
+    display_name: 'Log in at attacker.example/now or www.attacker.example',
+  };
+  for (const mail of [await invitationMail(db, to, 'token'), await passwordResetMail(db, to, 'token')]) {
+    const { subject, text } = mail;
+    expect(`${subject} ${text}`).not.toContain('attacker');
+    expect(text).toContain('https://estate.example/');
+    expect(text).toContain('Hello Log in at … or …,');
+  }
+  const plain = { email: 'b@estate.example', display_name: 'Dr. A. Smith/Jones' };
+  expect((await invitationMail(db, plain, 'token')).text).toContain('Hello Dr. A. Smith/Jones,');
+});
