@@ -159,6 +159,7 @@ describe('a full snapshot', () => {
       'relations.manage',
       'tags.manage',
       'stakeholders.manage',
+      'costs.view',
       'documents.manage',
       'comments.manage',
     ]) {
@@ -173,6 +174,7 @@ describe('a full snapshot', () => {
       'relations.manage',
       'tags.manage',
       'stakeholders.manage',
+      'costs.view',
       'documents.manage',
       'comments.manage',
     ]);

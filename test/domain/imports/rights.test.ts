@@ -112,6 +112,33 @@ describe('without the right', () => {
     expect(relations.faults).toEqual({ 1: ['attributes.costTotalAnnual forbidden'] });
   });
 
+  it('roles on cards, which show their costs, are not given', async () => {
+    await t.services
+      .db('roles')
+      .where({ key: 'clerk' })
+      .update({
+        permissions: JSON.stringify(
+          Object.fromEntries([...permissions, 'stakeholders.manage'].map((key) => [key, true])),
+        ),
+      });
+    const keys = new Set([...permissions, 'stakeholders.manage'] as const);
+    const keeper: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: keys } };
+    const { faults, report } = await imports.run(
+      [
+        app('8', { stakeholders: ['responsible:clerk@estate.example'] }),
+        app('9', { stakeholders: ['observer:clerk@estate.example'] }),
+        app('1', { stakeholders: ['responsible:clerk@estate.example'] }),
+      ],
+      { mode: 'upsert' },
+      keeper,
+    );
+    expect(faults).toEqual({ 1: ['stakeholders forbidden'], 3: ['stakeholders forbidden'] });
+    expect(report.map(({ errors }) => errors[0]!.message)).toEqual([
+      'needs the permission costs.view',
+      'needs the permission costs.view',
+    ]);
+  });
+
   it('clearing leaves hidden costs as they are', async () => {
     await imports.run([app('1', { attributes: null })], { mode: 'upsert' }, clerk);
     expect((await imports.card('1')).attributes).toEqual({ costTotalAnnual: 5 });
