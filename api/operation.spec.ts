@@ -61,7 +61,7 @@ export interface OperationSpec<
   headers?: RequestHeader[];
   bodyLimit?: number;
   ownIdempotency?: boolean;
-  /** Whether answers hold secrets: those that are kept for repetitions are sealed. */
+  /** Whether answers hold secrets: no cache keeps them, and those that are kept for repetitions are sealed. */
   secretAnswer?: boolean;
   /** Whether a token that only serves to set up the second factor is taken. */
   duringSetup?: boolean;

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
 import { invalidField } from '../platform/errors.ts';
 import type { Answer, OperationSpec } from './operation.spec.ts';
@@ -29,6 +29,17 @@ function refuseBody({ body }: FastifyRequest, _reply: unknown, done: (error?: Er
   done(!says || empty ? undefined : invalidField('body', 'unknown_field', 'This operation takes no body.'));
 }
 
+/** Nobody between the service and the client keeps what holds secrets, refusals and replays included. */
+function keepNowhere(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+): void {
+  reply.header('cache-control', 'no-store');
+  done(null, payload);
+}
+
 /**
  * Declares one operation: its route, schemas, permission and its place in the API's description, all from
  * one statement. The handler gets checked input and the request's context and calls one command or query.
@@ -46,6 +57,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       spec.bodyLimit ?? (spec.permission === 'public' ? bodyLimits.publicBytes : bodyLimits.jsonBytes),
     ...(spec.early ? { onRequest: spec.early } : {}),
     ...(spec.body || spec.consumes ? {} : { preValidation: refuseBody }),
+    ...(spec.secretAnswer ? { onSend: keepNowhere } : {}),
     config: {
       permission: spec.permission,
       ...(spec.scope ? { scope: spec.scope } : {}),

@@ -21,6 +21,8 @@ export interface Caller {
   tokenExpiresAt: Date | null;
   /** The user's token version that the presented login was made under. */
   tokenVersion?: number;
+  /** When the person logged in, in seconds since 1970; absent for whatever is no login. */
+  loginAt?: number;
   /** The personal or service token that was shown instead of a login's. */
   apiTokenId?: string;
   /** The role as which an administrator looks at the service; `role` and `permissions` are that role's. */

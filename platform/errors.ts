@@ -73,6 +73,7 @@ export const errorCodes = {
   query_too_heavy: { status: 422, title: 'The query would take too long' },
   question_not_understood: { status: 422, title: 'The question is not understood' },
   range_not_satisfiable: { status: 416, title: 'The range cannot be served' },
+  recent_login_required: { status: 403, title: 'A recent login is needed' },
   registration_closed: { status: 403, title: 'Self-registration is closed' },
   relation_types_present: { status: 409, title: 'Relation types join the type' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
 import type { TokenSubject } from '../../domain/access/access.login.ts';
 import { closed } from '../../domain/shapes.ts';
-import { TOKEN_SECONDS } from '../plugins/access.ts';
+import { LOGIN_SECONDS, TOKEN_SECONDS } from '../plugins/access.ts';
 import type { App } from '../types.ts';
 
 /** Life in seconds of a token that only serves to set up the second factor. */
@@ -11,7 +11,11 @@ const SETUP_SECONDS = 15 * 60;
 /** Makes the access token of a login, with what clients are told of it. */
 export function tokenIssuer(app: App) {
   return async (subject: TokenSubject) => {
-    const seconds = subject.setupOnly ? SETUP_SECONDS : TOKEN_SECONDS;
+    const now = Math.floor(Date.now() / 1000);
+    const loginAt = subject.loginAt ?? now;
+    const longest = subject.setupOnly ? SETUP_SECONDS : TOKEN_SECONDS;
+    // a token that is presented ends before the bound does
+    const seconds = Math.max(1, Math.min(longest, loginAt + LOGIN_SECONDS - now));
     return {
       access_token: await app.jwt.sign(
         {
@@ -19,11 +23,12 @@ export function tokenIssuer(app: App) {
           role: subject.role,
           tv: subject.tokenVersion,
           jti: randomUUID(),
+          auth_time: loginAt,
           ...(subject.impersonatedRole ? { impersonated_role: subject.impersonatedRole } : {}),
           ...(subject.setupOnly ? { use: 'two_factor_setup' as const } : {}),
         },
         // a signer of its own is made for other options than the usual ones
-        subject.setupOnly ? { expiresIn: seconds } : undefined,
+        seconds === TOKEN_SECONDS ? undefined : { expiresIn: seconds },
       ),
       token_type: 'bearer',
       expires_in: seconds,
@@ -35,7 +40,8 @@ export function tokenIssuer(app: App) {
 /** The answer of whatever logs somebody in. */
 export const tokenAnswer = {
   200: {
-    description: 'An access token, valid for 24 hours',
+    description:
+      'An access token, valid for `expires_in` seconds: 24 hours, and never beyond 30 days after the login',
     schema: Type.Ref('Token#'),
     example: {
       access_token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',

@@ -54,6 +54,7 @@ export function registerPasswordRoutes(app: App): void {
     tag,
     summary: 'Choose the first password with an invitation, and log in',
     permission: 'public',
+    secretAnswer: true,
     body: newPassword,
     bodyExample: newPasswordExample,
     answers: tokenAnswer,

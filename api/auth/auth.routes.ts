@@ -38,6 +38,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     description:
       'The first user of a workspace shows the set-up token that the service wrote to its log at start, and is answered an access token. Everybody else is answered `confirmation_sent`, whether or not the address has an account: a mail to it says how to go on. Off unless the setting `registration` is on and a mail server is set up.',
     permission: 'public',
+    secretAnswer: true,
     body: Type.Object(
       {
         email: Email,
@@ -99,6 +100,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     description:
       'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; wrong, locked and unknown answer alike. While an account is locked, its password and `code` in one request pass. `two_factor_required` means that the password is right and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` only serves to set up the second factor that the workspace demands.',
     permission: 'public',
+    secretAnswer: true,
     body: Type.Object(
       {
         email: Type.String({ minLength: 1, maxLength: 320 }),

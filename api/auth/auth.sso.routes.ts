@@ -70,6 +70,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     description:
       'The client keeps `state`, sends the browser to `authorization_url`, and takes an answer only when it comes back with the same `state`. The service keeps nonce and PKCE verifier.',
     permission: 'public',
+    secretAnswer: true,
     body: Type.Object({ redirect_uri: RedirectUri }, closed),
     bodyExample: { redirect_uri: redirectUri },
     answers: {
@@ -98,6 +99,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     description:
       'Takes what the provider has added to the redirect address: `code`, `state`, and `iss` where it sends one. The first login of somebody makes the account.',
     permission: 'public',
+    secretAnswer: true,
     body: Type.Object(
       {
         code: Type.String({ minLength: 1, maxLength: 4000 }),

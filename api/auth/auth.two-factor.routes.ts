@@ -12,7 +12,7 @@ import { operation } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import { Timestamp } from '../schemas/common.ts';
 import type { App } from '../types.ts';
-import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
+import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const tag = 'Authentication';
 const Code = Type.String({ minLength: 1, maxLength: 50 });
@@ -34,6 +34,14 @@ const RecoveryCodes = Type.Array(Type.String(), {
   description: 'Each takes the place of one code of the authenticator; shown this once',
   examples: [['k3qf-72hd-mz5p-ax4e']],
 });
+
+/** Goes on with the present login, since all tokens of the account end. */
+const fresh = {
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+};
+const endsLogins = 'All tokens of the account’s logins end; the answer holds a fresh one for this login.';
 
 /** The own second factor: codes of an authenticator that change every 30 seconds (RFC 6238). */
 export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
@@ -106,6 +114,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     id: 'confirmTwoFactor',
     tag,
     summary: 'Put the begun second factor in force by a code of it',
+    description: endsLogins,
     permission: 'login',
     scope: 'account',
     duringSetup: true,
@@ -118,9 +127,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
         schema: Type.Object(
           {
             recovery_codes: RecoveryCodes,
-            access_token: Type.String(),
-            token_type: Type.Literal('bearer'),
-            expires_in: Type.Integer({ description: 'Seconds' }),
+            ...fresh,
           },
           closed,
         ),
@@ -140,15 +147,23 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     id: 'disableTwoFactor',
     tag,
     summary: 'Take the own second factor out of force',
+    description: endsLogins,
     permission: 'login',
     scope: 'account',
+    secretAnswer: true,
     body: proof,
     bodyExample: proofExample,
-    answers: doneAnswer,
+    answers: {
+      200: {
+        description: 'Done',
+        schema: Type.Object({ ok: Type.Literal(true), ...fresh }, closed),
+        example: { ok: true, ...tokenAnswer[200].example },
+      },
+    },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
     handler: async ({ ctx, body }) => {
-      await disableTwoFactor(ctx, secrets, body);
-      return { ok: true };
+      const subject = await disableTwoFactor(ctx, secrets, body);
+      return { ok: true, ...(await issue(subject)) };
     },
   });
 
@@ -158,15 +173,23 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     id: 'renewRecoveryCodes',
     tag,
     summary: 'Get new recovery codes; the old ones stop working',
+    description: endsLogins,
     permission: 'login',
     scope: 'account',
     secretAnswer: true,
     body: proof,
     bodyExample: proofExample,
     answers: {
-      200: { description: 'The codes', schema: Type.Object({ recovery_codes: RecoveryCodes }, closed) },
+      200: {
+        description: 'The codes',
+        schema: Type.Object({ recovery_codes: RecoveryCodes, ...fresh }, closed),
+        example: { recovery_codes: ['k3qf-72hd-mz5p-ax4e'], ...tokenAnswer[200].example },
+      },
     },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
-    handler: async ({ ctx, body }) => ({ recovery_codes: await renewRecoveryCodes(ctx, secrets, body) }),
+    handler: async ({ ctx, body }) => {
+      const { recoveryCodes, subject } = await renewRecoveryCodes(ctx, secrets, body);
+      return { recovery_codes: recoveryCodes, ...(await issue(subject)) };
+    },
   });
 }

@@ -103,6 +103,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     tag,
     summary: 'Get a single-use ticket that opens the stream without a header',
     permission: 'inventory.view',
+    secretAnswer: true,
     answers: {
       201: {
         description: 'The ticket',

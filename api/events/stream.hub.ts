@@ -12,7 +12,7 @@ const BATCH = 100;
 
 /** Events that change who may see what: streams of those concerned are looked at again before going on. */
 const accessEvents =
-  /^(auth\.(logout|password_changed|impersonation_stopped|two_factor_reset)|(user|role|api_token)\.(updated|deleted|archived|restored|erased))$/;
+  /^(auth\.(logout|password_changed|impersonation_stopped|two_factor_(enabled|disabled|reset)|recovery_codes_made)|(user|role|api_token)\.(updated|deleted|archived|restored|erased))$/;
 
 /** One reader of the change feed for all streams of the process. */
 export interface StreamHub {

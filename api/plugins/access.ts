@@ -18,9 +18,14 @@ import type { App, RoutePermission } from '../types.ts';
 /** Life of an access token in seconds: 24 hours. */
 export const TOKEN_SECONDS = 24 * 60 * 60;
 
+/** How long after a login tokens are refreshed at most, in seconds: 30 days. */
+export const LOGIN_SECONDS = 30 * 24 * 60 * 60;
+
 declare module '@fastify/jwt' {
   interface FastifyJWT {
-    payload: Pick<TokenClaims, 'sub' | 'tv' | 'jti' | 'impersonated_role' | 'use'> & { role: string };
+    payload: Pick<TokenClaims, 'sub' | 'tv' | 'jti' | 'auth_time' | 'impersonated_role' | 'use'> & {
+      role: string;
+    };
     user: TokenClaims;
   }
 }

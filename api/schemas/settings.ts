@@ -70,6 +70,13 @@ export const origins = Type.Array(Type.String({ maxLength: 300 }), {
   examples: [['https://portal.example']],
   description: 'Whose pages may call the API from a browser; none: nobody’s',
 });
+export const tokenDays = Type.Integer({
+  minimum: 1,
+  maximum: 3650,
+  description:
+    'The longest life of personal and service tokens that are made from now on; those that exist stay',
+});
+
 export const digestMinutes = Type.Integer({
   minimum: 1,
   maximum: 1440,

@@ -122,6 +122,15 @@ export const plainSettings: PlainSettingApi[] = [
     example: true,
   },
   {
+    key: 'api_token_max_days',
+    path: 'api-token-life',
+    name: 'ApiTokenLife',
+    what: 'how long API tokens live at most',
+    schema: schemas.tokenDays,
+    public: false,
+    example: 90,
+  },
+  {
     key: 'cors_origins',
     path: 'cors-origins',
     name: 'CorsOrigins',

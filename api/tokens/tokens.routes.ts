@@ -20,7 +20,13 @@ const body = Type.Object(
         'Permission keys, and `account` for the own account (profile, to-dos, favourites, preferences, tokens), or `*` for everything: never more than the user may do at the time of use',
     }),
     expires_at: Type.Optional(
-      Nullable(Type.String({ format: 'date-time', description: 'Absent: it does not end by itself' })),
+      Nullable(
+        Type.String({
+          format: 'date-time',
+          description:
+            'At most as far ahead as the setting `api-token-life` allows, which is where a token without it ends',
+        }),
+      ),
     ),
   },
   closed,

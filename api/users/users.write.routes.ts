@@ -11,6 +11,7 @@ import {
 import { deleteUser, deleteUsers } from '../../domain/access/users.delete.ts';
 import { patchUser } from '../../domain/access/users.patch.ts';
 import { readServiceAccount, readUser } from '../../domain/access/users.queries.ts';
+import type { Services } from '../../domain/services.ts';
 import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -25,7 +26,7 @@ const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true })
 const skipped = Type.Array(Type.Object({ id: Uuid, reason: Type.String({ examples: ['self'] }) }, closed));
 
 /** Inviting, changing and removing users. */
-export function registerUserWriteRoutes(app: App): void {
+export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   app.addSchema(CreatedUserSchema);
 
   operation(app, {
@@ -151,7 +152,7 @@ export function registerUserWriteRoutes(app: App): void {
     tag,
     summary: 'Change a user, or the own name, language and password',
     description:
-      'A new password, role or state ends all logins of the user at once, a new password also the user’s own tokens. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
+      'A new password, address, role or state ends all logins of the user at once, a new password also the user’s own tokens. The own password and address need the present password or a code; an account without a password needs a login of the last five minutes. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
     permission: 'login',
     permissionNote:
       'admin.users for others, roles, state, address and provider; admin.users or scope account for oneself',
@@ -162,7 +163,19 @@ export function registerUserWriteRoutes(app: App): void {
         email: Type.Optional(Email),
         locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),
         password: Type.Optional(Password),
-        current_password: Type.Optional(Type.String({ maxLength: 1000 })),
+        current_password: Type.Optional(
+          Type.String({
+            maxLength: 1000,
+            description: 'To change the own password, address or provider, unless `code` is sent',
+          }),
+        ),
+        code: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 50,
+            description: 'Of the own authenticator, or a recovery code, in place of `current_password`',
+          }),
+        ),
         role: Type.Optional(RoleKey),
         is_active: Type.Optional(Type.Boolean()),
         auth_provider: Type.Optional(AuthProvider),
@@ -175,12 +188,13 @@ export function registerUserWriteRoutes(app: App): void {
       'conflict',
       'email_taken',
       'precondition_failed',
+      'recent_login_required',
       'session_required',
       'too_many_requests',
       'wrong_state',
     ],
     handler: async ({ ctx, params, body, reply }) => {
-      await patchUser(ctx, plainId(params.id), body);
+      await patchUser(ctx, secrets, plainId(params.id), body);
       return sendJson(reply, await readUser(ctx, plainId(params.id)));
     },
   });

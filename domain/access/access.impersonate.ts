@@ -1,9 +1,10 @@
 import { EstateError } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import type { TokenSubject } from './access.login.ts';
+import { limited, type TokenSubject } from './access.login.ts';
 import { permissionsOfRole, requireGrantable, requireSession } from './grants.ts';
 import { requirePermission } from './policy.ts';
+import { lockTwoFactor } from './two-factor.store.ts';
 
 /**
  * Lets an administrator look at the service as another role: with its permissions, and still under the own name, which
@@ -45,7 +46,10 @@ export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
   });
 }
 
-/** What a fresh token for the caller is made from; the presented one stays valid until it ends. */
+/**
+ * What a fresh token for the caller is made from; the presented one stays valid until it ends. Where a second factor is
+ * demanded by now and the account has none, the fresh token only serves to set one up.
+ */
 export async function refresh(ctx: Ctx): Promise<TokenSubject> {
   requireLogin(ctx);
   const { impersonatedRole } = ctx.caller;
@@ -61,13 +65,22 @@ function requireLogin(ctx: Ctx): void {
   requireSession({ ...ctx.caller, impersonatedRole: undefined });
 }
 
+/** The caller as of now: the time of the login stays. */
 async function subjectOf(ctx: Ctx, sql: Ctx['db']): Promise<TokenSubject> {
   const user = await sql('users')
     .where({ id: ctx.caller.userId, is_active: true })
     .forUpdate()
-    .first('id', 'role', 'token_version');
+    .first('id', 'role', 'token_version', 'auth_provider');
   // revoked between the look at the token and here
   if (!user || user.token_version !== ctx.caller.tokenVersion)
     throw new EstateError('unauthorized', 'The access token was revoked.');
-  return { userId: user.id, role: user.role, tokenVersion: user.token_version };
+  const subject: TokenSubject = {
+    userId: user.id,
+    role: user.role,
+    tokenVersion: user.token_version,
+    loginAt: ctx.caller.loginAt!,
+  };
+  // the provider of single sign-on asks for a second factor, or does not
+  if (user.auth_provider === 'sso' || (await lockTwoFactor(sql, user.id))?.secret) return subject;
+  return await limited(sql, subject);
 }

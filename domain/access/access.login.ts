@@ -17,6 +17,8 @@ export interface TokenSubject {
   userId: string;
   role: string;
   tokenVersion: number;
+  /** When the person logged in, in seconds since 1970; absent: now. */
+  loginAt?: number;
   /** The role as which the user looks at the service. */
   impersonatedRole?: string;
   /** Whether the token may only set up the second factor. */

@@ -14,6 +14,8 @@ export interface TokenClaims {
   /** Seconds since 1970. */
   exp: number;
   iat: number;
+  /** When the person logged in, in seconds since 1970: refreshed tokens keep it. Absent in older tokens: `iat`. */
+  auth_time?: number;
   /** The key of the role as which an administrator looks at the service. */
   impersonated_role?: string;
   /** Set where the token only serves to set up the second factor. */
@@ -280,6 +282,7 @@ function callerOfSession(user: KnownUser, claims: TokenClaims): Caller | undefin
     tokenId: claims.jti,
     tokenExpiresAt: new Date(claims.exp * 1000),
     tokenVersion: claims.tv,
+    loginAt: claims.auth_time ?? claims.iat,
   };
   if (claims.use !== 'two_factor_setup') return caller;
   return { ...caller, permissions: new Set(), setupOnly: true };

@@ -2,6 +2,7 @@ import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { readSetting } from '../settings/settings.read.ts';
 import { readApiToken } from './api-tokens.queries.ts';
 import { newApiToken } from './api-tokens.ts';
 import { requireControlOf, requireSession } from './grants.ts';
@@ -11,6 +12,8 @@ import { lockUsers } from './users.store.ts';
 
 /** Tokens that one account may hold. */
 const MAX_TOKENS = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const CLOCK_MS = 60 * 1000;
 /** Nobody is told of hashes, and the last use is no change. */
 const UNTOLD = ['hash', 'last_used_at'];
 
@@ -18,7 +21,7 @@ export interface ApiTokenInput {
   name: string;
   /** Permission keys and `account`, or `*` for whatever the user may do at the time of use. */
   scopes: string[];
-  /** RFC 3339; absent or null: it does not end by itself. */
+  /** RFC 3339; absent or null: after the longest life that the setting allows. */
   expires_at?: string | null;
 }
 
@@ -35,15 +38,16 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   const scopes = checkScopes(input.scopes);
   const name = input.name.trim();
   if (name === '') throw invalidField('name', 'required', 'must not be blank');
-  const ends = input.expires_at ? new Date(input.expires_at) : null;
+  const asked = input.expires_at ? new Date(input.expires_at) : null;
   // a leap second is no moment here
-  if (ends && !(ends.getTime() > Date.now())) throw invalidField('expires_at', 'past', 'lies in the past');
+  if (asked && !(asked.getTime() > Date.now())) throw invalidField('expires_at', 'past', 'lies in the past');
   const made = newApiToken();
   return await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [userId])).get(userId);
     if (!user) throw notFound('user', userId);
     if (!own) await requireControlOf(ctx, work.sql, user);
     if (!user.is_active) throw new EstateError('wrong_state', 'The account is not active.');
+    const ends = await endOfLife(work, asked);
     const { rows: held } = await work.sql.raw(
       'select count(*)::int as n from api_tokens where user_id = ?::uuid',
       [userId],
@@ -67,6 +71,21 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
     const text = (await readApiToken(work.sql, row.id))!;
     return `${text.slice(0, -1)},"token":${JSON.stringify(made.token)}}`;
   });
+}
+
+/** When the token ends: as asked, or as late as the setting allows. @throws EstateError `validation_failed`. */
+async function endOfLife({ sql }: Work, asked: Date | null): Promise<Date> {
+  const days = await readSetting(sql, 'api_token_max_days');
+  const latest = new Date(Date.now() + days * DAY_MS);
+  // a client's clock may be a little ahead
+  if (asked && asked.getTime() > latest.getTime() + CLOCK_MS) {
+    throw invalidField(
+      'expires_at',
+      'too_late',
+      `lies more than ${days} days ahead, the longest life of a token`,
+    );
+  }
+  return asked ?? latest;
 }
 
 /** @throws EstateError `validation_failed` naming the scope that is unknown. */

@@ -79,30 +79,37 @@ export async function confirmTwoFactor(
     const recoveryCodes = await replaceRecoveryCodes(sql, userId);
     emit({ event_type: 'auth.two_factor_enabled', data: { user_id: userId } });
     raise('users');
-    return { recoveryCodes, subject: { userId, role: user.role, tokenVersion: user.token_version } };
+    return { recoveryCodes, subject: await endOtherSessions(ctx, sql, user) };
   });
 }
 
 /**
- * Takes the own second factor out of force.
+ * Takes the own second factor out of force, and ends the other logins.
  * @throws EstateError `wrong_state` when there is none, or the workspace demands one; `validation_failed`.
  */
-export async function disableTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<void> {
-  await proved(ctx, secrets, proof, async (work, user, factor) => {
+export async function disableTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<TokenSubject> {
+  return await proved(ctx, secrets, proof, async (work, user, factor) => {
     if (!factor) throw new EstateError('wrong_state', 'No second factor is in force.');
     if (factor.secret && (await readSetting(work.sql, 'two_factor_required'))) {
       throw new EstateError('wrong_state', 'A second factor is required here; begin another one instead.');
     }
     await removeTwoFactor(work, user.id, 'auth.two_factor_disabled');
+    return await endOtherSessions(ctx, work.sql, user);
   });
 }
 
-/** Gives new recovery codes; the old ones stop working. @throws EstateError as `disableTwoFactor`. */
-export async function renewRecoveryCodes(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<string[]> {
-  return await proved(ctx, secrets, proof, async ({ sql, emit }, user, factor) => {
+/** Gives new recovery codes; the old ones stop working, and the other logins end. @throws EstateError as `disableTwoFactor`. */
+export async function renewRecoveryCodes(
+  ctx: Ctx,
+  secrets: SecretBox,
+  proof: Proof,
+): Promise<{ recoveryCodes: string[]; subject: TokenSubject }> {
+  return await proved(ctx, secrets, proof, async ({ sql, emit, raise }, user, factor) => {
     if (!factor?.secret) throw new EstateError('wrong_state', 'No second factor is in force.');
     emit({ event_type: 'auth.recovery_codes_made', data: { user_id: user.id } });
-    return await replaceRecoveryCodes(sql, user.id);
+    raise('users');
+    const recoveryCodes = await replaceRecoveryCodes(sql, user.id);
+    return { recoveryCodes, subject: await endOtherSessions(ctx, sql, user) };
   });
 }
 
@@ -129,6 +136,13 @@ export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
       .update({ token_version: user.token_version + 1, updated_at: work.sql.fn.now() });
     await removeTwoFactor(work, userId, 'auth.two_factor_reset');
   });
+}
+
+/** Ends all logins of the caller. @returns what a token that goes on with the present login is made from. */
+async function endOtherSessions(ctx: Ctx, sql: Work['sql'], user: UserRow): Promise<TokenSubject> {
+  const tokenVersion = user.token_version + 1;
+  await sql('users').where({ id: user.id }).update({ token_version: tokenVersion, updated_at: sql.fn.now() });
+  return { userId: user.id, role: user.role, tokenVersion, loginAt: ctx.caller.loginAt! };
 }
 
 async function removeTwoFactor(

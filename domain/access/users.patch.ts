@@ -1,3 +1,4 @@
+import type { SecretBox } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -12,6 +13,7 @@ import {
   requireReopening,
   requireSession,
 } from './grants.ts';
+import { checkPresentPassword, type OwnProof, requireOwnProof } from './own-proof.ts';
 import { storePassword } from './passwords.store.ts';
 import { may, requirePermission, requireScope } from './policy.ts';
 import { followRights } from './rights.followed.ts';
@@ -20,12 +22,10 @@ import { isAdministrator } from './users.delete.ts';
 import { readUser } from './users.queries.ts';
 import { lockUsers, type UserRow, updateUser } from './users.store.ts';
 
-export interface UserPatch {
+export interface UserPatch extends OwnProof {
   display_name?: string;
   locale?: string;
   password?: string;
-  /** Checked when given; wrong ones are throttled. */
-  current_password?: string;
   email?: string;
   role?: string;
   is_active?: boolean;
@@ -36,12 +36,12 @@ const plainFields = ['display_name', 'locale', 'email', 'role', 'is_active', 'au
 
 /**
  * Changes a user. One's own name, language and password need only a login, all else `admin.users`; whoever sets the
- * password, address or provider of an account holds what it holds. A new password, role or state ends the user's logins
- * at once.
- * @throws EstateError `forbidden`, `session_required` for passwords, `not_found`, `validation_failed`, `email_taken`,
+ * password, address or provider of an account holds what it holds. The own password, address and provider need a proof
+ * besides. A new password, address, provider, role or state ends the user's logins at once.
+ * @throws EstateError `forbidden`, `session_required` for passwords and the own address, `recent_login_required`, `not_found`, `validation_failed`, `email_taken`,
  * `wrong_state`, or `conflict` for the last administrator.
  */
-export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise<void> {
+export async function patchUser(ctx: Ctx, secrets: SecretBox, id: string, patch: UserPatch): Promise<void> {
   const own = ctx.caller.userId === id;
   const reserved = [patch.role, patch.is_active, patch.email, patch.auth_provider];
   if (!own || reserved.some((value) => value !== undefined)) requirePermission(ctx.caller, 'admin.users');
@@ -49,7 +49,7 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
   if (patch.display_name !== undefined && patch.display_name.trim() === '') {
     throw invalidField('display_name', 'required', 'must not be blank');
   }
-  const passwordHash = await checkedPassword(ctx, id, patch);
+  const { hash, passwordHash } = await checkedPasswords(ctx, id, patch, own);
   await command(ctx, async (work) => {
     const { sql } = work;
     const losing = patch.role !== undefined || patch.is_active === false;
@@ -63,7 +63,13 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
       throw new EstateError('wrong_state', 'The user was erased.');
     }
     if (user.kind === 'service' && controls) throw onlyForPeople();
-    if (!own && controls) await requireControlOf(ctx, sql, user);
+    if (controls && own) {
+      requireSession(ctx.caller);
+      // another request may have changed the password since it was checked
+      if (user.password_hash !== hash)
+        throw invalidField('current_password', 'wrong', 'was changed just now');
+      await requireOwnProof(ctx, sql, secrets, hash, patch);
+    } else if (controls) await requireControlOf(ctx, sql, user);
     if (values.is_active) await requireReopening(ctx, sql, { ...user, ...values });
     if (typeof values.role === 'string') {
       requireGrantable(ctx.caller, await permissionsOfRole(sql, values.role));
@@ -79,7 +85,7 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
       // what was mailed to the old address, or for a password that is no longer used, stops working
       if ('email' in values || !local) await sql('one_time_tokens').where({ user_id: id }).delete();
       await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
-        revokes: 'role' in values || 'is_active' in values || 'auth_provider' in values,
+        revokes: endsLogins.some((field) => field in values),
       });
       if ('is_active' in values || 'role' in values) await followRights(work, ctx, [id]);
     }
@@ -87,21 +93,30 @@ export async function patchUser(ctx: Ctx, id: string, patch: UserPatch): Promise
   });
 }
 
-/** The hash of the new password once it is allowed and good, before anything is locked. */
-async function checkedPassword(ctx: Ctx, id: string, patch: UserPatch): Promise<string | undefined> {
-  if (patch.password === undefined) return undefined;
-  requireSession(ctx.caller);
-  await throttle(ctx.db, 'password', [`user ${id}`]);
+/** Fields whose change ends the logins of an account. */
+const endsLogins = ['email', 'role', 'is_active', 'auth_provider'] as const;
+
+interface Passwords {
+  /** Of the present password. */
+  hash: string | null;
+  /** Of the new one. */
+  passwordHash?: string;
+}
+
+/** Checks the present password where it is sent, and makes the hash of the new one, before anything is locked. */
+async function checkedPasswords(ctx: Ctx, id: string, patch: UserPatch, own: boolean): Promise<Passwords> {
+  const guarded = [patch.password, patch.current_password, patch.code, patch.email, patch.auth_provider];
+  if (guarded.every((value) => value === undefined)) return { hash: null };
+  if (patch.password !== undefined) requireSession(ctx.caller);
+  if (own || patch.password !== undefined) await throttle(ctx.db, 'password', [`user ${id}`]);
   const user = await ctx.db('users').where({ id }).first('email', 'password_hash');
   if (!user) throw notFound('user', id);
-  if (
-    patch.current_password !== undefined &&
-    !(await ctx.passwords.verify(patch.current_password, user.password_hash))
-  ) {
-    throw invalidField('current_password', 'wrong', 'is not the present password');
-  }
+  const hash: string | null = user.password_hash;
+  // of somebody else's password nobody learns whether it is right
+  if (own) await checkPresentPassword(ctx, hash, patch);
+  if (patch.password === undefined) return { hash };
   requireGoodPassword(patch.password, patch.email ?? user.email);
-  return await ctx.passwords.hash(patch.password);
+  return { hash, passwordHash: await ctx.passwords.hash(patch.password) };
 }
 
 function changedValues(user: UserRow, patch: UserPatch): Partial<UserRow> {

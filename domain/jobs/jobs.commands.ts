@@ -13,6 +13,7 @@ interface LockedJob {
   kind: string;
   status: string;
   payload: unknown;
+  owner_id: string | null;
   /** Whether it is the caller's, within the scopes of the presented token. */
   own: boolean;
   cancel_requested: boolean;
@@ -29,7 +30,7 @@ async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> 
   const job: LockedJob | undefined = await sql('jobs')
     .where({ id })
     .forNoKeyUpdate()
-    .first('id', 'kind', 'status', 'payload', 'cancel_requested', 'attempt', 'checkpoint', {
+    .first('id', 'kind', 'status', 'payload', 'owner_id', 'cancel_requested', 'attempt', 'checkpoint', {
       own: sql.raw(`(${mine.sql}) is true`, mine.bindings as never),
     });
   if (!job || (!job.own && !seesAllJobs(ctx))) throw notFound('job', id);
@@ -78,7 +79,7 @@ export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
 export async function retryJob(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const job = await lockJob(ctx, work, id);
-    if (job.owner_id !== null && job.owner_id !== ctx.caller.userId) {
+    if (!job.own && job.owner_id !== null) {
       const owner = await work.sql('users').where({ id: job.owner_id }).first('id', 'role');
       if (owner) await requireControlOf(ctx, work.sql, owner);
     }

@@ -42,6 +42,8 @@ export const settingDefaults = {
   principles_display: true as boolean,
   mcp_enabled: false as boolean,
   two_factor_required: false as boolean,
+  /** The longest life of an API token that is made from now on. */
+  api_token_max_days: 365 as number,
   retention: {
     events_days: 400,
     jobs_days: 90,

@@ -19,6 +19,7 @@ export const settingMembers = {
   principles_display: 'enabled',
   mcp_enabled: 'enabled',
   two_factor_required: 'required',
+  api_token_max_days: 'days',
   cors_origins: 'origins',
   eol_source: 'url',
   notification_digest_minutes: 'minutes',

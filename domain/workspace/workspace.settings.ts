@@ -33,6 +33,7 @@ const goes: Record<SettingKey, boolean> = {
   registration_policy: false,
   mcp_enabled: false,
   two_factor_required: false,
+  api_token_max_days: false,
   cors_origins: false,
   eol_source: false,
   email: false,

@@ -11,6 +11,8 @@ export interface Call {
   apart?: boolean;
   /** Uses up the token, so that somebody else of the role has to act. */
   usesToken?: boolean;
+  /** Puts back what the request has changed for whoever sent it. */
+  after?(): Promise<void>;
   /** Whether a 200 is a refusal: operations on many things answer row by row. */
   refused?(body: { results: { code: string | null }[] }): boolean;
   /** Sends it in another way, and answers the status. */

@@ -83,6 +83,7 @@ test.each(rows.map((row, at) => ({ ...row, at })))('$operation', async ({ at, ..
     call,
     await token(allScopes.filter((scope) => within.includes(scope))),
   );
+  await call.after?.();
   if (code === 'session_required') return;
   expect([401, 403, 404], text).not.toContain(status);
 });

@@ -137,6 +137,7 @@ export async function runRequests(requests: number, seed: number): Promise<Outco
       const request = toRequest(operation, call, mood, known(stage), random);
       try {
         const answer = await client.request(request);
+        await call.after?.();
         tally.add(operation.name, group, answer.status);
         if (mood === 'valid' && answer.status >= 400 && operation.rows.some((row) => allows(row, role)))
           tally.refused(operation.name, `${role} ${request.url} -> ${answer.text.slice(0, 300)}`);

@@ -110,6 +110,12 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
     const userName = names.user_name === resource.userName ? undefined : names.user_name;
     await requireFree(work, user.id, { userName, email: changes.email });
     if (changes.email !== undefined) {
+      if (user.id === ctx.caller.userId) {
+        throw new EstateError(
+          'conflict',
+          'Change your own address by PATCH /api/v1/users/{id}, with your password.',
+        );
+      }
       await requireControlOf(ctx, sql, user);
       // what was mailed to the old address stops working
       await sql('one_time_tokens').where({ user_id: user.id }).delete();
@@ -119,7 +125,7 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
       await keepAnAdministrator(sql, [user.id]);
     }
     if (Object.keys(changes).length > 0) {
-      await updateUser(work, user, changes, { revokes: 'is_active' in changes });
+      await updateUser(work, user, changes, { revokes: 'is_active' in changes || 'email' in changes });
       if ('is_active' in changes) await followRights(work, ctx, [user.id]);
     }
     await keepIdentity(work, { ...user, ...changes }, before ?? null, names);

@@ -32,6 +32,12 @@ async function withPassword(w: World, role: Role): Promise<void> {
   await db('throttles').delete();
 }
 
+/** Takes back that the logins of the role's user have ended. */
+async function keepLogin(w: World, role: Role): Promise<void> {
+  const { userId } = await w.client(role);
+  if (userId) await w.t.services.db('users').where({ id: userId }).update({ token_version: 1 });
+}
+
 /** Begins a second factor for the role's user. @returns the code that confirms it. */
 async function begun(w: World, role: Role): Promise<string> {
   await withPassword(w, role);
@@ -45,6 +51,7 @@ async function inForce(w: World, role: Role): Promise<string> {
   const code = await begun(w, role);
   if (role === 'anonymous') return code;
   const { body } = await (await w.client(role)).post('/api/v1/auth/two-factor/confirm', { code });
+  await keepLogin(w, role);
   return body.recovery_codes[0];
 }
 
@@ -96,12 +103,15 @@ export const accountRows: Row[] = [
   }),
   row('POST /api/v1/auth/two-factor/confirm', '+ + + + + + 0', async (w, role) => ({
     body: { code: await begun(w, role) },
+    after: () => keepLogin(w, role),
   })),
   row('POST /api/v1/auth/two-factor/recovery-codes', '+ + + + + + 0', async (w, role) => ({
     body: { password, code: await inForce(w, role) },
+    after: () => keepLogin(w, role),
   })),
   row('POST /api/v1/auth/two-factor/disable', '+ + + + + + 0', async (w, role) => ({
     body: { password, code: await inForce(w, role) },
+    after: () => keepLogin(w, role),
   })),
   row('DELETE /api/v1/accounts/{id}/two-factor', '+ - - - - - 0', async (w) => {
     const id = await w.user();

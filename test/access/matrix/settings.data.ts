@@ -28,6 +28,7 @@ const open = [
 const harmless: Record<string, object> = {
   registration: { enabled: false },
   'two-factor': { required: false },
+  'api-token-life': { days: 365 },
   'cors-origins': { origins: [] },
   'eol-source': { url: '' },
   'notification-digest': { minutes: 15 },

@@ -26,10 +26,16 @@ const post = async (path: string, token: string, body?: unknown) => {
   return await t.anonymous.post(`${url}${path}`, body, bearer(token));
 };
 
+/** Whether the token still logs in. */
+const isIn = async (token: string): Promise<boolean> =>
+  (await t.anonymous.get('/api/v1/auth/me', bearer(token))).status === 200;
+
 /** Somebody with a second factor in force; `used` is the code that put it into force. */
 async function enrolled(): Promise<{
   who: TestPerson;
   token: string;
+  /** The login before the second factor was in force. */
+  before: string;
   secret: string;
   used: string;
   codes: string[];
@@ -40,7 +46,8 @@ async function enrolled(): Promise<{
   const used = totpCode(secret);
   const confirmed = await post('/confirm', token, { code: used });
   expect(confirmed.status, confirmed.text).toBe(200);
-  return { who, token, secret, used, codes: confirmed.body.recovery_codes };
+  const { access_token, recovery_codes } = confirmed.body;
+  return { who, token: access_token, before: token, secret, used, codes: recovery_codes };
 }
 
 describe('setting up', () => {
@@ -73,8 +80,13 @@ describe('setting up', () => {
     const codes = await t.services.db('recovery_codes').where({ user_id: who.id });
     expect(JSON.stringify(codes)).not.toContain(confirmed.body.recovery_codes[0].replaceAll('-', ''));
     expect((await eventsOf(t, 'auth.two_factor_enabled')).at(-1).user_id).toBe(who.id);
-    const shown = await t.anonymous.get(`/api/v1/users/${who.id}`, bearer(token));
+    const shown = await t.anonymous.get(`/api/v1/users/${who.id}`, bearer(confirmed.body.access_token));
     expect(shown.body.two_factor_enabled).toBe(true);
+  });
+
+  it('ends the other logins', async () => {
+    const { before, token } = await enrolled();
+    expect(await Promise.all([before, token].map(isIn))).toEqual([false, true]);
   });
 
   it('is not for accounts without a password', async () => {
@@ -178,17 +190,23 @@ describe('taking it away', () => {
     const { who, token, codes } = await enrolled();
     expect((await post('/disable', token, { password, code: 'nonsense' })).status).toBe(422);
     expect((await post('/disable', token, { password: 'wrong one here', code: codes[0] })).status).toBe(422);
-    expect((await post('/disable', token, { password, code: codes[0] })).body).toEqual({ ok: true });
+    const other = (await loginAs(t, who, { code: codes[1] })).body.access_token;
+    const gone = await post('/disable', token, { password, code: codes[0] });
+    expect([gone.status, gone.body.ok, gone.headers['cache-control']]).toEqual([200, true, 'no-store']);
+    const fresh = gone.body.access_token;
+    expect(await Promise.all([other, token, fresh].map(isIn))).toEqual([false, false, true]);
     expect((await loginAs(t, who)).status).toBe(200);
-    expect((await post('/disable', token, { password })).body.code).toBe('wrong_state');
-    expect((await post('/recovery-codes', token, { password })).body.code).toBe('wrong_state');
+    expect((await post('/disable', fresh, { password })).body.code).toBe('wrong_state');
+    expect((await post('/recovery-codes', fresh, { password })).body.code).toBe('wrong_state');
   });
 
   it('gives new recovery codes in place of the old ones', async () => {
     const { who, token, codes } = await enrolled();
-    const fresh = (await post('/recovery-codes', token, { password, code: codes[0] })).body.recovery_codes;
+    const other = (await loginAs(t, who, { code: codes[2] })).body.access_token;
+    const { body } = await post('/recovery-codes', token, { password, code: codes[0] });
+    expect(await Promise.all([other, token, body.access_token].map(isIn))).toEqual([false, false, true]);
     expect((await loginAs(t, who, { code: codes[1] })).status).toBe(401);
-    expect((await loginAs(t, who, { code: fresh[0] })).status).toBe(200);
+    expect((await loginAs(t, who, { code: body.recovery_codes[0] })).status).toBe(200);
   });
 
   it('is done by an administrator for who has lost it, and ends the logins', async () => {
@@ -235,6 +253,32 @@ describe('where the workspace demands it', () => {
     expect((await t.anonymous.get('/api/v1/cards', bearer(whole))).status).toBe(200);
     const code = confirmed.body.recovery_codes[0];
     expect((await post('/disable', whole, { password, code })).body.code).toBe('wrong_state');
+    await db('settings').where({ key }).delete();
+  });
+
+  it('a login from before only gets tokens to set one up', async () => {
+    const { db } = t.services;
+    const who = await person(t, { role: 'admin' });
+    const token = (await loginAs(t, who)).body.access_token;
+    const enrolledBefore = await enrolled();
+    const key = storedKey('two_factor_required');
+    await db('settings').insert({ key, value: 'true' });
+    const refreshed = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token));
+    expect(refreshed.body).toMatchObject({ two_factor_setup_required: true, expires_in: 900 });
+    const impersonating = await t.anonymous.post(
+      '/api/v1/auth/impersonate',
+      { role: 'viewer' },
+      bearer(token),
+    );
+    expect(impersonating.body).toMatchObject({ two_factor_setup_required: true });
+    const stopped = await t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, bearer(token));
+    expect(stopped.body).toMatchObject({ two_factor_setup_required: true });
+    for (const limited of [refreshed, impersonating, stopped]) {
+      const refused = await t.anonymous.get('/api/v1/cards', bearer(limited.body.access_token));
+      expect(refused.status).toBe(401);
+    }
+    const whole = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(enrolledBefore.token));
+    expect(whole.body).not.toHaveProperty('two_factor_setup_required');
     await db('settings').where({ key }).delete();
   });
 });

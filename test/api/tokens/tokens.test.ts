@@ -24,7 +24,7 @@ const make = async (client: TestClient, body: Record<string, unknown> = {}, url 
 describe('own tokens', () => {
   it('are shown once, stored hashed, listed by their beginning, and told to the audit log', async () => {
     const made = await make(member, { name: ' Nightly ' });
-    expect(made).toMatchObject({ name: 'Nightly', scopes: ['*'], expires_at: null, user_id: member.userId });
+    expect(made).toMatchObject({ name: 'Nightly', scopes: ['*'], user_id: member.userId });
     expect(made.token).toMatch(/^est_[\w-]{43}$/);
     expect(made.token.startsWith(made.hint)).toBe(true);
     const stored = await t.services.db('api_tokens').where({ id: made.id }).first();
@@ -178,8 +178,6 @@ describe('own tokens', () => {
     expect(await faulty({ name: ' ' })).toEqual([422, 'name']);
     expect(await faulty({ expires_at: '2020-01-01T00:00:00Z' })).toEqual([422, 'expires_at']);
     expect(await faulty({ expires_at: '2036-12-31T23:59:60Z' })).toEqual([422, 'expires_at']);
-    const far = await member.post('/api/v1/tokens', { name: 'N', expires_at: '2036-01-01T00:00:00+23:00' });
-    expect(far.body.expires_at).toBe('2035-12-31T01:00:00.000Z');
     expect(await faulty({ scopes: [] })).toEqual([422, 'scopes']);
     const rich = await t.as('viewer', 'rich');
     await t.services.db('api_tokens').insert(
@@ -194,13 +192,38 @@ describe('own tokens', () => {
     expect((await rich.post('/api/v1/tokens', { name: 'N' })).status).toBe(409);
   });
 
+  it('live as long as the setting allows, a year unless it says otherwise', async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 24 * 60 * 60 * 1000).toISOString();
+    const asked = (expires_at?: string | null) =>
+      member.post('/api/v1/tokens', { name: 'Long', ...(expires_at === undefined ? {} : { expires_at }) });
+    for (const expires_at of [undefined, null]) {
+      const made = await asked(expires_at);
+      const days = (Date.parse(made.body.expires_at) - Date.now()) / (24 * 60 * 60 * 1000);
+      expect(days).toBeCloseTo(365, 1);
+    }
+    expect((await asked(inDays(364))).status).toBe(201);
+    const longer = await asked(inDays(366));
+    expect([longer.status, longer.body.errors[0]]).toMatchObject([
+      422,
+      { field: 'expires_at', code: 'too_late' },
+    ]);
+    const setting = '/api/v1/settings/api-token-life';
+    expect((await admin.patch(setting, { days: 3650 })).body).toEqual({ days: 3650 });
+    const far = await member.post('/api/v1/tokens', { name: 'N', expires_at: '2036-01-01T00:00:00+23:00' });
+    expect(far.body.expires_at).toBe('2035-12-31T01:00:00.000Z');
+    await admin.patch(setting, { days: 7 });
+    expect((await t.anonymous.get('/api/v1/auth/me', bearer(far.body.token))).status, 'stays').toBe(200);
+    expect((await asked(inDays(8))).status).toBe(422);
+    await admin.patch(setting, { days: null });
+  });
+
   it('end with the password', async () => {
     const who = await person(t);
     const { access_token } = (await loginAs(t, who)).body;
     const made = await t.anonymous.post('/api/v1/tokens', { name: 'N' }, bearer(access_token));
     await t.anonymous.patch(
       `/api/v1/users/${who.id}`,
-      { password: 'another quiet horse' },
+      { password: 'another quiet horse', current_password: password },
       bearer(access_token),
     );
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(made.body.token))).status).toBe(401);

@@ -168,6 +168,7 @@ const setting: Act = (hand) => {
     ['registration', { enabled }],
     ['principles-display', { enabled }],
     ['cors-origins', { origins: hand.one([[], ['https://portal.example']]) }],
+    ['api-token-life', { days: 30 + hand.below(300) }],
     ['notification-digest', { minutes: 5 + hand.below(60) }],
     ['login-branding', { login_tagline: hand.name('Hello') }],
     ['email', { smtp_host: hand.one(['mail.example', 'post.example']), smtp_port: 25 }],

@@ -1,0 +1,55 @@
+import type { SecretBox } from '../../platform/crypto.ts';
+import type { Sql } from '../../platform/database.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import { lockTwoFactor, useCode } from './two-factor.store.ts';
+
+/** What shows that the owner of an account is at the keyboard, and not somebody with a stolen token. */
+export interface OwnProof {
+  current_password?: string;
+  /** Of the authenticator, or a recovery code. */
+  code?: string;
+}
+
+/** How long a login is recent, in seconds. */
+export const RECENT_LOGIN_SECONDS = 5 * 60;
+
+/**
+ * Checks a password that was sent. It takes a while, so it is done before anything is locked.
+ * @param hash of the account's password; null where it has none.
+ * @throws EstateError `validation_failed` naming `current_password`.
+ */
+export async function checkPresentPassword(ctx: Ctx, hash: string | null, proof: OwnProof): Promise<void> {
+  if (proof.current_password === undefined) return;
+  if (!(await ctx.passwords.verify(proof.current_password, hash))) {
+    throw invalidField('current_password', 'wrong', 'is not the present password');
+  }
+}
+
+/**
+ * Demands the present password, which was checked before, or a code of the second factor in force. An account without
+ * either, as those of single sign-on are, needs a login that is younger than five minutes.
+ * @throws EstateError `validation_failed` naming `current_password` or `code`, `recent_login_required`.
+ */
+export async function requireOwnProof(
+  ctx: Ctx,
+  sql: Sql,
+  secrets: SecretBox,
+  hash: string | null,
+  proof: OwnProof,
+): Promise<void> {
+  if (hash !== null && proof.current_password !== undefined) return;
+  const factor = await lockTwoFactor(sql, ctx.caller.userId!);
+  if (factor?.secret && proof.code !== undefined) {
+    if (await useCode(sql, secrets, factor, proof.code)) return;
+    throw invalidField('code', 'wrong', 'is not right, or was used already');
+  }
+  if (hash !== null) throw invalidField('current_password', 'required', 'is required to change this');
+  const age = Date.now() / 1000 - (ctx.caller.loginAt ?? 0);
+  if (age > RECENT_LOGIN_SECONDS) {
+    throw new EstateError(
+      'recent_login_required',
+      'Log in again: this needs a login of the last five minutes.',
+    );
+  }
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loginAs, person } from '../../support/accounts.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+});
+afterAll(() => t.close());
+
+/** Members of answers that log somebody in, or sign for the service. */
+const secretMembers = /"(access_token|setup_token|ticket|token|secret|recovery_codes)":\{/;
+
+test('every operation whose answer holds a secret is kept by no cache', () => {
+  const { paths, components } = t.app.swagger() as unknown as {
+    paths: Record<string, Record<string, { operationId: string; responses: Record<string, object> }>>;
+    components: { schemas: Record<string, object> };
+  };
+  const withRefs = (value: object): string =>
+    JSON.stringify(value).replace(/\{"\$ref":"#\/components\/schemas\/(\w+)"\}/g, (_, name: string) =>
+      JSON.stringify(components.schemas[name]),
+    );
+  const told = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ operationId, responses }) => {
+      const good = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      return good.some(([, answer]) => secretMembers.test(withRefs(answer))) ? [operationId] : [];
+    }),
+  );
+  const declared = [...t.app.operations.values()]
+    .filter(({ secretAnswer }) => secretAnswer)
+    .map(({ id }) => id);
+  expect(told.length).toBeGreaterThan(10);
+  // credentials of connections are masked
+  const kept = told.filter((id) => !declared.includes(id) && !id.includes('ItsmConnection'));
+  expect(kept).toEqual([]);
+});
+
+test('so are their refusals and their repetitions', async () => {
+  const key = { 'idempotency-key': 'a-secret-once' };
+  const made = () => admin.post('/api/v1/tokens', { name: 'Once' }, key);
+  const answers = [await made(), await made(), await admin.post('/api/v1/tokens', { name: ' ' })];
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 422]);
+  const login = await loginAs(t, await person(t));
+  const ticket = await admin.post('/api/v1/events/ticket');
+  for (const answer of [...answers, login, ticket]) expect(answer.headers['cache-control']).toBe('no-store');
+  expect((await admin.get('/api/v1/tokens')).headers['cache-control']).not.toBe('no-store');
+});
