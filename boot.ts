@@ -19,10 +19,12 @@ import { openEmbeddedPostgres } from './platform/embedded-postgres/embedded-post
 import { keepHeapSmall } from './platform/heap.ts';
 import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
-import { createLogger } from './platform/logging.ts';
+import { createLogger, logWarnings } from './platform/logging.ts';
+import { throughOutages } from './platform/outage.ts';
 import { createOutbound } from './platform/outbound.ts';
 import { createPasswords } from './platform/passwords.ts';
 import { createSignals } from './platform/signals.ts';
+import { startupSentence } from './platform/startup.ts';
 
 export interface Booted {
   services: Services;
@@ -39,6 +41,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   keepHeapSmall();
   const config = readConfig(process.env);
   const log = createLogger(config.logLevel, processName);
+  logWarnings(log);
   const lifecycle = createLifecycle({ log });
   lifecycle.installSignalHandlers();
   let databaseUrl = config.databaseUrl;
@@ -49,12 +52,15 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   }
   const db = openDatabase({ url: databaseUrl, name: `estate ${processName}` });
   lifecycle.onClose('database connections', () => db.destroy());
-  const applied = await prepareDatabase(db);
-  await seedFacts(db);
+  // a server that has never answered is the user's to mend; later losses are waited for
+  const contact = async () => await db.raw('select 1');
+  await throughOutages(log, contact, (error) => startupSentence(error) !== undefined);
+  const applied = await throughOutages(log, () => prepareDatabase(db));
+  await throughOutages(log, () => seedFacts(db));
   if (applied.length > 0) log.info({ steps: applied }, 'the schema was brought up to date');
 
   const cache = config.redisUrl
-    ? createRedisCache(config.redisUrl, await installation(db), log)
+    ? createRedisCache(config.redisUrl, await throughOutages(log, () => installation(db)), log)
     : createMemoryCache();
   lifecycle.onClose('cache', () => cache.close());
   const signals = createSignals({ url: databaseUrl, log });
@@ -90,6 +96,10 @@ export interface FirstAdministrator {
  * @returns who was made now.
  */
 export async function welcomeFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
+  return await throughOutages(services.log, () => seeToFirstAdministrator(services));
+}
+
+async function seeToFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
   const { config, log } = services;
   const ctx = await createContext(services, systemCaller, {
     requestId: randomUUID(),

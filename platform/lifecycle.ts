@@ -14,7 +14,7 @@ export interface Lifecycle {
   shutdown(reason: string): Promise<void>;
   /**
    * SIGTERM, SIGINT and SIGHUP end the process in order with code 0, a second one at once. What nobody caught ends
-   * it in order too, with code 1.
+   * it in order too, with code 1. A process that npm has started ends in order when npm does.
    */
   installSignalHandlers(): void;
 }
@@ -32,6 +32,22 @@ function ignoresHangup(): boolean {
   } catch {
     return true;
   }
+}
+
+const PARENT_MS = 500;
+
+/**
+ * Ends with the shell in which npm runs a script: npm passes SIGTERM on to that shell alone, which dies of it and leaves
+ * its child running.
+ */
+function followParent(end: () => void): void {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    end();
+  }, PARENT_MS);
+  look.unref();
 }
 
 /** @param graceMs the time for all closers together, in milliseconds. */
@@ -82,6 +98,7 @@ export function createLifecycle({ log, graceMs = 10_000 }: { log: Logger; graceM
           } else if (Date.now() - firstAt > SAME_MS) process.exit(1);
         });
       }
+      if (process.env.npm_lifecycle_event !== undefined) followParent(() => finish('npm has ended'));
       const fail = (error: unknown) => {
         log.fatal({ err: error }, 'unexpected failure; ending');
         exitCode = 1;

@@ -55,6 +55,13 @@ export function createLogger(level: string, name: string): Logger {
   );
 }
 
+/** Logs warnings of Node as lines of the log; by itself it prints them as plain text. */
+export function logWarnings(log: Logger): void {
+  // the listener that prints them
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => log.warn({ warning: warning.name, err: warning }, 'a warning of Node'));
+}
+
 /** What is said of a request that was answered. */
 export interface RequestLine {
   reqId: string;

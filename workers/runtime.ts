@@ -6,6 +6,7 @@ import { ensureSchedule } from '../domain/jobs/schedules.fire.ts';
 import type { Services } from '../domain/services.ts';
 import { openDatabase } from '../platform/database.ts';
 import { installation } from '../platform/installation.ts';
+import { throughOutages } from '../platform/outage.ts';
 import { createQueueBackend } from '../platform/queue/queue.ts';
 import { startItsmFollower } from './itsm-follower.ts';
 import { startNotifier } from './notifier.ts';
@@ -34,11 +35,11 @@ export async function startWorkers(
 ): Promise<Workers> {
   const { config, db, log, signals } = services;
   const databaseUrl = config.databaseUrl!;
-  for (const schedule of builtInSchedules) await ensureSchedule(db, schedule);
+  for (const schedule of builtInSchedules) await throughOutages(log, () => ensureSchedule(db, schedule));
   const queue = createQueueBackend({
     redisUrl: config.redisUrl,
     databaseUrl,
-    namespace: await installation(db),
+    namespace: await throughOutages(log, () => installation(db)),
     log,
   });
   const leases = openDatabase({ url: databaseUrl, name: 'estate leases', poolMax: 4 });

@@ -65,6 +65,13 @@ export function registerOpenApiRoutes(app: App): void {
     handler: ({ reply }) => sendFile(reply, 'page.html'),
   });
 
+  // the page's links are relative to the address without the slash
+  app.get(
+    '/api/docs/',
+    { config: { permission: 'public', alone: true }, schema: { hide: true } as never },
+    (_request, reply) => reply.redirect('../docs', 308),
+  );
+
   app.get<{ Params: { file: string } }>(
     '/api/docs/:file',
     { config: { permission: 'public', alone: true }, schema: { hide: true } as never },

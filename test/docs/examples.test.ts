@@ -38,6 +38,12 @@ describe('examples', () => {
     rmSync(folder, { recursive: true });
     const told = `${run.stdout}\n${run.stderr}`.slice(-4_000);
     expect(run.error, told).toBeNull();
+    if (name === 'README.md') {
+      const change = /event: card\.updated\ndata: (.*)$/m.exec(run.stdout)?.[1];
+      expect(JSON.parse(change ?? '{}'), told).toMatchObject({
+        data: { changes: { alias: { new: 'Payday' } } },
+      });
+    }
   });
 });
 

@@ -35,6 +35,11 @@ test('the page has nothing inline, nothing from elsewhere, and a policy that say
   }
 });
 
+test('the page is found with a slash at the end too', async () => {
+  const answer = await t.app.inject({ url: '/api/docs/' });
+  expect([answer.statusCode, answer.headers.location]).toEqual([308, '../docs']);
+});
+
 test('only the files of the page are served', async () => {
   for (const name of ['page.files.ts', 'constructor', '..%2Fwrite.ts', 'none.js']) {
     const answer = await t.app.inject({ url: `/api/docs/${name}` });
