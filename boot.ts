@@ -52,7 +52,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   }
   const db = openDatabase({ url: databaseUrl, name: `estate ${processName}` });
   lifecycle.onClose('database connections', () => db.destroy());
-  // a server that has never answered is the user's to mend; later losses are waited for
+  // a server that does not answer at first ends the start; later losses are waited for
   const contact = async () => await db.raw('select 1');
   await throughOutages(log, contact, (error) => startupSentence(error) !== undefined);
   const applied = await throughOutages(log, () => prepareDatabase(db));
@@ -96,10 +96,10 @@ export interface FirstAdministrator {
  * @returns who was made now.
  */
 export async function welcomeFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
-  return await throughOutages(services.log, () => seeToFirstAdministrator(services));
+  return await throughOutages(services.log, () => ensureFirstAdministrator(services));
 }
 
-async function seeToFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
+async function ensureFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
   const { config, log } = services;
   const ctx = await createContext(services, systemCaller, {
     requestId: randomUUID(),
