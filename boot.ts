@@ -16,6 +16,7 @@ import { readConfig } from './platform/config.ts';
 import { createSecretBox } from './platform/crypto.ts';
 import { openDatabase } from './platform/database.ts';
 import { openEmbeddedPostgres } from './platform/embedded-postgres/embedded-postgres.ts';
+import { protectData } from './platform/folders.ts';
 import { keepHeapSmall } from './platform/heap.ts';
 import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
@@ -40,6 +41,7 @@ export interface Booted {
 export async function boot(processName: string, { exclusive }: { exclusive: boolean }): Promise<Booted> {
   keepHeapSmall();
   const config = readConfig(process.env);
+  protectData(config.dataDir);
   const log = createLogger(config.logLevel, processName);
   logWarnings(log);
   const lifecycle = createLifecycle({ log });

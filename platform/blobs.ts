@@ -55,7 +55,7 @@ export function createDiskBlobStore(folder: string): BlobStore {
     async put(key, content) {
       const target = place(key);
       const partial = `${target}.${randomUUID()}.part`;
-      await mkdir(path.dirname(target), { recursive: true });
+      await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
       const file = new FileSink(partial);
       try {
         await pipeline(content, file);

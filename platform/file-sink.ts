@@ -29,7 +29,7 @@ export class FileSink extends Writable {
 
   constructor(path: string) {
     super({ highWaterMark: WAITING });
-    this.#file = createWriteStream(path, { mode: 0o640, highWaterMark: WAITING, flush: true });
+    this.#file = createWriteStream(path, { mode: 0o600, highWaterMark: WAITING, flush: true });
     this.#file.on('error', (error) => this.destroy(error));
     this.#file.once('open', (fd) => {
       this.#fd = fd;

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { StartupError } from './startup.ts';
 
@@ -15,7 +15,7 @@ export function makeFolder(folder: string): void {
 
 function makeParents(folder: string): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     if (isFolder(folder)) return;
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -25,6 +25,34 @@ function makeParents(folder: string): void {
     }
     makeParents(parent);
     makeParents(folder);
+  }
+}
+
+/**
+ * Keeps what this process writes from all other users of the machine, and closes the data folder and its subfolders where
+ * they were made by an earlier version. A right to pass through the data folder stays while this is root: PostgreSQL then runs
+ * as a user of its own.
+ */
+export function protectData(dataDir: string): void {
+  process.umask(0o077);
+  if (!isFolder(dataDir)) return;
+  const isRoot = process.getuid?.() === 0;
+  close(dataDir, isRoot ? 0o711 : 0o700);
+  for (const entry of readdirSync(dataDir, { withFileTypes: true })) {
+    // the folders of PostgreSQL are its own matter
+    if (entry.isDirectory() && !entry.name.startsWith('postgres'))
+      close(path.join(dataDir, entry.name), 0o700);
+  }
+}
+
+function close(folder: string, most: number): void {
+  const mode = statSync(folder).mode & 0o777;
+  if ((mode & most) === mode) return;
+  try {
+    chmodSync(folder, mode & most);
+  } catch (error) {
+    // a volume that belongs to another user is closed by whoever owns it
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }
 

@@ -17,9 +17,9 @@ export function diskStorage(folder: string): Storage {
     async put(file, signal) {
       const target = place(file.name);
       const partial = `${target}.${randomUUID()}.part`;
-      await mkdir(folder, { recursive: true, mode: 0o750 });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       try {
-        await pipeline(await file.open(), createWriteStream(partial, { mode: 0o640 }), { signal });
+        await pipeline(await file.open(), createWriteStream(partial, { mode: 0o600 }), { signal });
         const written = await open(partial, 'r+');
         await written.sync();
         await written.close();

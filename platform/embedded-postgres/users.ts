@@ -35,7 +35,7 @@ export function joinUsers(dataDir: string): ServerUser {
   prune(folder);
   // one process may use the server more than once
   const file = path.join(folder, `${entryName(process.pid)}.${randomBytes(4).toString('hex')}`);
-  writeFileSync(file, '', { flag: 'wx' });
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
   return {
     leave() {
       rmSync(file, { force: true });

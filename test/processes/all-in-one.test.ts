@@ -1,4 +1,6 @@
+import { readdirSync, statSync } from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../support/child.ts';
 import { createPlace, freePort, logIn, type Place, processesIn, untilReady } from '../support/processes.ts';
@@ -123,6 +125,39 @@ it('refuses a second start on its folder in one sentence, and goes on', async ()
   });
   expect((await fetch(`${url}/api/health/ready`)).status).toBe(200);
 }, 180_000);
+
+it('keeps everything in its data folder from other users of the machine', async () => {
+  const { url } = await theService();
+  const remote = await logIn(url, place.admin);
+  const { body } = await remote.send('POST', '/exports', { format: 'csv', kind: 'cards' });
+  await until('the export to end', async () => {
+    const job = await remote.send('GET', `/jobs/${body.job_id}`);
+    return job.body.status === 'succeeded';
+  });
+  const open: string[] = [];
+  const names: string[] = [];
+  const walk = (folder: string) => {
+    // PostgreSQL's files come and go
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const file = path.join(folder, entry.name);
+      const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077;
+      names.push(path.relative(place.dataDir, file));
+      if (mode !== 0) open.push(`${file} ${mode.toString(8)}`);
+      if (entry.isDirectory()) walk(file);
+    }
+  };
+  walk(place.dataDir);
+  expect(open).toEqual([]);
+  // as root, PostgreSQL runs as a user of its own, who may have to pass through
+  const passing = process.getuid?.() === 0 ? 0o711 : 0o700;
+  expect(statSync(place.dataDir).mode & 0o777 & ~passing).toBe(0);
+  for (const part of [/^secret\.key$/, /^files\/../, /^postgres\/PG_VERSION$/]) {
+    expect(
+      names.some((name) => part.test(name)),
+      String(part),
+    ).toBe(true);
+  }
+}, 120_000);
 
 it('ends in order: running requests are answered, streams closed, and no process is left', async () => {
   const { child, url } = await theService();
