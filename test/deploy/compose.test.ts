@@ -11,6 +11,10 @@ interface Service {
   environment?: Record<string, string>;
   volumes?: string[];
   ports?: string[];
+  mem_limit?: string;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test?: string[]; disable?: boolean };
 }
@@ -47,7 +51,9 @@ function environmentOf(service: Service, given: Record<string, string>): Record<
   };
 }
 
-const secrets = { SECRET_KEY: 'k'.repeat(32), POSTGRES_PASSWORD: 'letters1' };
+const secrets = { SECRET_KEY: 'k'.repeat(32), POSTGRES_PASSWORD: 'letters1', REDIS_PASSWORD: 'letters2' };
+/** What Node and its HTTP client read by themselves. */
+const ofNode = ['HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS'];
 
 test('the file is valid by the compose schema, and a linter finds nothing in it', () => {
   const linter = new DCLinter({
@@ -97,20 +103,22 @@ describe.each(ours)('%s', (name, service) => {
         },
       }),
     );
-    expect(Object.keys(environment).filter((key) => !known.has(key))).toEqual([]);
+    expect(Object.keys(environment).filter((key) => !known.has(key))).toEqual(ofNode);
     expect(config).toMatchObject({
       embedded: false,
       host: '0.0.0.0',
       port: 8080,
       dataDir: '/data',
       databaseUrl: 'postgres://estate:letters1@postgres:5432/estate',
-      redisUrl: 'redis://redis:6379',
+      redisUrl: 'redis://:letters2@redis:6379',
     });
   });
 
   test('does not start without its secrets', () => {
-    expect(() => environmentOf(service, { POSTGRES_PASSWORD: 'x' })).toThrow(/^SECRET_KEY: /);
-    expect(() => environmentOf(service, { SECRET_KEY: 'x' })).toThrow(/^POSTGRES_PASSWORD: /);
+    for (const [name, value] of Object.entries(secrets)) {
+      const others = { ...secrets, [name]: '' };
+      expect(() => environmentOf(service, others), `${name} ${value}`).toThrow(new RegExp(`^${name}: `));
+    }
   });
 
   test('shares the files and waits for what it needs', () => {
@@ -120,6 +128,40 @@ describe.each(ours)('%s', (name, service) => {
     expect(service.depends_on!.redis).toEqual({ condition: 'service_healthy' });
     expect(service.depends_on!.migrate).toEqual({ condition: 'service_completed_successfully' });
   });
+});
+
+test('the APIs know the load balancer, and settings of the network reach them', () => {
+  const given = { ...secrets, TRUST_PROXY: '10.0.0.1', HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'cmdb' };
+  const environment = environmentOf(services['api-1']!, given);
+  expect(environment).toMatchObject({
+    TRUST_PROXY: '10.0.0.1',
+    HTTPS_PROXY: 'http://proxy:3128',
+    NO_PROXY: 'cmdb',
+    NODE_EXTRA_CA_CERTS: '',
+  });
+  expect(readConfig(environment).trustProxy).toEqual(['10.0.0.1']);
+});
+
+test('no service can gain privileges, and all have few and a bound of memory', () => {
+  const needed: Record<string, string[]> = {
+    postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
+    redis: ['CHOWN', 'DAC_OVERRIDE', 'SETGID', 'SETUID'],
+  };
+  for (const [name, service] of Object.entries(services)) {
+    expect([service.cap_drop, service.security_opt], name).toEqual([['ALL'], ['no-new-privileges:true']]);
+    expect(service.cap_add, name).toEqual(needed[name]);
+    expect(service.mem_limit, name).toMatch(/^\d+g$/);
+  }
+});
+
+test('Redis asks for its password and stays below its bound of memory', () => {
+  const { command, environment, mem_limit } = services.redis!;
+  const after = (option: string) => interpolate(command![command!.indexOf(option) + 1]!, secrets);
+  expect(after('--requirepass')).toBe('letters2');
+  expect(interpolate(environment!.REDISCLI_AUTH!, secrets)).toBe('letters2');
+  expect(after('--maxmemory-policy')).toBe('noeviction');
+  const limit = Number.parseInt(mem_limit!, 10) * 1024;
+  expect(Number.parseInt(after('--maxmemory'), 10)).toBeLessThanOrEqual(0.75 * limit);
 });
 
 test('every dependency is a service, and each that must be healthy has a health check', () => {
