@@ -6,11 +6,11 @@ import { isDay } from '../cards/rules/values.ts';
  */
 
 /**
- * `=`, `+`, `-`, `@`, tab or CR, also behind apostrophes: with any number of them a text is guarded, or else a
+ * `=`, `+`, `-`, `@`, their full-width forms, which spreadsheets fold, tab or CR, also behind apostrophes: with any number of them a text is guarded, or else a
  * guarded text could not be told from one that has its apostrophe by itself.
  */
-const risky = /^'*[=+\-@\t\r]/;
-const guarded = /^'+[=+\-@\t\r]/;
+const risky = /^'*[=+\-@＝＋－＠\t\r]/;
+const guarded = /^'+[=+\-@＝＋－＠\t\r]/;
 
 /** The text with an apostrophe in front where a spreadsheet would calculate it. */
 export function neutralise(text: string): string {

@@ -11,8 +11,8 @@ import { type CsvColumn, type CsvKind, csvRows, type MemberKind } from './writer
 export function csvText(value: string, guard: boolean): string {
   // the code of the first character tells at once that most texts need nothing
   return guard
-    ? `case when ascii(${value}) in (9, 13, 39, 43, 45, 61, 64)
-        then case when ${value} ~ '^''*[=+@\\t\\r-]' then '''' else '' end || ${value} else nullif(${value}, '') end`
+    ? `case when ascii(${value}) in (9, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
+        then case when ${value} ~ '^''*[=+@＝＋－＠\\t\\r-]' then '''' else '' end || ${value} else nullif(${value}, '') end`
     : `nullif(${value}, '')`;
 }
 

@@ -40,6 +40,7 @@ const marked = (characters: string): Uint8Array => {
   return marks;
 };
 const risky = marked('=+-@\t\r');
+const fullWidth = marked('\x9d\x8b\x8d\xa0');
 const quoted = marked('",\r\n');
 /** In a text of JSON. */
 const quotedOrEscaped = marked('",\r\n\\');
@@ -48,7 +49,10 @@ const quotedOrEscaped = marked('",\r\n\\');
 function isRisky(bytes: Uint8Array, from: number, to: number): boolean {
   let at = from;
   while (at < to && bytes[at] === APOSTROPHE) at += 1;
-  return at < to && risky[bytes[at]!] === 1;
+  if (at >= to) return false;
+  // full-width =, +, - and @ in UTF-8: EF BC and one more byte
+  if (bytes[at] === 0xef) return to - at >= 3 && bytes[at + 1] === 0xbc && fullWidth[bytes[at + 2]!] === 1;
+  return risky[bytes[at]!] === 1;
 }
 
 /**

@@ -17,7 +17,7 @@ import {
 } from '../../../domain/transfer/csv-cells.ts';
 
 const text = fc.string({ unit: 'grapheme' });
-const risky = fc.stringMatching(/^'{0,3}[=+\-@\t\r].{0,5}$/);
+const risky = fc.stringMatching(/^'{0,3}[=+\-@＝＋－＠\t\r].{0,5}$/);
 const names = fc.array(
   fc
     .string({ unit: fc.constantFrom('a', ' ', '\\', ';', '/', ':', 'ß', '漢') })
@@ -31,6 +31,11 @@ describe('guarding texts against being calculated', () => {
     expect(neutralise('-Archive')).toBe("'-Archive");
     expect(neutralise('+1')).toBe("'+1");
     expect(neutralise('@x')).toBe("'@x");
+    for (const sign of '＝＋－＠') {
+      expect(neutralise(`${sign}1`)).toBe(`'${sign}1`);
+      expect(restore(`'${sign}1`)).toBe(`${sign}1`);
+    }
+    expect(neutralise('＃1')).toBe('＃1');
     expect(neutralise('\tx')).toBe("'\tx");
     expect(neutralise('\rx')).toBe("'\rx");
     expect(neutralise("'=x")).toBe("''=x");
@@ -47,7 +52,7 @@ describe('guarding texts against being calculated', () => {
   });
 
   it('never lets a guarded text begin a formula', () => {
-    fc.assert(fc.property(fc.oneof(text, risky), (value) => !/^[=+\-@\t\r]/.test(neutralise(value))));
+    fc.assert(fc.property(fc.oneof(text, risky), (value) => !/^[=+\-@＝＋－＠\t\r]/.test(neutralise(value))));
   });
 });
 

@@ -22,7 +22,7 @@ afterAll(() => t.close());
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc
-    .array(fc.constantFrom(...'=+-@\'" ,;\\/\t\r\n\u00a0\u2028é漢👩a.?$'), { maxLength: 8 })
+    .array(fc.constantFrom(...'=+-@＝＋－＠\'" ,;\\/\t\r\n\u00a0\u2028é漢👩a.?$'), { maxLength: 8 })
     .map((characters) => characters.join('')),
 );
 const storable = (value: string) => !value.includes('\0') && value.isWellFormed();
