@@ -4,6 +4,7 @@ import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { isMailAddress } from '../notifications/mail.enqueue.ts';
 import { currencies } from './currencies.data.ts';
 import { type SettingValues, settingDefaults } from './settings.defaults.ts';
+import { isPublicIssuer } from './settings.sso.ts';
 import type { PlainSetting, SettingGroup } from './settings.views.ts';
 
 /** What a value is checked against besides itself. */
@@ -144,6 +145,12 @@ function checkSso(sso: SettingValues['sso'], { roles }: SettingSurroundings): Fi
       uri === ''
         ? [fault(`redirect_uris.${index}`, 'required', 'must not be empty')]
         : webAddress(`redirect_uris.${index}`, uri),
+    ),
+    ...unless(
+      !sso.enabled || !isPublicIssuer(sso) || sso.domain !== '' || sso.group_roles.length > 0,
+      'domain',
+      'required',
+      'or group_roles is needed: anybody in the world can have an account at this provider',
     ),
     ...missing('client_id'),
     ...(sso.provider === 'microsoft' ? missing('tenant_id') : []),

@@ -1,9 +1,7 @@
 import type { SettingValues } from '../../domain/settings/settings.defaults.ts';
+import { isPublicIssuer } from '../../domain/settings/settings.sso.ts';
 
 type SsoSettings = SettingValues['sso'];
-
-/** Names under which Microsoft lets in the accounts of any organisation, or of anybody. */
-const SHARED_TENANTS = ['organizations', 'common', 'consumers'];
 
 /** Where the provider's discovery document is looked for. */
 export function issuerOf(sso: SsoSettings): string {
@@ -34,10 +32,10 @@ export function knownAuthorizationEndpoint(sso: SsoSettings): string {
   }
 }
 
-/** Whether the provider has accounts of people who do not belong to the organisation. */
+/** Whether people may log in who do not belong to the organisation. Google checks the domain of its accounts itself. */
 export function isShared(sso: SsoSettings): boolean {
-  if (sso.provider === 'google') return sso.domain === '';
-  return sso.provider === 'microsoft' && SHARED_TENANTS.includes(sso.tenant_id.toLowerCase());
+  const checksDomain = issuerOf(sso).replace(/\/+$/, '') === 'https://accounts.google.com';
+  return isPublicIssuer(sso) && !(checksDomain && sso.domain !== '');
 }
 
 /** The domain that people's addresses have to be of; empty: any. Okta's setting names its own server instead. */

@@ -253,7 +253,12 @@ it('closes registration while people log in through a provider', async () => {
   await admin.patch(`${root}/registration`, { enabled: true });
   const body = { email: 'new@estate.example', display_name: 'New', password: 'quite a long password' };
   expect((await t.anonymous.post('/api/v1/auth/register', body)).status).toBe(200);
-  await admin.patch(`${root}/sso`, { enabled: true, provider: 'google', client_id: 'estate' });
+  await admin.patch(`${root}/sso`, {
+    enabled: true,
+    provider: 'google',
+    client_id: 'estate',
+    domain: 'estate.example',
+  });
   expect((await t.anonymous.get(`${root}/sso/status`)).body).toEqual({ enabled: true });
   expect(await t.anonymous.post('/api/v1/auth/register', body)).toMatchObject({
     status: 403,
@@ -261,6 +266,24 @@ it('closes registration while people log in through a provider', async () => {
   });
   await admin.patch(`${root}/sso`, { enabled: false });
   expect((await t.anonymous.post('/api/v1/auth/register', body)).status).toBe(200);
+});
+
+it.each([
+  { provider: 'google' },
+  { provider: 'microsoft', tenant_id: 'organizations' },
+  { provider: 'microsoft', tenant_id: 'Common' },
+  { provider: 'microsoft', tenant_id: '9188040d-6c67-4c5b-b112-36a304b66dad' },
+  { provider: 'oidc', issuer_url: 'https://accounts.google.com' },
+  { provider: 'oidc', issuer_url: 'https://login.microsoftonline.com/common/v2.0' },
+  { provider: 'oidc', issuer_url: 'https://gitlab.com' },
+])('lets nobody from anywhere in by a public provider: %j', async (provider) => {
+  const none = { enabled: true, client_id: 'estate', domain: null, group_roles: null };
+  const refused = await admin.patch(`${root}/sso`, { ...none, ...provider });
+  expect([refused.status, refused.body.errors]).toMatchObject([422, [{ field: 'domain', code: 'required' }]]);
+  for (const bound of [{ domain: 'estate.example' }, { group_roles: [{ group: 'a', role: 'viewer' }] }]) {
+    expect((await admin.patch(`${root}/sso`, { ...none, ...provider, ...bound })).status).toBe(200);
+  }
+  await admin.patch(`${root}/sso`, { enabled: false, domain: null, group_roles: null });
 });
 
 describe('the tries', () => {
