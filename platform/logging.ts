@@ -3,7 +3,20 @@ import { type Logger as PinoLogger, pino, symbols } from 'pino';
 export type Logger = PinoLogger;
 
 /** Members that must never reach a log line, wherever they stand. */
-const secret = ['password', 'access_token', 'token', 'secret', 'authorization', 'cookie', 'client_secret'];
+const secret = [
+  'password',
+  'smtp_password',
+  'access_token',
+  'refresh_token',
+  'token',
+  'secret',
+  'client_secret',
+  'secret_access_key',
+  'api_key',
+  'client_key',
+  'authorization',
+  'cookie',
+];
 
 /** A line for each request is most of the log; one system call for each line was a tenth of a quick answer. */
 const HELD_CHARACTERS = 8 * 1024;

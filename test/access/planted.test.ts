@@ -1,0 +1,159 @@
+import fs, { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+
+/** Every secret that users give begins so. */
+const PLANTED = 'planted-3b81f0';
+const secret = (name: string) => `${PLANTED}-${name}`;
+const api = '/api/v1';
+
+let t: TestApp;
+let admin: TestClient;
+const log: string[] = [];
+const answers: string[] = [];
+beforeAll(async () => {
+  const write = fs.writeSync;
+  vi.spyOn(fs, 'writeSync').mockImplementation(((fd: number, data: unknown, ...more: never[]) => {
+    if (fd === 1) log.push(String(data));
+    return fd === 1 ? Buffer.byteLength(String(data)) : write(fd, data as string, ...more);
+  }) as typeof write);
+  // nothing listens there: every try fails, as tries do whose errors are told
+  t = await createTestApp({ LOG_LEVEL: 'trace', OUTBOUND_ALLOW: '127.0.0.1:9' });
+  admin = await t.as('admin');
+});
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await t.close();
+});
+
+const keep = async (call: Promise<{ status: number; text: string; headers: object }>) => {
+  const { status, text, headers } = await call;
+  answers.push(text, JSON.stringify(headers));
+  return { status, body: JSON.parse(text || '{}') };
+};
+const made = async (url: string, body: unknown) => {
+  const { status, body: answer } = await keep(admin.post(`${api}${url}`, body));
+  expect([status, answer], url).toEqual([201, answer]);
+  return answer;
+};
+
+const remote = 'https://127.0.0.1:9';
+
+it('shows no secret that users give in answers, events, logs, tables and files', async () => {
+  const settings: [string, Record<string, unknown>][] = [
+    ['email', { smtp_host: '127.0.0.1', smtp_port: 9, smtp_user: 'estate', smtp_password: secret('smtp') }],
+    ['sso', { provider: 'oidc', client_id: 'e', issuer_url: remote, client_secret: secret('sso') }],
+    [
+      'ai',
+      { enabled: true, provider_type: 'openai', provider_url: remote, model: 'm', api_key: secret('ai') },
+    ],
+  ];
+  for (const [group, body] of settings) {
+    expect((await keep(admin.patch(`${api}/settings/${group}`, body))).status, group).toBe(200);
+    // refused as a whole, with a secret in it
+    await keep(admin.patch(`${api}/settings/${group}`, { ...body, unknown_member: secret('value') }));
+  }
+  const basic = {
+    name: 'Basic',
+    kind: 'servicenow',
+    instance_url: remote,
+    auth_type: 'basic',
+    username: 'e',
+  };
+  const itsm = [
+    await made('/itsm-sync/connections', { ...basic, password: secret('basic') }),
+    await made('/itsm-sync/connections', {
+      name: 'OAuth',
+      kind: 'servicenow',
+      instance_url: remote,
+      auth_type: 'oauth2',
+      grant_type: 'refresh_token',
+      client_id: 'e',
+      client_secret: secret('oauth'),
+      refresh_token: secret('refresh'),
+    }),
+    await made('/itsm-sync/connections', {
+      name: 'Token',
+      kind: 'netbox',
+      instance_url: remote,
+      auth_type: 'token',
+      token: secret('token'),
+    }),
+  ];
+  const schedule = await made('/extraction-schedules', {
+    name: 'S3',
+    cron: '30 2 * * *',
+    request: { format: 'csv', types: ['Application'] },
+    destination: {
+      kind: 's3',
+      endpoint: remote,
+      region: 'r',
+      bucket: 'bucket',
+      prefix: '',
+      path_style: true,
+      access_key_id: 'k',
+      secret_access_key: secret('s3'),
+    },
+  });
+  await keep(
+    admin.post(`${api}/itsm-sync/connections`, { ...basic, password: { nested: secret('nested') } }),
+  );
+  await keep(admin.post(`${api}/settings/email/test`));
+  await keep(admin.post(`${api}/settings/ai/test`));
+  const redirect_uri = 'https://estate.example/login';
+  await admin.patch(`${api}/settings/email`, { app_base_url: 'https://estate.example' });
+  await admin.patch(`${api}/settings/sso`, { enabled: true });
+  await keep(t.anonymous.post(`${api}/auth/sso/start`, { redirect_uri }));
+  for (const { id } of itsm) {
+    await keep(admin.post(`${api}/itsm-sync/connections/${id}/test`));
+    await keep(admin.patch(`${api}/itsm-sync/connections/${id}`, { name: `Renamed ${id}` }));
+    await keep(admin.get(`${api}/itsm-sync/connections/${id}`));
+  }
+  await keep(admin.patch(`${api}/extraction-schedules/${schedule.id}`, { name: 'Renamed' }));
+
+  // whatever an administrator can read without naming an object
+  const { paths } = t.app.swagger() as unknown as { paths: Record<string, { get?: object }> };
+  for (const [url, methods] of Object.entries(paths)) {
+    if (!methods.get || /[{]|stream$|docs$|favicon$|logo$/.test(url)) continue;
+    const { text, raw } = await admin.get(url);
+    answers.push(text, raw.toString('latin1'));
+  }
+  expect(answers.length).toBeGreaterThan(150);
+  expect(log.length).toBeGreaterThan(20);
+
+  const leaks = (name: string, texts: string[]) =>
+    texts.filter((text) => text.includes(PLANTED)).map((text) => `${name}: ${around(text)}`);
+  const tables: string[] = await t.services
+    .db('pg_tables')
+    .where({ schemaname: 'public' })
+    .pluck('tablename');
+  const rows = await Promise.all(
+    tables.map(async (table) => {
+      const { rows: found } = await t.services.db.raw(
+        `select x::text as row from ?? x where x::text like ?`,
+        [table, `%${PLANTED}%`],
+      );
+      return leaks(
+        table,
+        found.map(({ row }: { row: string }) => row),
+      );
+    }),
+  );
+  const folder = t.services.config.dataDir;
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'latin1'));
+  expect([
+    ...leaks('answer', answers),
+    ...leaks('log', log),
+    ...rows.flat(),
+    ...leaks('file', files),
+  ]).toEqual([]);
+}, 120_000);
+
+/** What stands around the secret. */
+function around(text: string): string {
+  const at = text.indexOf(PLANTED);
+  return text.slice(Math.max(0, at - 120), at + 60);
+}

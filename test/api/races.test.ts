@@ -1,0 +1,83 @@
+// @redis
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { issueSetupToken } from '../../domain/access/access.register.ts';
+import { bearer, loginAs, password, person, unthrottled } from '../support/accounts.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestApp, type TestApp } from '../support/harness.ts';
+
+/** How often each race is run: who wins is a matter of chance. */
+const ROUNDS = 8;
+let database: TestDatabase;
+let apps: [TestApp, TestApp];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const shared = { ...database, drop: async () => undefined };
+  apps = [await createTestApp({}, shared), await createTestApp({}, shared)];
+});
+afterAll(async () => {
+  for (const app of apps) await app.close();
+  await database.drop();
+});
+
+/** The same request to both APIs at once, twice each. */
+const race = async (url: string, body: unknown, headers: Record<string, string> = {}) => {
+  await unthrottled(apps[0]);
+  const answers = await Promise.all(
+    [...apps, ...apps].map((app) => app.anonymous.post(`/api/v1${url}`, body, headers)),
+  );
+  return answers.sort((a, b) => a.status - b.status);
+};
+const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status);
+
+it('makes one administrator of several first registrations', async () => {
+  const setup_token = (await issueSetupToken(apps[0].services.db))!;
+  await unthrottled(apps[0]);
+  const answers = await Promise.all(
+    [0, 1, 2, 3].map((n) =>
+      apps[n % 2]!.anonymous.post('/api/v1/auth/register', {
+        email: `first-${n}@estate.example`,
+        display_name: 'First',
+        password,
+        setup_token,
+      }),
+    ),
+  );
+  expect(statuses(answers).sort()).toEqual([200, 403, 403, 403]);
+  expect(await apps[0].services.db('users').where({ role: 'admin' })).toHaveLength(1);
+});
+
+it('takes a mailed token and an idempotency key once, whichever APIs are asked', async () => {
+  const admin = await apps[0].as('admin', 'racer');
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const email = `${randomUUID()}@estate.example`;
+    const invited = await admin.post('/api/v1/users', { email, display_name: 'I', role: 'viewer' });
+    const set = await race('/auth/set-password', { token: invited.body.setup_token, password });
+    expect(statuses(set)).toEqual([200, 404, 404, 404]);
+
+    const name = randomUUID();
+    const headers = { ...bearer(admin.token), 'idempotency-key': randomUUID() };
+    const cards = await race('/cards', { type: 'Application', name }, headers);
+    for (const { status } of cards) expect([201, 409]).toContain(status);
+    expect(await apps[0].services.db('cards').where({ name })).toHaveLength(1);
+    const ids = cards.filter(({ status }) => status === 201).map(({ body }) => body.id);
+    expect(new Set(ids).size).toBe(1);
+  }
+});
+
+it('keeps an administrator when two take each other away', async () => {
+  const { db } = apps[0].services;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await db('users').where({ role: 'admin' }).update({ role: 'viewer' });
+    const two = [await person(apps[0], { role: 'admin' }), await person(apps[0], { role: 'admin' })];
+    const tokens = await Promise.all(
+      two.map(async (who) => (await loginAs(apps[0], who)).body.access_token as string),
+    );
+    const act = round % 2 === 0 ? { is_active: false } : { role: 'viewer' };
+    const answers = await Promise.all(
+      apps.map((app, n) => app.anonymous.patch(`/api/v1/users/${two[1 - n]!.id}`, act, bearer(tokens[n]!))),
+    );
+    expect(statuses(answers).filter((status) => status === 200)).toHaveLength(1);
+    expect(await db('users').where({ role: 'admin', is_active: true })).toHaveLength(1);
+  }
+});
