@@ -39,7 +39,8 @@ export function roleFaults(caller: Caller, content: StoredRow, here: RoleHere | 
     if (message) return [{ field: 'is_archived', code: 'conflict', message: `of a role that ${message}` }];
   }
   const permissions = (content.permissions ?? {}) as PermissionMap;
-  const unknown = Object.keys(permissions).find((key) => key !== '*' && !Object.hasOwn(appPermissions, key));
+  // the wildcard included: the one role that holds it belongs to the system
+  const unknown = Object.keys(permissions).find((key) => !Object.hasOwn(appPermissions, key));
   if (unknown !== undefined) {
     return [{ field: 'permissions', code: 'unknown_permission', message: `holds ${unknown.slice(0, 60)}` }];
   }

@@ -148,6 +148,12 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
     }),
     JSON.stringify({
       ...JSON.parse(rows[0]!),
+      key: 'boundless',
+      label: 'Boundless',
+      permissions: { '*': true },
+    }),
+    JSON.stringify({
+      ...JSON.parse(rows[0]!),
       key: 'modest',
       label: 'Modest',
       permissions: { 'costs.view': true },
@@ -182,5 +188,11 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
   expect(read.diff!.conflicts).toContainEqual(
     expect.objectContaining({ kind: 'roles', key: 'almighty', code: 'forbidden' }),
   );
+  expect(read.diff!.conflicts).toContainEqual(expect.objectContaining({ kind: 'roles', key: 'boundless' }));
   expect(read.diff!.kinds.roles).toMatchObject({ create: 1 });
+  // not even an administrator brings a second role with the wildcard
+  const byAdmin = await uploadArchive(target.services, await target.ctx(), await pack(roles));
+  expect(byAdmin.diff!.conflicts).toContainEqual(
+    expect.objectContaining({ kind: 'roles', key: 'boundless' }),
+  );
 }, 60_000);
