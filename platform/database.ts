@@ -30,6 +30,15 @@ function setParsers(): void {
   pg.types.setTypeParser(TYPE_TIMESTAMP, (text) => text);
 }
 
+/**
+ * After this time without a statement the server ends a transaction: one of a process that is frozen, or cut off, holds its
+ * locks for no longer. It is run again where it had not committed, see `inTransaction`.
+ */
+const IDLE_MS = 4_500;
+
+/** For transactions that only read, and hold nobody up, while much is computed between their statements. */
+export const PATIENT_READER = `set local idle_in_transaction_session_timeout = '60s'`;
+
 export interface DatabaseOptions {
   url: string;
   /** Shown in pg_stat_activity. */
@@ -52,8 +61,7 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
       keepAlive: true,
       ...(isPlain(url) && { stream: messageSocket }),
       connectionTimeoutMillis: 10_000,
-      // a transaction left open by a stuck process must not hold the feed's lock for long
-      options: '-c idle_in_transaction_session_timeout=60000 -c timezone=UTC -c lock_timeout=30000',
+      options: `-c idle_in_transaction_session_timeout=${IDLE_MS} -c timezone=UTC -c lock_timeout=30000`,
     },
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: 15_000,
@@ -114,11 +122,16 @@ export async function whileAwake<T>(trx: Knex.Transaction, work: () => Promise<T
   }
 }
 
-const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+// serialisation failure, deadlock, lock time-out, and time-outs of transactions, which end none that has committed
+const RETRYABLE = new Set(['40001', '40P01', '55P03', '25P03', '25P04']);
+
+/** Of the driver for a statement that it does not send, as the connection was lost before. */
+const NOT_SENT = /connection error and is not queryable/;
 
 /**
- * Runs `work` in a transaction. Deadlocks, serialisation failures and lock time-outs are tried again
- * (three times, with jitter), so that clients never see them.
+ * Runs `work` in a transaction. Deadlocks, serialisation failures, lock time-outs and connections that are lost before the
+ * commit (the server ends transactions without statements) are tried again, three times, with jitter, so that clients
+ * never see them.
  */
 export async function inTransaction<T>(
   db: Db,
@@ -126,10 +139,24 @@ export async function inTransaction<T>(
   config?: Knex.TransactionConfig,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
+    // what went wrong before the commit; the query builder may report the failure of the rollback instead
+    let met: unknown;
     try {
-      return await db.transaction(work, config);
+      return await db.transaction(async (trx) => {
+        try {
+          return await work(trx);
+        } catch (error) {
+          met = error;
+          throw error;
+        }
+      }, config);
     } catch (error) {
-      if (attempt >= 4 || !RETRYABLE.has(sqlState(error) ?? '')) throw error;
+      const reason = met ?? error;
+      const again =
+        RETRYABLE.has(sqlState(reason) ?? '') ||
+        (met !== undefined && isConnectionLoss(met)) ||
+        NOT_SENT.test((error as Error).message);
+      if (attempt >= 4 || !again) throw reason;
       await new Promise((resolve) => setTimeout(resolve, attempt * 20 + Math.random() * 50));
     }
   }

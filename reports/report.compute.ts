@@ -1,7 +1,7 @@
 import type { Ctx } from '../domain/context.ts';
 import { feedEnds } from '../domain/events/changes.ts';
 import type { Cache } from '../platform/cache.ts';
-import type { Sql } from '../platform/database.ts';
+import { PATIENT_READER, type Sql } from '../platform/database.ts';
 import { Scratch } from '../platform/scratch.ts';
 import { atMoment } from './past/past.ts';
 import { ReportBody } from './report.body.ts';
@@ -19,7 +19,7 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
   const { report, params, cards, filtered, asOf, forPicture } = question;
   const memory = new Scratch();
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
-    await sql.raw(PARALLEL);
+    await sql.raw(`${PARALLEL}; ${PATIENT_READER}`);
     const { newest } = await feedEnds(sql);
     const text = await report.compute({
       sql,

@@ -7,7 +7,7 @@ import type { DuplicateParameters } from '../../domain/duplicates/duplicates.typ
 import { valuedFields } from '../../domain/duplicates/duplicates.valued.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
-import { type Db, inTransaction } from '../../platform/database.ts';
+import { type Db, inTransaction, PATIENT_READER } from '../../platform/database.ts';
 import { unpack } from '../../platform/pack.ts';
 import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
 import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
@@ -212,6 +212,7 @@ async function* inSnapshot(
 ): AsyncGenerator<CardRecord[]> {
   const sql = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
   try {
+    await sql.raw(PATIENT_READER);
     yield* recordPages(sql, metamodel, type, fields);
   } finally {
     await sql.commit();

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { feedEnds } from '../../domain/events/changes.ts';
-import type { Db } from '../../platform/database.ts';
+import { type Db, PATIENT_READER } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { PastScope } from './past.events.ts';
 import { shadowRowwise } from './past.rowwise.ts';
@@ -35,7 +35,7 @@ export async function atMoment<T>(
     const position = await positionAt(sql, asOf);
     // merging would read the old rows through their index, page by page; they are in no order and their cache is small
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
-      set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001`);
+      set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001; ${PATIENT_READER}`);
     if (await readsFew(sql, scope)) {
       await shadowRowwise(sql, position, asOf);
     } else {
