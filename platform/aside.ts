@@ -1,40 +1,69 @@
 import { EstateError } from './errors.ts';
 import { startThread, type Thread } from './threads.ts';
+import { createTurns } from './turns.ts';
 
 /** How long a thread without work is kept, in milliseconds. */
 const IDLE_MS = 60_000;
-/** How long an answer may take, in milliseconds, those before it included: much longer than the largest of all takes. */
-const LIMIT_MS = 30_000;
-/** Questions that may wait; each is kept meanwhile. */
+/** How long one question may take, in milliseconds: much longer than the largest of all takes. */
+const LIMIT_MS = 20_000;
+/** Questions that may wait or be worked on; each is kept meanwhile. */
 const WAITING = 10;
+/** Questions that are worked on at once. */
+const THREADS = 2;
 
 /**
- * Has a thread of its own answer questions, one after the other, so that no request waits for the work.
- * @param options.what of which too many may wait, such as `large models`.
- * @throws EstateError `unavailable` where too many wait, or none comes to an end.
+ * Has threads of their own answer questions in the order in which they came, so that no request waits for the work. A
+ * question that takes too long ends its thread, and no other question.
+ * @param options.what of which too many may wait, such as `large models`; `limitMs` for one question.
+ * @throws EstateError `unavailable` where too many wait, `query_too_heavy` where one takes too long.
  */
 export function aside<Question, Answer>({
   module,
   what,
+  limitMs = LIMIT_MS,
 }: {
   module: URL;
   what: string;
+  limitMs?: number;
 }): (question: Question) => Promise<Answer> {
-  let thread: Thread<Question, Answer> | undefined;
-  const busy = (): EstateError =>
-    new EstateError('unavailable', `Too many ${what} are being read; send it again in some seconds.`, {
-      headers: { 'retry-after': '5' },
-    });
+  const idle: Thread<Question, Answer>[] = [];
+  const turns = createTurns(THREADS);
+  let waiting = 0;
 
-  return async (question) => {
-    if (!thread || thread.ended) thread = startThread({ module, idleMs: IDLE_MS });
-    const asked = thread;
-    if (asked.waiting >= WAITING) throw busy();
-    const timer = setTimeout(() => asked.end(busy()), LIMIT_MS);
+  const answer = async (question: Question): Promise<Answer> => {
+    let thread = idle.pop();
+    while (thread?.ended) thread = idle.pop();
+    const asked = thread ?? startThread<Question, Answer>({ module, idleMs: IDLE_MS });
+    const timer = setTimeout(() => asked.end(tooLong(limitMs)), limitMs);
     try {
       return await asked.ask({ question });
     } finally {
       clearTimeout(timer);
+      if (!asked.ended) idle.push(asked);
+    }
+  };
+
+  return async (question) => {
+    if (waiting >= WAITING) {
+      throw new EstateError(
+        'unavailable',
+        `Too many ${what} are being read; send it again in some seconds.`,
+        {
+          headers: { 'retry-after': '5' },
+        },
+      );
+    }
+    waiting += 1;
+    try {
+      return await turns(() => answer(question));
+    } finally {
+      waiting -= 1;
     }
   };
 }
+
+const tooLong = (limitMs: number): EstateError =>
+  new EstateError(
+    'query_too_heavy',
+    `To read it takes longer than ${limitMs / 1000} seconds; make it simpler.`,
+  );

@@ -13,7 +13,7 @@ const ask = aside<string, Content>({
 
 /**
  * Reads a model: a large one in a thread of its own, one after the other, so that no other request waits for it.
- * @throws EstateError `unavailable` where too many wait, or none comes to an end.
+ * @throws EstateError `unavailable` where too many wait, `query_too_heavy` where it takes too long.
  */
 export const readAside = async (text: string): Promise<Content> =>
   text.length <= AT_ONCE ? await readContent(text) : await ask(text);

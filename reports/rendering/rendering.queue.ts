@@ -1,14 +1,15 @@
-import { availableParallelism } from 'node:os';
 import { EstateError } from '../../platform/errors.ts';
 import { type RenderThread, startRenderThread } from './rendering.thread.ts';
 import type { Rendering } from './rendering.types.ts';
 
-/** Threads at most; the second is started when the first has work. */
-const THREADS = Math.max(1, Math.min(2, availableParallelism() - 1));
+/** Threads at most; the second is started when the first has work, so that one long rendering does not hold up all others. */
+const THREADS = 2;
 /** What may wait for a thread: each holds its answer. */
 const WAITING = { renderings: 100, bytes: 256 * 1024 * 1024 };
 /** How long a rendering may take, in milliseconds, waiting for others included. */
 const LIMIT_MS = 60_000;
+/** How long the making of one document may take, in milliseconds, without the waiting: its text may be hostile. */
+const DOCUMENT_MS = 10_000;
 
 interface Waiting {
   bytes: number;
@@ -30,8 +31,8 @@ export interface RenderOptions {
 /**
  * Makes a file or a picture in a thread that is started on first use, so that a process which makes none never loads
  * what that takes. Answers may be tens of megabytes: reading them would keep every other request waiting.
- * @throws EstateError `unavailable` when too many wait or it takes too long; 422 for a table that there is not; the
- * signal's reason.
+ * @throws EstateError `unavailable` when too many wait or it takes too long, waiting included; `query_too_heavy` for a
+ * document that takes too long itself; 422 for a table that there is not; the signal's reason.
  */
 export async function render(rendering: Rendering, options: RenderOptions = {}): Promise<Buffer> {
   const limit = new AbortController();
@@ -41,6 +42,7 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
   );
   timer.unref();
   const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
+  let documentTimer: NodeJS.Timeout | undefined;
   try {
     signal.throwIfAborted();
     const thread = await nextThread('body' in rendering ? rendering.body.byteLength : 0, signal);
@@ -48,14 +50,22 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
       passOn(thread);
       throw signal.reason;
     }
+    if ('paper' in rendering) documentTimer = setTimeout(() => limit.abort(tooLong()), DOCUMENT_MS);
     return await untilAborted(
       thread.run(rendering, signal).finally(() => passOn(thread)),
       signal,
     );
   } finally {
     clearTimeout(timer);
+    clearTimeout(documentTimer);
   }
 }
+
+const tooLong = () =>
+  new EstateError(
+    'query_too_heavy',
+    `To make the document takes longer than ${DOCUMENT_MS / 1000} seconds; shorten or simplify its texts.`,
+  );
 
 const tooBusy = (detail: string) =>
   new EstateError('unavailable', detail, { headers: { 'retry-after': '5' } });

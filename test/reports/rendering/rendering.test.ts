@@ -74,6 +74,33 @@ it('gives up what nobody waits for, in the queue and in the thread, and what tak
   expect((await render(picture)).toString()).toContain('<svg');
 });
 
+it('refuses a document that takes too long, while others are made', async () => {
+  const paper = (text: string) => ({
+    kind: 'Decision',
+    title: 'A document',
+    notice: null,
+    facts: [],
+    written: '2026-01-01T00:00:00.000Z',
+    footer: 'A document',
+    parts: [{ kind: 'markdown', text, level: 2 }],
+    signatures: [],
+  });
+  const order: string[] = [];
+  // a reader of Markdown that goes through a line of blanks again from each of them
+  const hostile = render({ make: 'docx', paper: paper(`a${' '.repeat(98_000)}b`) as never }).catch(
+    (error) => {
+      order.push('hostile');
+      return error;
+    },
+  );
+  for (let n = 0; n < 3; n += 1) {
+    expect((await render({ make: 'docx', paper: paper('Short.') as never })).length).toBeGreaterThan(1_000);
+    order.push('short');
+  }
+  expect(await hostile).toMatchObject({ code: 'query_too_heavy', status: 422 });
+  expect(order).toEqual(['short', 'short', 'short', 'hostile']);
+});
+
 it('lets no more wait than it can hold', async () => {
   const stop = new AbortController();
   const many = Array.from({ length: 120 }, () => render(picture, { signal: stop.signal }));
