@@ -160,8 +160,10 @@ function createPeople(life: Life): People {
     if (act.do === 'edit') {
       const path = PATHS[act.field]!;
       serial += 1;
-      const value = spelled(act.side, path, serial);
-      lineage.write(tokenOf(path, value)!, tokenOf(path, one.fields[path] ?? null));
+      const value = act.clear ? null : spelled(act.side, path, serial);
+      const seen = tokenOf(path, one.fields[path] ?? null);
+      if (act.clear) lineage.excuse(seen ?? '');
+      else lineage.write(tokenOf(path, value)!, seen);
       await landscape.edit(act.side, one.id, path, value);
       const frozen = life.frozen.get(one.id);
       if (frozen) frozen[path] = tokenOf(path, value);
@@ -252,6 +254,8 @@ function judgePlan({ lineage, faults, landscape, setting }: Life, plan: Plan): v
       if (path === KEY) continue;
       const { old, new: other } = row.diff[path]!;
       const [left, right] = [tokenOf(path, old), tokenOf(path, other)];
+      // emptied knowingly: what an empty value wins against goes with it
+      if (right === null && left !== null && row.action !== 'conflict') lineage.excuse(left);
       if (left === null || right === null) continue;
       // without marks nobody can tell whether a write of which the answer was lost was seen by who wrote next
       if (setting.marks && (lineage.isBefore(left, right) || lineage.isBefore(right, left))) {

@@ -4,7 +4,8 @@ import type { FieldRule, Side } from '../../../../integrations/itsm/engine/mappi
 /** What a person does. Numbers choose among what is there. */
 export type PersonAct =
   | { do: 'create'; side: Side; twin: boolean }
-  | { do: 'edit'; side: Side; at: number; field: number }
+  /** `clear`: the value is emptied, which a name cannot be. */
+  | { do: 'edit'; side: Side; at: number; field: number; clear?: boolean }
   | { do: 'delete'; side: Side; at: number }
   | { do: 'merge'; side: Side; at: number; into: number }
   | { do: 'unmap'; at: number }
@@ -56,6 +57,16 @@ const at = fc.nat(30);
 
 const personAct: fc.Arbitrary<PersonAct> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ do: fc.constant('edit' as const), side, at, field: fc.nat(3) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('edit' as const),
+      side,
+      at,
+      field: fc.integer({ min: 1, max: 3 }),
+      clear: fc.constant(true),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('create' as const), side, twin: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), side, at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('merge' as const), side, at, into: at }) },
