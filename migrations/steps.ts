@@ -63,13 +63,13 @@ import * as pendingFlows from './steps/0076-pending-flows.ts';
 import * as sessionState from './steps/0077-session-state.ts';
 import * as firstTold from './steps/0078-first-told.ts';
 import * as oldValues from './steps/0079-old-values.ts';
-import * as jobOutcomes from './steps/0100-job-outcomes.ts';
 import * as fileRights from './steps/0080-file-rights.ts';
 import * as itsmOwners from './steps/0083-itsm-owners.ts';
 import * as codeLocks from './steps/0087-code-locks.ts';
 import * as idempotencyClaims from './steps/0091-idempotency-claims.ts';
 import * as itsmRemovedPairs from './steps/0095-itsm-removed-pairs.ts';
 import * as itsmRefusedValues from './steps/0096-itsm-refused-values.ts';
+import * as jobOutcomes from './steps/0100-job-outcomes.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -137,11 +137,11 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0077-session-state', up: sessionState.up },
   { name: '0078-first-told', up: firstTold.up },
   { name: '0079-old-values', up: oldValues.up },
-  { name: '0100-job-outcomes', up: jobOutcomes.up },
   { name: '0080-file-rights', up: fileRights.up },
   { name: '0083-itsm-owners', up: itsmOwners.up },
   { name: '0087-code-locks', up: codeLocks.up },
   { name: '0091-idempotency-claims', up: idempotencyClaims.up },
   { name: '0095-itsm-removed-pairs', up: itsmRemovedPairs.up },
   { name: '0096-itsm-refused-values', up: itsmRefusedValues.up },
+  { name: '0100-job-outcomes', up: jobOutcomes.up },
 ];

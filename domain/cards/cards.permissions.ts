@@ -5,7 +5,7 @@ import {
   appPermissions,
   cardPermissions,
 } from '../access/permissions.data.ts';
-import { cardRights, inScope, may, seesCosts, showsCosts } from '../access/policy.ts';
+import { cardRights, inScope, may, seesCosts } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { unseenCard, visibleCards } from './cards.visible.ts';
 
