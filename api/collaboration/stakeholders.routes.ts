@@ -22,7 +22,7 @@ const stakeholder = Type.Ref('Stakeholder#');
 const example = schemas.stakeholderExample;
 const managing = {
   permission: 'login',
-  permissionNote: 'stakeholders.manage or card.manage_stakeholders',
+  permissionNote: 'stakeholders.manage or card.manage_stakeholders; costs.view for roles that show costs',
 } as const;
 const observing = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
 

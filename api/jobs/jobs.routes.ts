@@ -83,7 +83,8 @@ export function registerJobRoutes(app: App, services: Services): void {
     id: 'retryJob',
     tag,
     summary: 'Run a failed or cancelled job again',
-    description: 'From its last checkpoint where its kind has them, and with the rights of its owner.',
+    description:
+      'From its last checkpoint where its kind has them, and with the rights of its owner, which whoever runs it again needs as well.',
     permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
     params: IdParams,

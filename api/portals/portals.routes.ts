@@ -17,6 +17,8 @@ const tag = 'Web portals';
 const permission = 'web_portals.manage';
 const seen = ['web_portals.view', 'web_portals.manage'] as ('web_portals.view' | 'web_portals.manage')[];
 const permissionNote = 'drafts with web_portals.manage';
+/** A portal shows cards and relations to everybody. */
+const writing = { permission, permissionNote: 'and inventory.view, relations.view' } as const;
 const Params = Type.Object({ portal_id: Uuid }, closed);
 const portal = Type.Ref('WebPortal#');
 
@@ -46,7 +48,7 @@ export function registerPortalRoutes(app: App): void {
     summary: 'Make a web portal, which shows cards of one type to the public once it is published',
     description:
       'Whoever looks at it needs no login. It shows the names of the cards that `filters` select, and what `display_fields` lists; costs and people never.',
-    permission,
+    ...writing,
     body: schemas.PortalCreateBody,
     bodyExample: {
       name: 'Our applications',
@@ -81,7 +83,7 @@ export function registerPortalRoutes(app: App): void {
     tag,
     summary: 'Change, publish or withdraw a web portal',
     description: '`filters`, `display_fields` and `card_config` are replaced as a whole; null empties them.',
-    permission,
+    ...writing,
     params: Params,
     body: schemas.PortalPatchBody,
     bodyExample: { is_published: true },

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import type { Services } from '../../domain/services.ts';
 import { changeSetting } from '../../domain/settings/settings.change.ts';
+import { reachNote } from '../../domain/settings/settings.reach.ts';
 import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../domain/settings/settings.state.ts';
 import {
   type PlainSetting,
@@ -191,6 +192,7 @@ function registerSetting(app: App, services: Services, setting: SettingApi): voi
     summary: `Change ${what}`,
     ...(setting.description ? { description: setting.description } : {}),
     permission: setting.change,
+    ...(reachNote(key) ? { permissionNote: reachNote(key)! } : {}),
     body: setting.body,
     bodyExample: setting.bodyExample,
     answers: { 200: { ...answer, headers: ['ETag'] } },

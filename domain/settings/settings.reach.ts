@@ -117,6 +117,18 @@ export const settingReach: { readonly [K in SettingKey]: K extends SettingGroup 
   favicon: 'nothing',
 };
 
+/** What a change of a setting needs besides its own permission, in words; undefined where that is nothing. */
+export function reachNote(key: SettingKey): string | undefined {
+  const reach: Reach | Record<string, Reach> = settingReach[key];
+  const reaches = new Set(
+    typeof reach === 'string' ? [reach] : Array.isArray(reach) ? reach : Object.values(reach).flat(),
+  );
+  reaches.delete('nothing');
+  if (reaches.has('every account')) return 'and every permission where the change leads to other accounts';
+  if (reaches.has('registration role')) return 'and the permissions of the role that people register with';
+  return reaches.size > 0 ? `and ${[...reaches].join(', ')}` : undefined;
+}
+
 /** The reach of one member of a setting; plain settings have no members. An unknown member reaches every account. */
 function reachOf(key: SettingKey, member: string): Reach {
   const reach: Reach | Record<string, Reach> = settingReach[key];
