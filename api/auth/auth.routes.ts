@@ -69,6 +69,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     description:
       'Takes the mailed token, which works for a day and once, and the password that was registered. Where the workspace demands approval, the answer is `approval_required`, and the account is inactive until an administrator activates it.',
     permission: 'public',
+    secretAnswer: true,
     body: Type.Object(
       {
         token: Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' }),

@@ -46,6 +46,7 @@ export const refusedEvents: Record<string, string> = {
   itsm_connection: 'Connections hold secrets, which are told to nobody, and so cannot come back.',
   itsm_mapping: 'What was agreed on with the remote is forgotten with a mapping, and does not come back.',
   itsm_pair: 'Pairs are taken apart and put together by operations of their own.',
+  itsm_pairs: 'Pairs are taken apart and put together by operations of their own.',
   itsm_question: 'The answer is carried out by a run, which can be taken back.',
   itsm_run: 'A run is taken back by an undo of its own, which sees to both sides.',
   duplicates: 'A run has found them, and the next one finds them anew.',

@@ -52,9 +52,9 @@ export const settingReach: { readonly [K in SettingKey]: K extends SettingGroup 
   principles_display: 'nothing',
   // a program acts with the rights of its own token
   mcp_enabled: 'nothing',
-  api_token_max_days: 'nothing',
   // without it, a password alone is enough for any account
   two_factor_required: 'every account',
+  api_token_max_days: 'nothing',
   retention: {
     events_days: 'nothing',
     jobs_days: 'nothing',

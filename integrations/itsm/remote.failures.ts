@@ -3,7 +3,7 @@ export type FailureCode = keyof typeof advice;
 
 /** What a person can do about each kind of failure. */
 export const advice = {
-  address_refused: 'Correct the address of the connection, or have OUTBOUND_ALLOW name its host.',
+  address_refused: 'Correct the address of the connection, or have OUTBOUND_ALLOW name its host and port.',
   unreachable:
     'Check the address, the network and the certificates; the run can be repeated as soon as the remote answers.',
   timed_out:

@@ -49,7 +49,10 @@ const alsoNeeds: Record<string, string[]> = {
   'PATCH /api/v1/users/bulk': allScopes,
   'POST /api/v1/service-accounts': allScopes,
   'GET /api/v1/accounts/{id}/personal-data': allScopes,
+  'PATCH /api/v1/settings/registration-policy': allScopes,
+  'PATCH /api/v1/settings/registration (on)': allScopes,
   'POST /api/v1/metamodel/types/{type_key}/stakeholder-roles': allScopes,
+  'POST /api/v1/metamodel/types/{type_key}/stakeholder-roles/{role_key}/restore': allScopes,
   'POST /api/v1/itsm-sync/mappings': [
     'inventory.create',
     'inventory.edit',

@@ -20,8 +20,11 @@ const leadsToRights = [
   'PATCH /api/v1/users/bulk',
   'POST /api/v1/service-accounts',
   'GET /api/v1/accounts/{id}/personal-data',
+  'PATCH /api/v1/settings/registration',
+  'PATCH /api/v1/settings/registration-policy',
   'POST /api/v1/jobs/{id}/retry',
   'POST /api/v1/metamodel/types/{type_key}/stakeholder-roles',
+  'POST /api/v1/metamodel/types/{type_key}/stakeholder-roles/{role_key}/restore',
 ];
 
 const keys = Object.keys(appPermissions) as AppPermission[];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { type Db, openDatabase } from '../../platform/database.ts';
+import { type Db, openDatabase, type Sql } from '../../platform/database.ts';
 
 export interface TestDatabase {
   url: string;
@@ -33,4 +33,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await onServer(`drop database if exists ${name} with (force)`);
     },
   };
+}
+
+/** Lets a transaction of a test be silent for as long as the test waits in it. */
+export async function mayBeSilent(sql: Sql): Promise<void> {
+  await sql.raw('set local idle_in_transaction_session_timeout = 0');
 }

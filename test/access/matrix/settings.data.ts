@@ -70,9 +70,13 @@ export const settingRows: Row[] = [
   ]),
   row(`GET ${url}/registration-policy`, administrators),
   // the integrator does not hold what the role holds that people would get
-  row(`PATCH ${url}/registration-policy`, '+ - - - - - 0', () => ({ body: { role: 'viewer' } })),
+  row(`PATCH ${url}/registration-policy`, '+ - - - - - 0', async (w) => {
+    await (await w.client('admin')).patch(`${url}/registration-policy`, { role: 'member' });
+    return { body: { role: 'viewer' } };
+  }),
   row(`PATCH ${url}/registration (on)`, '+ - - - - - 0', async (w) => {
     await openRegistration(w);
+    await (await w.client('admin')).patch(`${url}/registration`, { enabled: false });
     return { body: { enabled: true } };
   }),
   ...['logo', 'favicon'].flatMap((key) => [

@@ -248,7 +248,7 @@ describe('users', () => {
       Object.values(catalogue.body).flatMap((group) =>
         Object.keys((group as { permissions: object }).permissions),
       ),
-    ).toHaveLength(74);
+    ).toHaveLength(75);
   });
 });
 

@@ -151,11 +151,12 @@ describe('switched on', () => {
     const settler = await t.as(await roleWith(t, 'admin.settings'), 'settler');
     const answers = [
       await settler.patch(`${settings}/registration-policy`, { role: 'admin' }),
-      await settler.patch(`${settings}/registration-policy`, { role: 'viewer' }),
-      await settler.patch(`${settings}/registration`, { enabled: true }),
+      await settler.patch(`${settings}/registration-policy`, { role: 'member' }),
+      await settler.patch(`${settings}/registration-policy`, { approval_required: true }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect((await settler.patch(`${settings}/registration`, { enabled: false })).status).toBe(200);
+    expect((await admin.patch(`${settings}/registration`, { enabled: false })).status).toBe(200);
+    expect((await settler.patch(`${settings}/registration`, { enabled: true })).status).toBe(403);
     expect((await register('closed@estate.example')).status).toBe(403);
     expect((await admin.patch(`${settings}/registration-policy`, { role: 'nobody' })).status).toBe(422);
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { streamLimits } from '../../../api/events/stream.limits.ts';
 import { command } from '../../../domain/command.ts';
 import type { EventDraft } from '../../../domain/events/events.types.ts';
+import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
 let t: TestApp;
@@ -130,6 +131,7 @@ describe('changes', () => {
     const start = (await viewer.get('/api/v1/changes?after=now')).body.next;
     // a transaction that has written and stays open meanwhile
     const slow = await t.services.db.transaction();
+    await mayBeSilent(slow);
     await slow('settings').insert({ key: 'slow', value: '1' });
     const seen: string[] = [];
     let after = start;

@@ -20,7 +20,7 @@ let steward: TestClient;
 let id: string;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   workers = await startWorkers(t.services);
   s3 = await startS3();
   smtp = await startSmtp();

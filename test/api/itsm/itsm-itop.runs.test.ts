@@ -13,7 +13,7 @@ let workers: Workers;
 let instance: ItopEmulator;
 let servers: Item[];
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   workers = await startWorkers(t.services);
   instance = await startItop({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkAttributes } from '../../../domain/cards/rules/values.ts';
 import { loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
+import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 import { make, refused, relate } from '../cards/write.fixture.ts';
 import {
@@ -98,6 +99,7 @@ it('gives way to a long write, and lets others write meanwhile', async () => {
   const card = await make(member, { type });
   const { db } = t.services;
   await db.transaction(async (long) => {
+    await mayBeSilent(long);
     await long.raw('select hold_metamodel(false)');
     const busy = refused(t, () => admin.patch(`${types}/${type}`, { label: 'Later' }));
     expect(await busy).toMatchObject({ status: 409, code: 'metamodel_busy' });
@@ -113,6 +115,7 @@ it('a long change keeps writers waiting, not readers', async () => {
   const { db } = t.services;
   const cards = await Promise.all(times(5, () => make(member)));
   const { writes } = await db.transaction(async (long) => {
+    await mayBeSilent(long);
     await long.raw('select hold_metamodel(true)');
     // more than the process has connections
     const waiting = times(40, (n) =>

@@ -1,7 +1,9 @@
 // @redis
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { REQUEST_LIMIT } from '../../../domain/metamodel/changes/changes.run.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
@@ -93,6 +95,7 @@ it('deletes many relations in the same way, waiting for a long write', async () 
     [key, type, MANY],
   );
   const job = await db.transaction(async (long) => {
+    await mayBeSilent(long);
     await long.raw('select hold_metamodel(false)');
     // asked for by hand: a request would be refused as busy
     const { rows } = await db.raw(

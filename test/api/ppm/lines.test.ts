@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { untilStatus } from '../../support/jobs.ts';
+import { untilReported } from '../../support/jobs.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 let t: TestApp;
@@ -312,7 +312,7 @@ describe('cost and budget lines', () => {
         payload: `type,external_id,name,alias,attributes.costActual\nInitiative,${external_id},${name},Imported,${actual}\n`,
       });
       expect(answer.status, answer.text).toBe(202);
-      return (await untilStatus(t.services, answer.body.job_id, 'succeeded')).counts;
+      return (await untilReported(t.services, answer.body.job_id)).counts;
     };
     expect(await load(41)).toMatchObject({ failed: 1, updated: 0 });
     expect(await load(40)).toMatchObject({ failed: 0, updated: 1 });

@@ -32,7 +32,7 @@ const everyAccount: [string, string, object][] = [
   ['email', 'app_base_url', { app_base_url: 'https://attacker.example' }],
   ['email', 'smtp_password', { smtp_password: 'another' }],
   ['sso', 'provider', { provider: 'oidc' }],
-  ['sso', 'enabled', { enabled: true, client_id: 'estate', provider: 'google' }],
+  ['sso', 'enabled', { enabled: true, client_id: 'estate', provider: 'google', domain: 'estate.example' }],
   ['sso', 'client_id', { client_id: 'another' }],
   ['sso', 'tenant_id', { tenant_id: 'attacker.example' }],
   ['sso', 'domain', { domain: 'attacker.example' }],

@@ -13,7 +13,7 @@ let receiver: WebhookReceiver;
 let sender: WebhookSender;
 
 beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1' });
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
   await t.services
     .db('roles')

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSessionReader, type TokenClaims } from '../../../domain/access/access.sessions.ts';
+import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
 let t: TestApp;
@@ -76,6 +77,7 @@ describe('what the database has been told', () => {
     for (let turn = 0; turn < 20; turn += 1) {
       // reads before, within and after a change of which each sees nothing before its end
       const trx = await t.services.db.transaction();
+      await mayBeSilent(trx);
       onTestFinished(async () => void (await trx.rollback()));
       const before = await name();
       await trx('users')

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockHierarchy } from '../../../domain/cards/cards.load.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { mayBeSilent } from '../../support/database.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { askImport, createImporter, type Importer, importResult, ndjson } from '../../support/imports.ts';
 import { jobRow } from '../../support/jobs.ts';
@@ -31,6 +32,7 @@ async function overtaken(
 ) {
   const { db } = t.services;
   const trx = await db.transaction();
+  await mayBeSilent(trx);
   // what the batch takes first
   await lockHierarchy(trx, 'exclusive');
   if (kind === 'relations') await trx.raw('select from cards for update');

@@ -186,7 +186,7 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
     return transfer.status === 'parsing' ? undefined : transfer;
   });
   expect(read.diff!.conflicts).toContainEqual(
-    expect.objectContaining({ kind: 'roles', key: 'almighty', code: 'forbidden' }),
+    expect.objectContaining({ kind: 'roles', key: 'almighty', code: 'unknown_permission' }),
   );
   expect(read.diff!.conflicts).toContainEqual(expect.objectContaining({ kind: 'roles', key: 'boundless' }));
   expect(read.diff!.kinds.roles).toMatchObject({ create: 1 });

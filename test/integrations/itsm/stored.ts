@@ -13,8 +13,13 @@ export async function storeMapping(
   mapping: Pick<Mapping, 'cardType' | 'table' | 'direction'>,
   connection: { url: string; secrets?: string } = { url: 'https://remote.example' },
 ): Promise<{ connectionId: string; mappingId: string }> {
+  const [{ id: owner_id }] = await sql('users')
+    .insert({ email: `${randomUUID()}@estate.example`, display_name: 'Owner', role: 'admin' })
+    .returning('id');
   const [{ id: connectionId }] = await sql('itsm_connections')
     .insert({
+      owner_id,
+      rights: JSON.stringify({ permissions: '*' }),
       // an address may come again after the one that had it has closed
       name: `${connection.url} ${randomUUID()}`,
       kind: 'servicenow',

@@ -9,6 +9,7 @@ import { cardActs } from '../../domain/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../domain/batches/acts/hand.ts';
 import { riskActs } from '../../domain/batches/acts/risks.ts';
 import { workspaceActs } from '../../domain/batches/acts/workspace.ts';
+import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 /*
@@ -164,6 +165,7 @@ it('keeps beside the events what an update of the program finds in them', async 
         union all select 'relation', to_jsonb(v)::text from relation_old_values v order by 1, 2`)
     ).rows;
   const sql = await t.services.db.transaction();
+  await mayBeSilent(sql);
   try {
     const kept = await oldValues(sql);
     expect(kept.length).toBeGreaterThan(20);
