@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { inTransaction } from '../platform/database.ts';
+import { inTransaction, LOCK_NOT_AVAILABLE, sqlState } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
 import { holdBatch } from './batches/batches.join.ts';
 import type { Ctx } from './context.ts';
@@ -26,12 +26,14 @@ export interface CommandOptions {
   changesMetamodel?: boolean;
 }
 
-/** The metamodel is being changed: the command has not begun. */
+/** The metamodel is being changed, or, as the cause says, others rely on it: the command has not begun. */
 class MetamodelHeld extends Error {}
 
 /** Pauses between attempts, each of them half to one and a half as long. */
 const PAUSE_MS = 100;
 const PATIENCE_MS = 120_000;
+/** How long a change of the metamodel waits for writes that are under way; each of its waits keeps all other writes waiting. */
+const CHANGE_PATIENCE_MS = 4_000;
 
 class RolledBack<T> extends Error {
   readonly result: T;
@@ -59,11 +61,7 @@ export async function command<T>(
   const attempt = () =>
     inTransaction(ctx.db, async (sql) => {
       // lock 7203003: commands that rely on the metamodel share it, a change of the metamodel takes it alone
-      const { rows } = await sql.raw('select hold_metamodel(?) as version', [
-        options.changesMetamodel ?? false,
-      ]);
-      const version: number | null = rows[0].version;
-      if (version === null) throw new MetamodelHeld();
+      const version = await holdMetamodel(sql, options.changesMetamodel ?? false);
       if (ctx.batch.joined) await holdBatch(sql, ctx.batch);
       const metamodel =
         ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
@@ -81,7 +79,7 @@ export async function command<T>(
       return answer;
     });
   try {
-    const result = await onceReleased(attempt);
+    const result = await onceReleased(attempt, options.changesMetamodel ? CHANGE_PATIENCE_MS : PATIENCE_MS);
     if (position !== undefined) ctx.position = position;
     return result;
   } catch (error) {
@@ -90,15 +88,30 @@ export async function command<T>(
   }
 }
 
-/** Waits, without a connection, for as long as the metamodel is being changed. */
-async function onceReleased<T>(attempt: () => Promise<T>): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
+/** The metamodel's version, which stays as it is until the transaction ends. @throws MetamodelHeld */
+async function holdMetamodel(sql: Knex.Transaction, changing: boolean): Promise<number> {
+  const held = sql.raw('select hold_metamodel(?) as version', [changing]);
+  const { rows } = await held.catch((error: unknown) => {
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MetamodelHeld('in use', { cause: error }) : error;
+  });
+  const version: number | null = rows[0].version;
+  if (version === null) throw new MetamodelHeld();
+  return version;
+}
+
+/**
+ * Waits, without a connection, for as long as the metamodel is being changed or cannot be.
+ * @throws the database's error of the lock where others rely on the metamodel for too long.
+ */
+async function onceReleased<T>(attempt: () => Promise<T>, patienceMs: number): Promise<T> {
+  const end = Date.now() + patienceMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof MetamodelHeld)) throw error;
       if (Date.now() > end) {
+        if (error.cause) throw error.cause;
         throw new EstateError('unavailable', 'The metamodel is being changed; try again shortly.', {
           headers: { 'retry-after': '10' },
         });

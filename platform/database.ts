@@ -36,6 +36,15 @@ function setParsers(): void {
  */
 const IDLE_MS = 4_500;
 
+/**
+ * How long one statement of a transaction waits for a lock, in milliseconds, before the transaction is run again. Shorter
+ * than `IDLE_MS`: what a frozen process waits for is given up before it is granted, so that the connections of one
+ * process do not hold a lock one after the other.
+ */
+const LOCK_MS = 4_000;
+/** How long a transaction is run again because of locks, in milliseconds. */
+const LOCK_PATIENCE_MS = 120_000;
+
 /** For transactions that only read, and hold nobody up, while much is computed between their statements. */
 export const PATIENT_READER = `set local idle_in_transaction_session_timeout = '60s'`;
 
@@ -122,28 +131,33 @@ export async function whileAwake<T>(trx: Knex.Transaction, work: () => Promise<T
   }
 }
 
-// serialisation failure, deadlock, lock time-out, and time-outs of transactions, which end none that has committed
-const RETRYABLE = new Set(['40001', '40P01', '55P03', '25P03', '25P04']);
+/** The SQLSTATE of a lock that was not granted in time. */
+export const LOCK_NOT_AVAILABLE = '55P03';
+
+// serialisation failure, deadlock, and time-outs of transactions, which end none that has committed
+const RETRYABLE = new Set(['40001', '40P01', '25P03', '25P04']);
 
 /** Of the driver for a statement that it does not send, as the connection was lost before. */
 const NOT_SENT = /connection error and is not queryable/;
 
 /**
- * Runs `work` in a transaction. Deadlocks, serialisation failures, lock time-outs and connections that are lost before the
- * commit (the server ends transactions without statements) are tried again, three times, with jitter, so that clients
- * never see them.
+ * Runs `work` in a transaction. Deadlocks, serialisation failures and connections that are lost before the commit (the
+ * server ends transactions without statements) are tried again, three times, with jitter, so that clients never see
+ * them; lock time-outs for two minutes.
  */
 export async function inTransaction<T>(
   db: Db,
   work: (trx: Knex.Transaction) => Promise<T>,
   config?: Knex.TransactionConfig,
 ): Promise<T> {
+  const lockEnd = Date.now() + LOCK_PATIENCE_MS;
   for (let attempt = 1; ; attempt += 1) {
     // what went wrong before the commit; the query builder may report the failure of the rollback instead
     let met: unknown;
     try {
       return await db.transaction(async (trx) => {
         try {
+          await trx.raw(`set local lock_timeout = ${LOCK_MS}`);
           return await work(trx);
         } catch (error) {
           met = error;
@@ -156,8 +170,9 @@ export async function inTransaction<T>(
         RETRYABLE.has(sqlState(reason) ?? '') ||
         (met !== undefined && isConnectionLoss(met)) ||
         NOT_SENT.test((error as Error).message);
-      if (attempt >= 4 || !again) throw reason;
-      await new Promise((resolve) => setTimeout(resolve, attempt * 20 + Math.random() * 50));
+      const locked = sqlState(reason) === LOCK_NOT_AVAILABLE && Date.now() < lockEnd;
+      if (!locked && (attempt >= 4 || !again)) throw reason;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(attempt, 4) * 20 + Math.random() * 50));
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Db, Sql } from '../../platform/database.ts';
+import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
 import type { AiSettings } from './ai.provider.ts';
 
 // Whoever reserves sees what all others have reserved: one at a time, for some milliseconds.
@@ -36,7 +36,7 @@ export async function reserveTokens(
   tokens: number,
   budgets: Budgets,
 ): Promise<Reservation | SpentBudget> {
-  return await db.transaction(async (sql) => {
+  return await inTransaction(db, async (sql) => {
     await sql.raw('select pg_advisory_xact_lock(?)', [BUDGET_LOCK]);
     const { day, calls, today, run } = await spent(sql, use.runId);
     if (run + tokens > budgets.tokens_per_run) return 'tokens_per_run';

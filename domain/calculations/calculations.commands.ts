@@ -1,4 +1,4 @@
-import { sqlState } from '../../platform/database.ts';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
@@ -7,7 +7,7 @@ import { checkIfMatch } from '../etag.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { differing, insertRow, lockRow, updateRow } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';
-import { LOCK_NOT_AVAILABLE, metamodelBusy } from '../metamodel/changes/changes.run.ts';
+import { metamodelBusy } from '../metamodel/changes/changes.run.ts';
 import { checkCalculation, requireActivable } from './calculations.check.ts';
 import type { CalculationRow } from './calculations.plan.ts';
 import { readCalculation } from './calculations.queries.ts';

@@ -1,12 +1,12 @@
 import type { SecretBox } from '../../platform/crypto.ts';
-import { sqlState } from '../../platform/database.ts';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../../platform/database.ts';
 import { invalidFields } from '../../platform/errors.ts';
 import type { AppPermission } from '../access/permissions.data.ts';
 import { requirePermission } from '../access/policy.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
-import { LOCK_NOT_AVAILABLE, metamodelBusy } from '../metamodel/changes/changes.run.ts';
+import { metamodelBusy } from '../metamodel/changes/changes.run.ts';
 import { secretFaults } from './settings.addresses.ts';
 import { showProcessTypes } from './settings.bpm.ts';
 import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';

@@ -72,3 +72,44 @@ it('a process that freezes at any statement of a write holds no other writer up,
   );
   expect(rows[0].n).toBe(waits.length + 1);
 }, 120_000);
+
+it.each([
+  ['the feed', 'select pg_advisory_xact_lock(7203001)', (cards: string[]) => cards],
+  ['a card', 'select 1 from cards where id = ? for update', ([card]: string[]) => [card, card, card]],
+])(
+  'a process that freezes with three writes waiting for %s holds another writer up once',
+  async (name, hold, cardsOf) => {
+    const { db } = t.services;
+    const cards: string[] = [];
+    for (const n of [1, 2, 3]) {
+      cards.push(
+        (await admin.post('/api/v1/cards', { type: 'BusinessCapability', name: `${name} ${n}` })).body.id,
+      );
+    }
+    const holding = await db.transaction();
+    await holding.raw(hold, hold.includes('?') ? [cards[0]!] : []);
+    child = startChild('test/resilience/fixtures/queueing-writer.ts', cardsOf(cards) as string[], {
+      DATABASE_URL: t.services.config.databaseUrl,
+      DATA_DIR: t.services.config.dataDir,
+      SECRET_KEY: t.services.config.secretKeys[0],
+      LOG_LEVEL: 'error',
+    });
+    const pid = child.process.pid!;
+    await until('three writes that wait', async () => {
+      const { rows } = await db.raw(
+        `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      return rows[0].n === 3;
+    });
+    child.kill('SIGSTOP');
+    await until('the process to be stopped', async () => isStopped(pid));
+    await holding.rollback();
+    const begun = performance.now();
+    expect((await admin.patch(`/api/v1/cards/${cards[0]}`, { alias: 'Through' })).status).toBe(200);
+    expect(performance.now() - begun).toBeLessThan(5_000 + SLACK_MS);
+    child.kill('SIGCONT');
+    await child.until(/all written/);
+    expect((await child.ended()).code).toBe(0);
+  },
+  60_000,
+);

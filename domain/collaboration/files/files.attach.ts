@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { inTransaction } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { requireOnCard } from '../../access/policy.ts';
 import { command } from '../../command.ts';
@@ -21,7 +22,7 @@ import { attachmentList } from './files.list.ts';
  * @throws EstateError `not_found`, `forbidden`, `module_disabled`.
  */
 export async function requireUpload(ctx: Ctx, cardId: string): Promise<void> {
-  await ctx.db.transaction(async (sql) => {
+  await inTransaction(ctx.db, async (sql) => {
     requireOnCard(ctx, MANAGE_DOCUMENTS, await holdCard(sql, ctx, cardId));
     await requireUploadsEnabled(sql);
   });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { sqlState } from '../../../platform/database.ts';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
 import { requirePermission } from '../../access/policy.ts';
 import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
 import { rescored } from '../../cards/cards.rows.ts';
@@ -9,7 +9,7 @@ import type { JobResult, RunningJob } from '../../jobs/jobs.running.ts';
 import type { MetamodelChangePayload } from '../../jobs/kinds/metamodel-change.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
 import { type ChangeOperation, carryOut } from './changes.dispatch.ts';
-import { LOCK_NOT_AVAILABLE, openRun } from './changes.run.ts';
+import { openRun } from './changes.run.ts';
 
 const PAUSE_MS = 1_000;
 const BATCH = 500;

@@ -1,4 +1,4 @@
-import { sqlState } from '../../../platform/database.ts';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { requirePermission } from '../../access/policy.ts';
 import { command, type Work } from '../../command.ts';
@@ -11,9 +11,6 @@ import { type ChangeRun, LargeChange } from './changes.types.ts';
 
 /** The most cards and relations that a request writes itself; a second or so. */
 export const REQUEST_LIMIT = 2_000;
-
-/** The SQLSTATE of a lock that could not be had in time. */
-export const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface ChangeOptions {
   language: string;

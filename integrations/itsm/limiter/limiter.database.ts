@@ -1,4 +1,4 @@
-import type { Db, Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
 import type { LimiterState } from './limiter.state.ts';
 import type { LimiterStore } from './limiter.store.ts';
 
@@ -20,7 +20,7 @@ export function databaseLimiterStore(db: Db): LimiterStore {
     for (let some = waiting.get(account)!; some.length > 0; some = waiting.get(account)!) {
       waiting.set(account, []);
       try {
-        const results = await db.transaction((sql) => changeAll(sql, account, some));
+        const results = await inTransaction(db, (sql) => changeAll(sql, account, some));
         for (const [n, { settle }] of some.entries()) settle.resolve(results[n]);
       } catch (error) {
         for (const { settle } of some) settle.reject(error);

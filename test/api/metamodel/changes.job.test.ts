@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { REQUEST_LIMIT } from '../../../domain/metamodel/changes/changes.run.ts';
+import { whileAwake } from '../../../platform/database.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
@@ -113,10 +114,12 @@ it('deletes many relations in the same way, waiting for a long write', async () 
         JSON.stringify({ permissions: '*' }),
       ],
     );
-    await until('the job to wait', async () => {
-      const row = await jobRow(t.services, rows[0].id);
-      return row.status === 'running' && row.message === 'Waiting for a long write';
-    });
+    await whileAwake(long, () =>
+      until('the job to wait', async () => {
+        const row = await jobRow(t.services, rows[0].id);
+        return row.status === 'running' && row.message === 'Waiting for a long write';
+      }),
+    );
     return rows[0].id as string;
   });
   const done = await untilStatus(t.services, job, 'succeeded');
