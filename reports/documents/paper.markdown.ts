@@ -1,8 +1,13 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import { Lexer, type Token, type Tokens, type TokensList } from 'marked';
 import type { Block, Inline } from './paper.types.ts';
 
-/** How deep lists and quotes may lie in each other; what lies deeper is told as text. */
+/** How deep lists and quotes may lie in each other; what lies deeper is shown as text. */
 const DEPTH = 20;
+/**
+ * Characters of one list item or quote in which further blocks are looked for, which takes time with the square of its
+ * length; a longer one is shown as text.
+ */
+const MOST_NESTED = 20_000;
 
 /** The blocks of a Markdown text; HTML in it is told as it was typed. */
 export function markdownBlocks(text: string | null, level = 2): Block[] {
@@ -20,6 +25,23 @@ export function markdownBlocks(text: string | null, level = 2): Block[] {
 const MOST_INLINE = 5_000;
 
 class BoundedLexer extends Lexer {
+  private depth = 0;
+
+  override blockTokens(src: string, tokens: Token[] = [], clipped = false): TokensList & Token[] {
+    if (this.depth > DEPTH || (this.depth > 0 && src.length > MOST_NESTED)) {
+      for (const text of src.split(/\n[^\S\n]*\n/)) {
+        if (text.trim()) tokens.push({ type: 'text', raw: text, text } as Tokens.Text);
+      }
+      return tokens as TokensList & Token[];
+    }
+    this.depth += 1;
+    try {
+      return super.blockTokens(src, tokens, clipped) as TokensList & Token[];
+    } finally {
+      this.depth -= 1;
+    }
+  }
+
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
     if (src.length <= MOST_INLINE) return super.inlineTokens(src, tokens);
     tokens.push({ type: 'text', raw: src, text: src } as Tokens.Text);
@@ -114,12 +136,19 @@ function inlinesOf(tokens: Token[], style: Omit<Inline, 'text'> = {}): Inline[] 
       case 'text':
         if (inside) return inlinesOf(inside, style);
         // a line that was only broken for the editor is one line
-        return [{ ...style, text: decoded(token.text).replace(/\s*\n\s*/g, ' ') }];
+        return [{ ...style, text: oneLine(decoded(token.text)) }];
       default:
         return [{ ...style, text: token.raw }];
     }
   });
 }
+
+/** A text without its line breaks, in linear time however many blanks are in it. */
+const oneLine = (text: string): string => {
+  const lines = text.split('\n');
+  const ends = lines.map((line, n) => (n < lines.length - 1 ? line.trimEnd() : line));
+  return ends.map((line, n) => (n > 0 ? line.trimStart() : line)).join(' ');
+};
 
 export const safeLink = (href: string): boolean => /^(https?:\/\/|mailto:)/i.test(href);
 

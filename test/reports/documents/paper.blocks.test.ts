@@ -57,6 +57,31 @@ describe('Markdown', () => {
     ]);
   });
 
+  it.each([
+    ['a line of blanks', `a${' '.repeat(100_000)}b`],
+    ['lists in each other', '- '.repeat(50_000)],
+    ['numbered lists in each other', '1. '.repeat(33_000)],
+    ['quotes in each other', '> '.repeat(50_000)],
+    ['quotes in lists', '- > '.repeat(25_000)],
+    ['an item of many lines', `- a\n${'  b\n'.repeat(25_000)}`],
+    ['pictures in each other', '![]('.repeat(25_000)],
+    ['elements in each other', '<b>'.repeat(33_000)],
+  ])('is read in less than two seconds: %s', (_what, text) => {
+    const begun = performance.now();
+    markdownBlocks(text);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
+  it('makes one line of a paragraph whose lines begin and end with blanks', () => {
+    expect(markdownBlocks('a \n  b\n c')).toEqual([{ kind: 'paragraph', inlines: [{ text: 'a b c' }] }]);
+  });
+
+  it('shows a list item that is too long as text', () => {
+    const blocks = markdownBlocks(`- ${'word '.repeat(5_000)}*end*`);
+    expect(blocks).toMatchObject([{ kind: 'list', items: [[{ kind: 'paragraph' }]] }]);
+    expect(JSON.stringify(blocks)).toContain('*end*');
+  });
+
   it('tells HTML as it was typed, and goes no deeper than it must', () => {
     expect(markdownBlocks('<script>x</script>\n')).toEqual([
       { kind: 'paragraph', inlines: [{ text: '<script>x</script>' }] },
