@@ -107,6 +107,6 @@ async function makeAnswer(
     look = lookOf(values, ctx.metamodel, dayOf(question.asOf));
   }
   const rendering = renderingOf({ report: report.name, params, body, format, table, look });
-  const made = await render(rendering, { signal, limitMs: RENDER_MS });
+  const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });
   return { content: Readable.from([made]), position };
 }

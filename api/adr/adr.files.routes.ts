@@ -48,7 +48,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
       },
       closed,
     ),
-    errors: ['unavailable'],
+    errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
     answers: {
       200: {
         description: 'The file',
@@ -59,7 +59,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
     },
     handler: async ({ ctx, params, query, reply }) => {
       const { name, paper, markdown } = await readAdrFile(ctx, params.adr_id);
-      return await sendFile(reply, { name, format: query.format, paper, markdown });
+      return await sendFile(reply, { name, format: query.format, paper, markdown }, ctx.caller.userId);
     },
   });
 

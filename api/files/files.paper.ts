@@ -19,15 +19,19 @@ export interface PaperFile {
   markdown?: string;
 }
 
-/** Sends a document as an attachment, made beside the thread that answers requests. @throws EstateError `unavailable`. */
+/**
+ * Sends a document as an attachment, made beside the thread that answers requests.
+ * @throws EstateError `unavailable`, `too_many_requests`, `query_too_heavy`.
+ */
 export async function sendFile(
   reply: FastifyReply,
   { name, format, paper, markdown = '' }: PaperFile,
+  user: string | null,
 ): Promise<FastifyReply> {
   const bytes =
     format === 'md'
       ? Buffer.from(markdown)
-      : await render({ make: format, paper }, { signal: clientGone(reply) });
+      : await render({ make: format, paper }, { signal: clientGone(reply), user });
   return reply
     .headers({
       'content-type': format === 'md' ? 'text/markdown; charset=utf-8' : paperMedia[format],

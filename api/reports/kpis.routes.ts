@@ -75,7 +75,10 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         key,
         async (signal) => {
           const chart = kpiChart(await readKpiSeries(ctx, from, to));
-          return await render({ make: 'chart', chart, workspace: workspaceLook(values) }, { signal });
+          return await render(
+            { make: 'chart', chart, workspace: workspaceLook(values) },
+            { signal, user: ctx.caller.userId },
+          );
         },
         clientGone(reply),
       );

@@ -33,7 +33,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
     headers: ['Accept'],
     body: ReportQueryBody,
     bodyExample: queryExample,
-    errors: ['query_too_heavy', 'as_of_expired', 'not_acceptable'],
+    errors: ['query_too_heavy', 'too_many_requests', 'as_of_expired', 'not_acceptable'],
     answers: {
       200: {
         description: 'The groups',

@@ -45,11 +45,12 @@ export async function sendFile(
   runner: ReportRunner,
   etag: string,
   answer: RenderedAnswer,
+  user: string | null,
 ): Promise<FastifyReply> {
   const { report, format, table } = answer;
   const made = await runner.derive(
     `${report}:${etag}`,
-    (signal) => render(renderingOf(answer), { signal }),
+    (signal) => render(renderingOf(answer), { signal, user }),
     clientGone(reply),
   );
   if (format === 'svg') return sendPicture(reply, report, made);

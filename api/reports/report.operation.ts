@@ -102,6 +102,7 @@ export function reportOperation(
       'not_acceptable',
       'position_ahead',
       'query_too_heavy',
+      'too_many_requests',
       ...(report.timeTravel ? (['as_of_expired'] as const) : []),
       ...(report.errors ?? []),
     ],
@@ -191,14 +192,15 @@ export function reportOperation(
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
         look = lookOf(values, ctx.metamodel, today);
       }
-      return await sendFile(reply, runner, etag, {
+      const rendered = {
         report: report.name,
         params,
         body: found.body,
         format,
         table,
         look,
-      });
+      };
+      return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
     },
   });
 }

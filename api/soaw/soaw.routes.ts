@@ -116,7 +116,7 @@ export function registerSoawRoutes(app: App): void {
       },
       closed,
     ),
-    errors: ['unavailable'],
+    errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
     answers: {
       200: {
         description: 'The file',
@@ -126,7 +126,11 @@ export function registerSoawRoutes(app: App): void {
       },
     },
     handler: async ({ ctx, params, query, reply }) =>
-      await sendFile(reply, { ...(await readSoawFile(ctx, params.soaw_id)), format: query.format }),
+      await sendFile(
+        reply,
+        { ...(await readSoawFile(ctx, params.soaw_id)), format: query.format },
+        ctx.caller.userId,
+      ),
   });
 
   registerSigning(app, {

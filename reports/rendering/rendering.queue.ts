@@ -5,20 +5,23 @@ import type { Rendering } from './rendering.types.ts';
 /** Threads at most; the second is started when the first has work, so that one long rendering does not hold up all others. */
 const THREADS = 2;
 /** What may wait for a thread: each holds its answer. */
-const WAITING = { renderings: 100, bytes: 256 * 1024 * 1024 };
+const WAITING = { renderings: 100, ofOneUser: 50, bytes: 256 * 1024 * 1024 };
 /** How long a rendering may take, in milliseconds, waiting for others included. */
 const LIMIT_MS = 60_000;
 /** How long the making of one document may take, in milliseconds, without the waiting: its text may be hostile. */
 const DOCUMENT_MS = 10_000;
 
 interface Waiting {
+  user: string;
   bytes: number;
   begin(thread: RenderThread): void;
 }
 
 const idle: RenderThread[] = [];
-const queue = new Set<Waiting>();
+/** What waits, by user: the user whose turn is next first. */
+const queue = new Map<string, Set<Waiting>>();
 let busy = 0;
+let waiting = 0;
 let waitingBytes = 0;
 
 export interface RenderOptions {
@@ -26,13 +29,18 @@ export interface RenderOptions {
   signal?: AbortSignal;
   /** In milliseconds; a minute without it. */
   limitMs?: number;
+  /** For whom it is made: users take turns. What is made for nobody in particular waits as that of one user. */
+  user?: string | null | undefined;
 }
+
+/** Of renderings without a user. */
+const NOBODY = '';
 
 /**
  * Makes a file or a picture in a thread that is started on first use, so that a process which makes none never loads
  * what that takes. Answers may be tens of megabytes: reading them would keep every other request waiting.
- * @throws EstateError `unavailable` when too many wait or it takes too long, waiting included; `query_too_heavy` for a
- * document that takes too long itself; 422 for a table that there is not; the signal's reason.
+ * @throws EstateError `unavailable` when too many wait or it takes too long, waiting included; `too_many_requests` when
+ * too many of the user wait; `query_too_heavy` for a document that takes too long itself; 422 for a table that there is not; the signal's reason.
  */
 export async function render(rendering: Rendering, options: RenderOptions = {}): Promise<Buffer> {
   const limit = new AbortController();
@@ -45,7 +53,8 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
   let documentTimer: NodeJS.Timeout | undefined;
   try {
     signal.throwIfAborted();
-    const thread = await nextThread('body' in rendering ? rendering.body.byteLength : 0, signal);
+    const bytes = 'body' in rendering ? rendering.body.byteLength : 0;
+    const thread = await nextThread(options.user ?? NOBODY, bytes, signal);
     if (signal.aborted) {
       passOn(thread);
       throw signal.reason;
@@ -71,17 +80,24 @@ const tooBusy = (detail: string) =>
   new EstateError('unavailable', detail, { headers: { 'retry-after': '5' } });
 
 /** A thread for one rendering, which `passOn` gives back. */
-async function nextThread(bytes: number, signal: AbortSignal): Promise<RenderThread> {
+async function nextThread(user: string, bytes: number, signal: AbortSignal): Promise<RenderThread> {
   if (busy < THREADS) {
     busy += 1;
     return freeThread();
   }
-  if (queue.size >= WAITING.renderings || waitingBytes + bytes > WAITING.bytes) {
+  const own = queue.get(user) ?? new Set();
+  if (user !== NOBODY && own.size >= WAITING.ofOneUser) {
+    throw new EstateError('too_many_requests', 'Too many of your files and pictures wait to be made.', {
+      headers: { 'retry-after': '5' },
+    });
+  }
+  if (waiting >= WAITING.renderings || waitingBytes + bytes > WAITING.bytes) {
     throw tooBusy('Too many files and pictures are being made; ask again in some seconds.');
   }
   const turn = Promise.withResolvers<RenderThread>();
-  const entry = { bytes, begin: turn.resolve };
-  queue.add(entry);
+  const entry = { user, bytes, begin: turn.resolve };
+  queue.set(user, own.add(entry));
+  waiting += 1;
   waitingBytes += bytes;
   const giveUp = () => {
     if (leave(entry)) turn.reject(signal.reason);
@@ -95,21 +111,28 @@ async function nextThread(bytes: number, signal: AbortSignal): Promise<RenderThr
 }
 
 function leave(entry: Waiting): boolean {
-  const waited = queue.delete(entry);
-  if (waited) waitingBytes -= entry.bytes;
-  return waited;
+  const own = queue.get(entry.user);
+  if (!own?.delete(entry)) return false;
+  if (own.size === 0) queue.delete(entry.user);
+  waiting -= 1;
+  waitingBytes -= entry.bytes;
+  return true;
 }
 
-/** Lets the one who has waited longest have the thread, or another in its place when it has ended. */
+/** Gives the thread, or another in its place when it has ended, to the user whose turn it is. */
 function passOn(thread: RenderThread): void {
   if (!thread.ended) idle.push(thread);
-  const [next] = queue;
-  if (!next) {
+  const [turn] = queue;
+  if (!turn) {
     busy -= 1;
     return;
   }
-  leave(next);
-  next.begin(freeThread());
+  const [user, own] = turn;
+  const [next] = own;
+  leave(next!);
+  // the user's next one comes after one of each other user
+  if (queue.delete(user)) queue.set(user, own);
+  next!.begin(freeThread());
 }
 
 function freeThread(): RenderThread {

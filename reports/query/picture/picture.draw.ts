@@ -52,7 +52,7 @@ export async function drawQuery(
   const chart = queryChart({ ...read, query, plan, shape, metamodel: ctx.metamodel, workspace });
   const svg = await render(
     { make: 'chart', chart, workspace },
-    { ...(signal ? { signal } : {}), ...(forJob ? { limitMs: JOB_RENDER_MS } : {}) },
+    { user: ctx.caller.userId, ...(signal ? { signal } : {}), ...(forJob ? { limitMs: JOB_RENDER_MS } : {}) },
   );
   return { svg, position, groups: read.groups };
 }

@@ -79,26 +79,45 @@ it('refuses a document that takes too long, while others are made', async () => 
     kind: 'Decision',
     title: 'A document',
     notice: null,
-    facts: [],
+    facts: [['Status', 'Draft']],
     written: '2026-01-01T00:00:00.000Z',
     footer: 'A document',
     parts: [{ kind: 'markdown', text, level: 2 }],
     signatures: [],
   });
   const order: string[] = [];
-  // a reader of Markdown that goes through a line of blanks again from each of them
-  const hostile = render({ make: 'docx', paper: paper(`a${' '.repeat(98_000)}b`) as never }).catch(
-    (error) => {
-      order.push('hostile');
-      return error;
-    },
-  );
+  // one word of very many pieces, of which the layout takes the first again and again
+  const hostile = render({ make: 'pdf', paper: paper('|a'.repeat(400_000)) as never }).catch((error) => {
+    order.push('hostile');
+    return error;
+  });
   for (let n = 0; n < 3; n += 1) {
     expect((await render({ make: 'docx', paper: paper('Short.') as never })).length).toBeGreaterThan(1_000);
     order.push('short');
   }
   expect(await hostile).toMatchObject({ code: 'query_too_heavy', status: 422 });
   expect(order).toEqual(['short', 'short', 'short', 'hostile']);
+});
+
+it('takes the renderings of those who ask in turn', async () => {
+  const order: string[] = [];
+  const ask = (user: string, n: number) =>
+    render({ make: 'csv', ...costs(2_000) }, { user }).then(() => void order.push(`${user} ${n}`));
+  const asked = Array.from({ length: 12 }, (_, n) => ask('many', n));
+  await Promise.all([ask('few', 0), ask('few', 1)]);
+  // two of the first were under way, and one goes before each of the second
+  expect(order.filter((name) => name.startsWith('many')).length).toBeLessThanOrEqual(6);
+  await Promise.all(asked);
+  expect(order.filter((name) => name.startsWith('many'))).toHaveLength(12);
+});
+
+it('lets no more wait than it can hold, and of one user half of it', async () => {
+  const stop = new AbortController();
+  const one = Array.from({ length: 60 }, () => render(picture, { signal: stop.signal, user: 'one' }));
+  await expect(Promise.race(one)).rejects.toMatchObject({ code: 'too_many_requests', status: 429 });
+  expect((await render(picture, { user: 'other' })).toString()).toContain('<svg');
+  stop.abort(new Error('enough'));
+  await Promise.allSettled(one);
 });
 
 it('lets no more wait than it can hold', async () => {
