@@ -86,11 +86,11 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     bodyLimit: schemas.MODEL_BODY,
     headers: ['If-Match'],
     answers: { 200: saved },
-    errors: ['wrong_state'],
+    errors: ['wrong_state', 'query_too_heavy'],
     handler: async ({ ctx, params, body, reply }) => {
       await requireWriter(ctx, params.process_id, rights.edit);
       const model = await readModelText(body.bpmn_xml, 'bpmn_xml');
-      const thumbnail = body.svg_thumbnail ? readThumbnail(body.svg_thumbnail, 'svg_thumbnail') : null;
+      const thumbnail = body.svg_thumbnail ? await readThumbnail(body.svg_thumbnail, 'svg_thumbnail') : null;
       const input = { model, thumbnail, dryRun: body.dry_run };
       return sendJson(reply, await saveDiagram(ctx, params.process_id, input));
     },
@@ -230,7 +230,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
       bodyLimit: schemas.MODEL_BODY + FORM_ROOM,
       ownIdempotency: true,
       answers: { 200: saved },
-      errors: ['wrong_state'],
+      errors: ['wrong_state', 'query_too_heavy'],
       handler: async ({ ctx, params, query, request, reply }) => {
         await requireWriter(ctx, params.process_id, rights.edit);
         const content = await receiveModel(request);

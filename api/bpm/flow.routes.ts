@@ -37,14 +37,14 @@ const changing = {
   params: schemas.VersionParams,
   headers: ['If-Match' as const],
   answers: written,
-  errors: ['wrong_state' as const],
+  errors: ['wrong_state' as const, 'query_too_heavy' as const],
 };
 const idsOf = (params: { process_id: string; version_id: string }) => ({
   process: params.process_id,
   version: params.version_id,
 });
-const pictureOf = (text: string | null | undefined) =>
-  text === undefined ? undefined : text === null ? null : readThumbnail(text, 'svg_thumbnail');
+const pictureOf = async (text: string | null | undefined) =>
+  text === undefined ? undefined : text === null ? null : await readThumbnail(text, 'svg_thumbnail');
 
 /** Versions of the flow of a process: drafted, submitted, approved. */
 export function registerProcessFlowRoutes(app: App): void {
@@ -100,12 +100,12 @@ export function registerProcessFlowRoutes(app: App): void {
     bodyExample: schemas.flowExample,
     bodyLimit: MODEL_BODY,
     answers: { 201: { description: 'The draft', schema: flow, headers: ['ETag'] } },
-    errors: ['wrong_state'],
+    errors: ['wrong_state', 'query_too_heavy'],
     handler: async ({ ctx, params, body, reply }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
       const text = await createDraft(ctx, params.process_id, {
         model: await readModelText(body.bpmn_xml, 'bpmn_xml'),
-        thumbnail: pictureOf(body.svg_thumbnail) ?? null,
+        thumbnail: (await pictureOf(body.svg_thumbnail)) ?? null,
         based_on_id: body.based_on_id ?? null,
       });
       return sendResource(reply.code(201), text);
@@ -179,7 +179,7 @@ export function registerProcessFlowRoutes(app: App): void {
     handler: async ({ ctx, params, body, reply }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
       const model = body.bpmn_xml === undefined ? undefined : await readModelText(body.bpmn_xml, 'bpmn_xml');
-      const patch = { model, thumbnail: pictureOf(body.svg_thumbnail) };
+      const patch = { model, thumbnail: await pictureOf(body.svg_thumbnail) };
       return sendResource(reply, await patchDraft(ctx, idsOf(params), patch));
     },
   });

@@ -107,6 +107,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
       bodyLimit: MAX_ATTACHMENT + FORM_ROOM,
       ownIdempotency: true,
+      errors: ['query_too_heavy'],
       answers: {
         201: {
           description: 'The file',

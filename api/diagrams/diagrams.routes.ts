@@ -63,6 +63,7 @@ export function registerDiagramRoutes(app: App): void {
     body: schemas.DiagramCreateBody,
     bodyExample: { name: 'Payroll and its surroundings', data: { xml } },
     bodyLimit: BODY_LIMIT,
+    errors: ['query_too_heavy'],
     answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
     handler: async ({ ctx, body, reply }) =>
       sendResource(reply.code(201), await createDiagram(ctx, body as DiagramInput)),
@@ -78,6 +79,7 @@ export function registerDiagramRoutes(app: App): void {
       'The drawing is in step with the cards that you see: labels that still say a card’s former name say its present one, cells of a merged card name the one that stayed, and cells of archived and deleted cards carry `cardState`. Everything else is as it was sent.',
     permission: 'diagrams.view',
     params: Params,
+    errors: ['query_too_heavy'],
     answers: { 200: { description: 'The diagram', schema: diagram } },
     handler: async ({ ctx, params, reply }) => sendJson(reply, await readDiagram(ctx, params.diagram_id)),
   });
@@ -96,6 +98,7 @@ export function registerDiagramRoutes(app: App): void {
     bodyExample: { name: 'Payroll', card_ids: [] },
     bodyLimit: BODY_LIMIT,
     headers: ['If-Match'],
+    errors: ['query_too_heavy'],
     answers: { 200: { description: 'The diagram', schema: diagram } },
     handler: async ({ ctx, params, body, reply }) =>
       sendResource(reply, await patchDiagram(ctx, params.diagram_id, body as DiagramInput)),
@@ -128,6 +131,7 @@ export function registerDiagramRoutes(app: App): void {
     permissionNote: linkNote,
     params: Params,
     body: Type.Object({ card_id: Uuid }, closed),
+    errors: ['query_too_heavy'],
     answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
     handler: async ({ ctx, params, body, reply }) =>
       sendResource(reply.code(201), await linkCard(ctx, params.diagram_id, body.card_id)),
@@ -162,6 +166,7 @@ export function registerDiagramRoutes(app: App): void {
     body: Type.Object({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }, closed),
     bodyExample: { group_ids: [] },
     headers: ['If-Match'],
+    errors: ['query_too_heavy'],
     answers: { 200: { description: 'The diagram', schema: diagram } },
     handler: async ({ ctx, params, body, reply }) =>
       sendResource(reply, await setDiagramGroups(ctx, params.diagram_id, body.group_ids)),

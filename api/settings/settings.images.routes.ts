@@ -135,7 +135,7 @@ function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: 
     bodyLimit: MAX_IMAGE + FORM_ROOM,
     ownIdempotency: true,
     answers: { 200: { description: 'As it is now', schema: infoSchema(key) } },
-    errors: ['validation_failed'],
+    errors: ['query_too_heavy', 'validation_failed'],
     handler: async ({ ctx, request, reply }) => {
       const content = await receiveImage(request);
       if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;

@@ -1,6 +1,6 @@
 import { sha256 } from '../../platform/crypto.ts';
-import { invalidField } from '../../platform/errors.ts';
-import { checkSvg } from '../collaboration/files/svg.check.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
+import { checkSvgAside } from '../collaboration/files/svg.thread.ts';
 import { decodeXml } from './bpmn.encoding.ts';
 import { modelLimits } from './bpmn.guard.ts';
 import { type ModelContent, oneLine } from './bpmn.model.ts';
@@ -46,14 +46,18 @@ function requireSize(size: number, field: string): void {
   throw invalidField(field, 'too_long', `has more than ${modelLimits.bytes} bytes`);
 }
 
-/** A picture that was sent with a model. @throws EstateError 422. */
-export function readThumbnail(text: string, field: string): PreparedContent {
+/** A picture that was sent with a model. @throws EstateError 422, `unavailable`. */
+export async function readThumbnail(text: string, field: string): Promise<PreparedContent> {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length > MAX_THUMBNAIL) {
     throw invalidField(field, 'too_long', `has more than ${MAX_THUMBNAIL} bytes`);
   }
   if (!text.isWellFormed()) throw invalidField(field, 'format', 'is no text: it holds half a character');
-  refusing(field, () => checkSvg(text));
+  try {
+    await checkSvgAside(text);
+  } catch (error) {
+    throw error instanceof EstateError ? error : unreadable(field, error);
+  }
   return prepared('svg', text, 'utf-8', null, bytes);
 }
 
@@ -82,6 +86,9 @@ function refusing<T>(field: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw invalidField(field, 'format', `cannot be taken: ${oneLine((error as Error).message)}`);
+    throw unreadable(field, error);
   }
 }
+
+const unreadable = (field: string, error: unknown) =>
+  invalidField(field, 'format', `cannot be taken: ${oneLine((error as Error).message)}`);

@@ -33,7 +33,7 @@ export async function readAgain(given: GivenContent): Promise<PreparedModel | Pr
   const asText = encoding === 'utf-8' && original === null;
   const read =
     kind === 'svg'
-      ? readThumbnail(text, 'text')
+      ? await readThumbnail(text, 'text')
       : await (asText ? readModelText(text, 'text') : readModelFile(bytes, 'text'));
   const isSame = read.text === text && read.encoding === encoding && read.id === id;
   if (!isSame || (read.original === null) !== (original === null)) {

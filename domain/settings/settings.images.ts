@@ -6,7 +6,7 @@ import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { expireFiles } from '../collaboration/files/files.attach.ts';
-import { checkSvg } from '../collaboration/files/svg.check.ts';
+import { checkSvgAside } from '../collaboration/files/svg.thread.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { recordFile, storeContent } from '../files/files.store.ts';
@@ -102,8 +102,9 @@ export async function identifyImage(content: Buffer): Promise<ImageType> {
   if (found && !/xml$/.test(found.mime)) throw refused(`it is ${found.mime}`);
   if (content.length === 0 || !isUtf8(content)) throw refused('it is none of them');
   try {
-    checkSvg(content.toString('utf8'));
+    await checkSvgAside(content.toString('utf8'));
   } catch (error) {
+    if (error instanceof EstateError) throw error;
     throw refused((error as Error).message.replace(/\s+/g, ' ').slice(0, 200));
   }
   return 'image/svg+xml';
