@@ -70,6 +70,8 @@ import * as idempotencyClaims from './steps/0091-idempotency-claims.ts';
 import * as itsmRemovedPairs from './steps/0095-itsm-removed-pairs.ts';
 import * as itsmRefusedValues from './steps/0096-itsm-refused-values.ts';
 import * as jobOutcomes from './steps/0100-job-outcomes.ts';
+import * as itsmOpenQuestions from './steps/0103-itsm-open-questions.ts';
+import * as itsmReclassified from './steps/0104-itsm-reclassified.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -144,4 +146,6 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0095-itsm-removed-pairs', up: itsmRemovedPairs.up },
   { name: '0096-itsm-refused-values', up: itsmRefusedValues.up },
   { name: '0100-job-outcomes', up: jobOutcomes.up },
+  { name: '0103-itsm-open-questions', up: itsmOpenQuestions.up },
+  { name: '0104-itsm-reclassified', up: itsmReclassified.up },
 ];

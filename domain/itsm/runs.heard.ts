@@ -11,13 +11,15 @@ export const heard = (remoteId: string, more: Partial<HeardRecord>): HeardRecord
   shown: false,
   look: null,
   tombstone: null,
+  reclassified: null,
   ...more,
 });
 
 /** Which of these records a look of the run has found to be gone. */
 export async function goneAmong(sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql.raw(
-    `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and look = 'gone'`,
+    `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and look = 'gone'
+       and reclassified is null`,
     [runId, remoteIds] as never,
   );
   return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
@@ -32,7 +34,7 @@ export async function calledGone(
   if (remoteIds.length === 0) return new Set();
   const { rows } = await sql.raw(
     `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[])
-       and coalesce(look = 'gone', tombstone is not null)`,
+       and coalesce(look = 'gone', tombstone is not null) and reclassified is null`,
     [runId, remoteIds] as never,
   );
   return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
@@ -51,14 +53,15 @@ export async function heardOf(sql: Sql, runId: string, remoteIds: readonly strin
 export async function keepHeard(sql: Sql, runId: string, heard: readonly HeardRecord[]): Promise<void> {
   if (heard.length === 0) return;
   await sql.raw(
-    `insert into itsm_run_records as r (run_id, remote_id, record, shown, look, tombstone)
+    `insert into itsm_run_records as r (run_id, remote_id, record, shown, look, tombstone, reclassified)
      select ?::uuid, v.* from json_to_recordset(?::json)
-       as v(remote_id text, record jsonb, shown boolean, look text, tombstone jsonb)
+       as v(remote_id text, record jsonb, shown boolean, look text, tombstone jsonb, reclassified text)
      on conflict (run_id, remote_id) do update set
        record = case when excluded.record is null or r.record ->> 'updatedAt' > excluded.record ->> 'updatedAt'
          then r.record else excluded.record end,
        shown = r.shown or excluded.shown,
        look = coalesce(excluded.look, r.look),
+       reclassified = case when excluded.look is null then r.reclassified else excluded.reclassified end,
        tombstone = coalesce(excluded.tombstone, r.tombstone)`,
     [runId, JSON.stringify(heard)],
   );
@@ -78,7 +81,7 @@ export async function readHeard(
 
 async function heardRows(sql: Sql, runId: string, remoteIds: readonly string[]): Promise<HeardRecord[]> {
   const { rows } = await sql.raw(
-    `select remote_id, record, shown, look, tombstone from itsm_run_records
+    `select remote_id, record, shown, look, tombstone, reclassified from itsm_run_records
      where run_id = ? and remote_id = any(?::text[]) order by remote_id`,
     [runId, remoteIds] as never,
   );

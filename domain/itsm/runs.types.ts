@@ -23,6 +23,8 @@ export interface RunStats {
   /** Relations at records of mappings that do not run now: they are made or taken away once those do. */
   relations_waiting?: number;
   skipped?: number;
+  /** Rows of the plan that repeat a question which was open before with the same values. */
+  already_open?: number;
   errors?: number;
   /** Rows of the plan by action. */
   planned?: Record<string, number>;
@@ -81,6 +83,8 @@ export interface HeardRecord {
   shown: boolean;
   look: 'there' | 'gone' | 'unknown' | null;
   tombstone: { at: string; mergedInto?: string } | null;
+  /** The class of a record that a look did not find in its table, but in another one. */
+  reclassified: string | null;
 }
 
 /** A relation outside as it is told there. */

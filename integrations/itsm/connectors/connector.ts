@@ -131,6 +131,11 @@ export interface Connector {
   /** Looks at records one by one, whatever filter they fit. */
   readByIds(table: string, ids: string[], fields: string[]): Promise<Result<Map<string, RemoteLook>>>;
   /**
+   * The classes of those of these records that are no longer in the table they were read from, but in another one under the
+   * same key. Missing where a record never changes its class.
+   */
+  reclassified?(ids: string[]): Promise<Result<Map<string, string>>>;
+  /**
    * As readPage and readSince, of the relations of these kinds; of all when none is named. `ends`: only those with one of
    * these records at an end are asked for; a remote that cannot be asked so shows all.
    */

@@ -12,7 +12,10 @@ export type Fate =
   | { kind: 'outside' }
   /** A reading should have shown it and did not; that alone proves nothing. */
   | { kind: 'missing'; absences: number; reason: string }
-  | { kind: 'gone'; evidence: Evidence; mergedInto?: string };
+  /** It is in the table of another class, which the mapping does not read. */
+  | { kind: 'reclassified'; to: string }
+  /** `decided`: a person has said that its counterpart goes. */
+  | { kind: 'gone'; evidence: Evidence; mergedInto?: string; decided?: true };
 
 /** A reading by key, so that each record is found at once. */
 export interface ReadingIndex {
@@ -39,8 +42,9 @@ export function recordIn({ reading, records }: ReadingIndex, id: string): Remote
 
 /** Whether the reading has found a record to be deleted: no reference to it is written. */
 export function isCalledGone({ reading, records, tombstones }: ReadingIndex, id: string): boolean {
-  const look = reading.looks.get(id)?.kind;
-  return look === 'gone' || (look !== 'there' && tombstones.has(id)) || records.get(id)?.deleted === true;
+  const look = reading.looks.get(id);
+  if (look?.kind === 'gone') return look.reclassified === undefined;
+  return (look?.kind !== 'there' && tombstones.has(id)) || records.get(id)?.deleted === true;
 }
 
 /**
@@ -52,6 +56,8 @@ export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate 
   const record = records.get(pair.remoteId);
   const tombstone = tombstones.get(pair.remoteId);
   const look = reading.looks.get(pair.remoteId);
+  if (look?.kind === 'gone' && look.reclassified !== undefined)
+    return { kind: 'reclassified', to: look.reclassified };
   if (look?.kind === 'gone' || record?.deleted)
     return gone(look && !tombstone ? 'look' : 'tombstone', tombstone);
   if (look?.kind === 'there') {

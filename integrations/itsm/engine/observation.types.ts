@@ -19,8 +19,14 @@ export interface LocalCard {
   changedAt?: Record<Path, string>;
 }
 
-/** What a look at one record by its key has shown; `unknown` when the remote would not say. */
-export type Look = { kind: 'gone' } | { kind: 'unknown' } | { kind: 'there'; record: RemoteRecord };
+/**
+ * What a look at one record by its key has shown; `unknown` when the remote would not say. `reclassified`: it is gone from its
+ * table, and is in the table of this class.
+ */
+export type Look =
+  | { kind: 'gone'; reclassified?: string }
+  | { kind: 'unknown' }
+  | { kind: 'there'; record: RemoteRecord };
 
 /** All that was read outside for one run. */
 export interface RemoteReading {

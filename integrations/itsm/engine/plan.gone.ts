@@ -180,6 +180,7 @@ function planMoved(
   fate: Fate,
   gone: Side,
 ): 'no' | 'asked' | 'revived' {
+  if (fate.kind === 'gone' && fate.decided) return 'no';
   const left: Side = gone === 'local' ? 'remote' : 'local';
   const record = fate.kind === 'there' ? fate.record : undefined;
   const now = card ?? archivedOrNone(planning, cardId, pair);

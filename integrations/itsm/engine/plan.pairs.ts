@@ -6,6 +6,7 @@ import type { LocalCard } from './observation.types.ts';
 import { addRow, cardOfPair, named, type Planning } from './plan.draft.ts';
 import { compareFields, planFields } from './plan.fields.ts';
 import { planGone, planQuarantined } from './plan.gone.ts';
+import { planReclassified } from './plan.reclassified.ts';
 
 /**
  * Plans what is known already: each pair by what has become of its two sides.
@@ -24,7 +25,10 @@ function planPair(planning: Planning, pair: Pair): void {
   const card = cardOfPair(planning, cardId);
   const fate = fateOf(pair, planning.mapping, planning.index);
   countAbsences(planning, pair, fate);
-  const recordGone = fate.kind === 'gone' || (goneBefore(pair) === 'remote' && fate.kind === 'unread');
+  const recordGone =
+    fate.kind === 'gone' ||
+    fate.kind === 'reclassified' ||
+    (goneBefore(pair) === 'remote' && fate.kind === 'unread');
   const { kind } = pair.state;
   if (kind === 'removed') planRemoved(planning, pair, cardId, card, fate);
   else if (recordGone && !card) planBothGone(planning, pair, cardId, fate);
@@ -33,6 +37,7 @@ function planPair(planning: Planning, pair: Pair): void {
   else if (kind === 'unmapped') return;
   else if (fate.kind === 'missing') planMissing(planning, pair, cardId, fate.reason);
   else if (fate.kind === 'outside' || (card && !card.inFilter)) planOutside(planning, pair, cardId, fate);
+  else if (fate.kind === 'reclassified') planReclassified(planning, pair, cardId, card, fate.to);
   else if (kind === 'quarantined') planQuarantined(planning, pair, cardId, card, fate);
   else if (fate.kind === 'gone' || !card) planGone(planning, pair, cardId, card, fate);
   else planBothThere(planning, pair, card, fate);

@@ -133,8 +133,10 @@ const recordsOf = (heard: readonly HeardRecord[]): RemoteRecord[] =>
 
 function readingOf(heard: readonly HeardRecord[]): Partial<RemoteReading> {
   const looks: RemoteReading['looks'] = new Map();
-  for (const { remote_id, look, record } of heard) {
+  for (const { remote_id, look, record, reclassified } of heard) {
     if (look === 'there') looks.set(remote_id, record ? { kind: 'there', record } : { kind: 'unknown' });
+    else if (look === 'gone')
+      looks.set(remote_id, { kind: look, ...(reclassified !== null && { reclassified }) });
     else if (look !== null) looks.set(remote_id, { kind: look });
   }
   return {

@@ -148,7 +148,7 @@ async function readAgain(work: RunWork): Promise<void> {
       asking.filter((id) => !known.has(id)),
     );
     const rows = looks.map(([id, look]) => {
-      if (look.kind !== 'there') return heard(id, { look: look.kind });
+      if (look.kind !== 'there') return heardIn(id, look);
       // what has not changed since the last reading fits the filter as it did then
       const fits = work.loaded.remoteFilter === null || look.record.updatedAt <= (watermark ?? '');
       return heard(id, {
@@ -161,15 +161,29 @@ async function readAgain(work: RunWork): Promise<void> {
   }
 }
 
-async function lookAt(work: RunWork, ids: string[]): Promise<[string, RemoteLook][]> {
+/** A look, with the class that a record has where it is in another table by now. */
+type ClassedLook = RemoteLook | { kind: 'gone'; reclassified: string };
+
+async function lookAt(work: RunWork, ids: string[]): Promise<[string, ClassedLook][]> {
   if (ids.length === 0) return [];
   work.signal.throwIfAborted();
   const { connector, loaded } = work;
-  return [...(await asked(connector.readByIds(loaded.mapping.table, ids, columnsOf(work))))];
+  const looks = [...(await asked(connector.readByIds(loaded.mapping.table, ids, columnsOf(work))))];
+  const gone = looks.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
+  if (gone.length === 0 || !connector.reclassified) return looks;
+  const classes = await asked(connector.reclassified(gone));
+  return looks.map(([id, look]): [string, ClassedLook] => {
+    const reclassified = classes.get(id);
+    return [id, look.kind === 'gone' && reclassified !== undefined ? { kind: 'gone', reclassified } : look];
+  });
 }
 
-const heardIn = (id: string, look: RemoteLook | undefined): HeardRecord =>
-  heard(id, { look: look?.kind ?? null, record: look?.kind === 'there' ? keptOf(look.record) : null });
+const heardIn = (id: string, look: ClassedLook | undefined): HeardRecord =>
+  heard(id, {
+    look: look?.kind ?? null,
+    record: look?.kind === 'there' ? keptOf(look.record) : null,
+    reclassified: look && 'reclassified' in look ? look.reclassified : null,
+  });
 
 async function readDeletions(work: RunWork): Promise<void> {
   const { connector, loaded } = work;

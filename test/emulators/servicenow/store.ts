@@ -171,6 +171,18 @@ export class Store {
     return true;
   }
 
+  /** Moves a row to the table of another class: it keeps its key, and no deletion is recorded. */
+  reclassify(row: Row, table: string, user: string): void {
+    const before = row.values.sys_class_name ?? '';
+    row.table = table;
+    row.values.sys_class_name = table;
+    row.values.sys_updated_on = formatTime(this.now());
+    row.values.sys_updated_by = user;
+    row.values.sys_mod_count = String(Number(row.values.sys_mod_count) + 1);
+    this.#orders.clear();
+    this.#audit(row, [['sys_class_name', before, table]], user);
+  }
+
   /** Keeps what configuration items were changed from and to, a row for each column. */
   #audit(row: Row, replaced: readonly (readonly [string, string, string])[], user: string): void {
     for (const [fieldname, oldvalue, newvalue] of replaced) {

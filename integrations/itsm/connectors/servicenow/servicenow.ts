@@ -14,6 +14,9 @@ import { createSession } from './session.ts';
 import { createWriting } from './writing.ts';
 
 const RELATIONS = 'cmdb_rel_ci';
+/** All configuration items, of whatever class. */
+const ITEMS = 'cmdb_ci';
+const CLASS = 'sys_class_name';
 const relationFields = ['parent', 'child', 'type'];
 
 export type ServiceNowParts = ConnectorParts<
@@ -90,6 +93,17 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
         updatedAt,
       }));
       return done({ relations, next, withheld });
+    },
+    async reclassified(ids) {
+      const looks = await reading.readByIds(ITEMS, ids, [CLASS]);
+      // an account that may not read the items as a whole sees no other class
+      if (!looks.ok) return ['forbidden', 'not_found'].includes(looks.failure.code) ? done(new Map()) : looks;
+      const classes = new Map<string, string>();
+      for (const [id, look] of looks.value) {
+        const name = look.kind === 'there' ? look.record.fields[CLASS]?.value : null;
+        if (typeof name === 'string' && name !== '') classes.set(id, name);
+      }
+      return done(classes);
     },
     async deletionsSince(table, since) {
       const family = await description.familyOf(table);

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_server';
+const OTHER = 'cmdb_ci_business_app';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let mapping: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  const connectionId = await connectTo(admin, instance);
+  mapping = await storeMapping(t, {
+    connectionId,
+    cardType: 'ITComponent',
+    table: TABLE,
+    more: { max_deletion_ratio: 1 },
+  });
+});
+afterAll(() => close());
+
+const run = (complete = true) => runMapping(t, admin, mapping, 'run', `?complete=${complete}`);
+const statusOf = async (name: string): Promise<string> =>
+  (await t.services.db('cards').where({ name }).first('status')).status;
+const questions = async () => (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
+
+/** What an administrator does who changes the class of a record: it keeps its key. */
+function reclassify(id: string, table: string): void {
+  instance.store.reclassify(instance.store.rows.get(id)!, table, 'abel.tuter');
+}
+
+async function pulled(name: string): Promise<string> {
+  const id = instance.elsewhere.insert(TABLE, { name }).values.sys_id!;
+  await run();
+  return id;
+}
+
+it('a record that was reclassified out of its table is a question, and its card stays until it is answered', async () => {
+  const id = await pulled('Reclassified');
+  reclassify(id, OTHER);
+  for (const complete of [true, false, true]) {
+    const { stats } = await run(complete);
+    expect(stats.planned).toEqual({ conflict: 1 });
+  }
+  expect(await statusOf('Reclassified')).toBe('ACTIVE');
+  const [question] = await questions();
+  expect(question).toMatchObject({ remote_id: id, kind: 'conflict', path: null, remote: OTHER });
+  expect(question.reason).toContain(`reclassified to ${OTHER}`);
+
+  expect((await admin.post(`${base}/questions/${question.id}/answer`, { winner: 'remote' })).status).toBe(
+    204,
+  );
+  await run(false);
+  await run(false);
+  expect(await statusOf('Reclassified')).toBe('ARCHIVED');
+  expect(await questions()).toEqual([]);
+});
+
+it('the card is kept where a person says so, and is linked again when the record returns to its table', async () => {
+  const id = await pulled('Kept');
+  reclassify(id, OTHER);
+  await run();
+  const [question] = await questions();
+  await admin.post(`${base}/questions/${question.id}/answer`, { winner: 'local' });
+  for (const complete of [false, true]) await run(complete);
+  expect(await statusOf('Kept')).toBe('ACTIVE');
+  expect(await questions()).toEqual([]);
+  expect(instance.store.of(TABLE).filter(({ values }) => values.name === 'Kept')).toEqual([]);
+
+  reclassify(id, TABLE);
+  await run();
+  const pair = (await admin.get(`${base}/mappings/${mapping}/pairs?remote_id=${id}`)).body.items[0];
+  expect(pair).toMatchObject({ state: 'linked' });
+});
+
+it('the question goes when the record returns to its table', async () => {
+  const id = await pulled('Returned');
+  reclassify(id, OTHER);
+  await run();
+  expect(await questions()).toHaveLength(1);
+  reclassify(id, TABLE);
+  await run();
+  expect(await questions()).toEqual([]);
+  expect(await statusOf('Returned')).toBe('ACTIVE');
+});
