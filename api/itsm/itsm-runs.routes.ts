@@ -136,6 +136,11 @@ export function registerItsmRunRoutes(app: App): void {
       action: oneOf(rowActions, 'What the row does'),
       side: oneOf(['local', 'remote'], 'Where it writes'),
       status: oneOf(rowStatuses, 'How it stands'),
+      already_open: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the row repeats a question that was open before; `false` lists what is new',
+        }),
+      ),
     }),
     answers: { 200: { description: 'Rows', schema: listAnswer(Type.Ref('ItsmPlanRow#')) } },
     handler: async ({ ctx, params, query, reply }) =>

@@ -48,6 +48,12 @@ export const ItsmRunStatsSchema = Type.Object(
       }),
     ),
     skipped: Type.Integer({ minimum: 0, description: 'Rows that only tell, and those that were rejected' }),
+    already_open: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Rows of the plan that repeat a question which was open before with the same values',
+      }),
+    ),
     errors: Type.Integer({ minimum: 0, description: 'Rows that were refused, or no longer fitted' }),
     planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
     applied: Type.Optional(
@@ -165,6 +171,7 @@ export const ItsmPlanRowSchema = Type.Partial(
       }),
     ),
     made_id: Nullable(Type.String({ description: 'The key of what was made' })),
+    open_since: Nullable(Timestamp),
     created_at: Nullable(Timestamp),
     ended_at: Nullable(Timestamp),
   }),

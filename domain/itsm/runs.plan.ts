@@ -73,6 +73,34 @@ export async function unknownRecords(sql: Sql, runId: string, mappingId: string)
   return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
 }
 
+/** What a row asks of a person, in the columns of the questions. */
+const askedKind = `case action when 'stage' then 'match' else 'conflict' end`;
+const askedLocal = `row -> 'diff' -> coalesce(row ->> 'path', '') -> 'old'`;
+const askedRemote = `case action
+  when 'stage' then (select jsonb_object_agg(d.key, d.value -> 'new') from jsonb_each(row -> 'diff') d)
+  else row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new' end`;
+
+/**
+ * Marks the rows that repeat a question which is open with the same values, with the time since when it is open.
+ * @returns how many there are.
+ */
+export async function markOpenQuestions(sql: Sql, runId: string, mappingId: string): Promise<number> {
+  const { rowCount } = await sql.raw(
+    `with asked as (
+       select no, ${askedKind} as kind, remote_id, card_id, row ->> 'path' as path, ${askedLocal} as local,
+         ${askedRemote} as remote
+       from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
+     )
+     update itsm_plan_rows p set open_since = q.asked_at from asked a
+     join itsm_questions q on q.mapping_id = ? and q.kind = a.kind and coalesce(q.remote_id, '') = coalesce(a.remote_id, '')
+       and coalesce(q.card_id::text, '') = coalesce(a.card_id::text, '') and coalesce(q.path, '') = coalesce(a.path, '')
+       and q.local is not distinct from a.local and q.remote is not distinct from a.remote
+     where p.run_id = ? and p.no = a.no`,
+    [runId, mappingId, runId],
+  );
+  return rowCount;
+}
+
 /**
  * Puts what a plan leaves to persons among the open questions, and takes away those that it has judged and that are
  * open no more. @param complete the plan has judged everything.
@@ -86,10 +114,7 @@ export async function askQuestions(
   await sql.raw(
     `insert into itsm_questions as q
        (mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates, run_id, refused_side)
-     select ?::uuid, case action when 'stage' then 'match' else 'conflict' end, remote_id, card_id,
-       row ->> 'path', row -> 'diff' -> coalesce(row ->> 'path', '') -> 'old',
-       case action when 'stage' then (select jsonb_object_agg(d.key, d.value -> 'new') from jsonb_each(row -> 'diff') d)
-         else row -> 'diff' -> coalesce(row ->> 'path', '') -> 'new' end, row ->> 'reason',
+     select ?::uuid, ${askedKind}, remote_id, card_id, row ->> 'path', ${askedLocal}, ${askedRemote}, row ->> 'reason',
        coalesce(row -> 'candidates', '[]'), run_id, row ->> 'refusedBy'
      from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
      on conflict (mapping_id, kind, coalesce(remote_id, ''), coalesce(card_id::text, ''), coalesce(path, ''))

@@ -72,6 +72,7 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     error_message: text(`case when p.progress in ('stale', 'refused') then p.message end`),
     note: text(`case when p.progress = 'applied' then p.message end`),
     made_id: 'p.made_id',
+    open_since: 'utc(p.open_since)',
     created_at: 'utc(r.plan_made_at)',
     ended_at: 'utc(p.ended_at)',
   };
@@ -104,6 +105,8 @@ export interface RowFilters {
   action?: string;
   side?: string;
   status?: string;
+  /** Whether the row repeats a question that was open before. */
+  already_open?: boolean;
 }
 
 /**
@@ -113,7 +116,7 @@ export interface RowFilters {
 export async function listPlanRows(
   ctx: Ctx,
   runId: string,
-  { action, side, status: asked, ...params }: ListParams & RowFilters,
+  { action, side, status: asked, already_open, ...params }: ListParams & RowFilters,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, SEE_SYNC);
   requirePermission(ctx.caller, 'inventory.view');
@@ -121,6 +124,9 @@ export async function listPlanRows(
   const where = [
     { sql: 'p.run_id = ? and r.plan_made_at is not null', bindings: [runId] },
     ...equal({ 'p.action': action, 'p.side': side, [`(${status})`]: asked }),
+    ...(already_open === undefined
+      ? []
+      : [{ sql: '(p.open_since is not null) = ?', bindings: [already_open] }]),
   ];
   const spec = rowList(runId, hiddenPaths(ctx));
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });

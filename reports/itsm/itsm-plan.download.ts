@@ -34,6 +34,7 @@ const columns: Column[] = [
     'candidates',
     'status',
     'error_message',
+    'open_since',
   ].map((header): Column => ({ header, type: 'text' })),
 ];
 
@@ -103,6 +104,7 @@ async function* lines(ctx: Ctx, runId: string): AsyncGenerator<Cell[][]> {
           candidates.map(({ card_name, score }) => `${card_name} (${score})`).join('; ') || null,
           text(row.status),
           text(row.error_message),
+          text(row.open_since),
         ],
       );
     });

@@ -1,7 +1,13 @@
 import type { Knex } from 'knex';
 import { command } from '../../../domain/command.ts';
 import { forgetHeard } from '../../../domain/itsm/runs.heard.ts';
-import { approvePlan, askQuestions, countPlan, relationsWaiting } from '../../../domain/itsm/runs.plan.ts';
+import {
+  approvePlan,
+  askQuestions,
+  countPlan,
+  markOpenQuestions,
+  relationsWaiting,
+} from '../../../domain/itsm/runs.plan.ts';
 import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
 import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
@@ -135,8 +141,10 @@ async function makePlanOf(
     },
     also: async (sql) => {
       await tellResting(sql, work, made.resting);
+      const already_open = await markOpenQuestions(sql, run.id, work.mappingId);
       await askQuestions(sql, run.id, work.mappingId, work.complete);
       await forgetHeard(sql, run.id);
+      return { already_open };
     },
   });
 }
@@ -176,11 +184,11 @@ async function storePlan(
     waits,
     stats,
     also,
-  }: { waits: string | null; stats: RunStats; also: (sql: Knex.Transaction) => Promise<void> },
+  }: { waits: string | null; stats: RunStats; also: (sql: Knex.Transaction) => Promise<RunStats> },
 ): Promise<boolean> {
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
-    await also(sql);
+    const more = await also(sql);
     // rows are stored as the run hopes to have them
     if ((waits === null) !== run.auto_apply) await approvePlan(sql, run.id, waits === null);
     await logRun(sql, run.id, 'plan', waits === null ? 'info' : 'warning', planText(made, waits));
@@ -196,7 +204,7 @@ async function storePlan(
         closing: JSON.stringify(made.closing),
         plan_made_at: sql.raw('clock_timestamp()'),
       },
-      { ...stats, skipped: tellingRows(planned), planned },
+      { ...stats, ...more, skipped: tellingRows(planned), planned },
     );
     if (waits !== null) {
       await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: run.id } });

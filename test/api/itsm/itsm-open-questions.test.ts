@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_server';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let mapping: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  const connectionId = await connectTo(admin, instance);
+  mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE });
+});
+afterAll(() => close());
+
+const run = () => runMapping(t, admin, mapping, 'run', '?complete=true');
+const conflicts = async (runId: string, more = '') =>
+  (await admin.get(`${base}/sync/runs/${runId}/staged?action=conflict${more}`)).body.items;
+
+/** A server of which both sides have changed the description. */
+async function dispute(name: string): Promise<string> {
+  const id = instance.elsewhere.insert(TABLE, { name, short_description: 'first' }).values.sys_id!;
+  await run();
+  const card = await t.services.db('cards').where({ name }).first('id');
+  await admin.patch(`/api/v1/cards/${card.id}`, { description: 'here' });
+  instance.elsewhere.update(id, { short_description: 'there' });
+  return id;
+}
+
+it('a plan tells questions that were open before from new ones', async () => {
+  const first = await dispute('Disputed first');
+  const one = await run();
+  expect(one.stats.already_open).toBe(0);
+  expect(await conflicts(one.id)).toMatchObject([{ remote_id: first, open_since: null }]);
+  const [asked] = (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
+
+  const second = await dispute('Disputed second');
+  const two = await run();
+  expect(two.stats).toMatchObject({ already_open: 1, planned: { conflict: 2 } });
+  expect(await conflicts(two.id, '&already_open=false')).toMatchObject([
+    { remote_id: second, open_since: null },
+  ]);
+  expect(await conflicts(two.id, '&already_open=true')).toMatchObject([
+    { remote_id: first, open_since: asked.asked_at },
+  ]);
+  expect(await conflicts(two.id)).toHaveLength(2);
+
+  // a question about other values is a new one
+  instance.elsewhere.update(first, { short_description: 'there, and changed again' });
+  const three = await run();
+  expect(three.stats.already_open).toBe(1);
+  expect(await conflicts(three.id, '&already_open=false')).toMatchObject([{ remote_id: first }]);
+});
