@@ -72,6 +72,8 @@ export interface Page {
   next: string | null;
   /** The remote keeps rows of this stretch back: what is missing here is not gone. */
   withheld: boolean;
+  /** Some of them are missing since other rows came twice in their place. */
+  repeated?: true;
 }
 
 /** Columns of a table as a person may want to write them; null empties one. */

@@ -38,6 +38,8 @@ export interface Instance {
   calls: Call[];
   /** Told of each call before it is answered. */
   watch?: ((call: Call) => void) | undefined;
+  /** How many further pages of a table show their first row in place of the second one, too. */
+  repeats?: { table: string; pages: number } | undefined;
   /** Answers a call in place of the instance, as one that is starting or restricted does. */
   instead?: ((call: Call) => Answer | undefined) | undefined;
   writes: Write[];

@@ -85,6 +85,11 @@ export class Misbehaviour {
     if (this.#call.kind !== 'list' || answer.status !== 200) return;
     const page = answer.body as Page;
     if (page.result.length > 1 && this.#strikes('duplicate_ids')) page.result.splice(1, 0, page.result[0]!);
+    const { repeats } = this.#instance;
+    if (repeats && repeats.table === this.#call.table && repeats.pages > 0 && page.result.length > 1) {
+      repeats.pages -= 1;
+      page.result[1] = page.result[0]!;
+    }
     if (page.result.length > 2 && this.#strikes('rows_between_pages')) this.#shuffle(page);
     if (this.#strikes('error_after_part')) {
       const part = page.result.slice(0, Math.ceil(page.result.length / 2));

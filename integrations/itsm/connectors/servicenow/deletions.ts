@@ -1,4 +1,4 @@
-import { done, type Result } from '../../remote.failures.ts';
+import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteTombstone } from '../../remote.types.ts';
 import { fromRemoteTime, toRemoteTime, where } from './query.ts';
 import type { Reading } from './reading.ts';
@@ -11,7 +11,8 @@ const MOST_CLASSES = 100;
 
 /**
  * Records of these classes that the audit says were deleted since a moment, oldest first. Rows of the audit that the
- * account may not see make pages short, or empty, without being the end.
+ * account may not see make pages short, or empty, without being the end. Rows that stay missing since others come in their place
+ * fail the reading: no later one would show them.
  */
 export async function readDeletions(
   reading: Pick<Reading, 'readPage'>,
@@ -37,6 +38,10 @@ export async function readDeletions(
     };
     const page = await reading.readPage(request, true);
     if (!page.ok) return page;
+    if (page.value.repeated) {
+      const what = `Reading ${AUDIT} shows rows twice in place of others`;
+      return failed('incomplete_answer', `table ${AUDIT}`, what);
+    }
     for (const { fields } of page.value.records) {
       const text = (name: string) => String(fields[name]?.value ?? '');
       const id = text('documentkey');
