@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import http, { type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, EstateError } from '../../platform/errors.ts';
+import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { App } from '../types.ts';
 import { problemOf } from './problems.ts';
@@ -30,7 +30,7 @@ export function refuseConnection(socket: Duplex, error: EstateError, requestId =
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${http.STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${error.status} ${errorCodes[error.code].title}\r\n${lines.join('')}\r\n${body}`);
   const timer = setTimeout(() => socket.destroy(), ANSWER_MS);
   socket.on('error', () => socket.destroy());
   socket.on('close', () => clearTimeout(timer));
