@@ -72,6 +72,7 @@ import * as itsmRefusedValues from './steps/0096-itsm-refused-values.ts';
 import * as jobOutcomes from './steps/0100-job-outcomes.ts';
 import * as itsmOpenQuestions from './steps/0103-itsm-open-questions.ts';
 import * as itsmReclassified from './steps/0104-itsm-reclassified.ts';
+import * as thumbnailCosts from './steps/0105-thumbnail-costs.ts';
 
 /** All schema steps in the order in which they are applied. */
 export const schemaSteps: SchemaStep[] = [
@@ -148,4 +149,5 @@ export const schemaSteps: SchemaStep[] = [
   { name: '0100-job-outcomes', up: jobOutcomes.up },
   { name: '0103-itsm-open-questions', up: itsmOpenQuestions.up },
   { name: '0104-itsm-reclassified', up: itsmReclassified.up },
+  { name: '0105-thumbnail-costs', up: thumbnailCosts.up },
 ];

@@ -54,7 +54,12 @@ export const SavedReportSchema = Type.Object(
     description: Nullable(Type.String()),
     report_type: SavedReportType,
     config: OpenObject,
-    thumbnail: Nullable(Type.String()),
+    thumbnail: Nullable(
+      Type.String({
+        description:
+          'Null for readers without `costs.view` if its owner saw costs when it was stored, since it may show them',
+      }),
+    ),
     visibility: Visibility,
     shared_with: Type.Array(Uuid),
     shared_with_users: Type.Array(Type.Object({ id: Uuid, display_name: Nullable(Type.String()) }, closed)),

@@ -1,5 +1,6 @@
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { requirePermission } from '../access/policy.ts';
+import { permissionSet } from '../access/access.sessions.ts';
+import { OBSERVER, requirePermission } from '../access/policy.ts';
 import { checkedPeople } from '../access/shares.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -97,10 +98,22 @@ async function checked(work: Work, input: SavedReportInput, owner: string): Prom
   if (input.config && JSON.stringify(input.config).length > CONFIG_LENGTH) {
     throw invalidField('config', 'too_long', `must not be longer than ${CONFIG_LENGTH} characters of JSON`);
   }
+  if (input.thumbnail) values.thumbnail_with_costs = await seesAnyCosts(work, owner);
   if (input.shared_with !== undefined) {
     const sharedBy = { id: owner, called: 'the owner' } as const;
     const people = input.shared_with ?? [];
     values.shared_with = await checkedPeople(work, people, sharedBy, (n) => `shared_with.${n}`);
   }
   return values;
+}
+
+/** Whether the user sees the costs of any card. A picture may come from another login, so its token's scopes do not count. */
+async function seesAnyCosts({ sql }: Work, userId: string): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `select r.permissions, exists (select from stakeholders h where h.user_id = u.id and h.role <> ?) as holds_role
+     from users u join roles r on r.key = u.role where u.id = ?::uuid`,
+    [OBSERVER, userId],
+  );
+  const held = permissionSet(rows[0].permissions);
+  return rows[0].holds_role || held === '*' || held.has('costs.view');
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { itemsOf, runList } from '../lists/lists.run.ts';
 import { ofSharedKind, type SharedKind, visibleShared } from '../lists/lists.shared.ts';
@@ -18,6 +19,15 @@ const shares = (item: string, order: string) =>
   `(select coalesce(json_agg(${item} order by ${order}), '[]')
     from jsonb_array_elements_text(s.shared_with) i(id) join users u on u.id::text = i.id
     where s.owner_id = ?::uuid or u.id = ?::uuid)`;
+
+/** The picture; one whose maker saw costs is for the owner and for those with `costs.view`. */
+const thumbnail = (ctx: Ctx): string | Fragment =>
+  may(ctx.caller, 'costs.view')
+    ? 's.thumbnail'
+    : {
+        sql: 'case when s.owner_id = ?::uuid or not s.thumbnail_with_costs then s.thumbnail end',
+        bindings: [ctx.caller.userId],
+      };
 
 function savedReportList(ctx: Ctx): ListSpec {
   const me = ctx.caller.userId;
@@ -42,7 +52,7 @@ function savedReportList(ctx: Ctx): ListSpec {
       description: 's.description',
       report_type: 's.report_type',
       config: 's.config',
-      thumbnail: 's.thumbnail',
+      thumbnail: thumbnail(ctx),
       visibility: 's.visibility',
       shared_with: { sql: shares('u.id', 'u.id'), bindings: [me, me] },
       shared_with_users: {

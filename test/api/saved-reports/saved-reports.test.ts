@@ -87,6 +87,39 @@ describe('a saved report', () => {
     expect((await viewer.get(`${url}/${shared.id}`)).status).toBe(404);
   });
 
+  it('shows its picture to others only if they see the costs that its owner saw', async () => {
+    const thumbnail = 'data:image/png;base64,iVBORw0KGgo=';
+    const { db } = t.services;
+    await db('roles').insert({
+      key: 'reporter',
+      label: 'Reporter',
+      permissions: JSON.stringify({ 'inventory.view': true, 'saved_reports.create': true }),
+    });
+    const reporter = await t.as('reporter');
+    const shown = async (client: TestClient, id: string) => {
+      const listed = (await client.get(`${url}?page_size=200&fields=id,thumbnail`)).body.items;
+      const one = (await client.get(`${url}/${id}`)).body.thumbnail;
+      expect(listed.find((item: { id: string }) => item.id === id).thumbnail).toBe(one);
+      return one;
+    };
+    const { id } = await made(member, { visibility: 'public', thumbnail });
+    expect(await shown(member, id)).toBe(thumbnail);
+    expect(await shown(admin, id)).toBe(thumbnail);
+    expect(await shown(reporter, id)).toBeNull();
+
+    const plain = await made(reporter, { visibility: 'public', thumbnail });
+    expect(await shown(viewer, plain.id)).toBe(thumbnail);
+    // from now on the owner sees the costs of one card
+    const card = await admin.post('/api/v1/cards', { type: 'Application', name: `Card ${randomUUID()}` });
+    const role = { card_id: card.body.id, user_id: reporter.userId, role: 'responsible' };
+    await db('stakeholders').insert(role);
+    await reporter.patch(`${url}/${plain.id}`, { name: 'Renamed' });
+    expect(await shown(viewer, plain.id)).toBe(thumbnail);
+    await reporter.patch(`${url}/${plain.id}`, { thumbnail: 'data:image/png;base64,AAAA' });
+    expect(await shown(viewer, plain.id)).toBeNull();
+    expect(await shown(reporter, plain.id)).toBe('data:image/png;base64,AAAA');
+  });
+
   it('is refused where it is not what the description says', async () => {
     const refused = async (body: object) => {
       const answer = await member.post(url, body);
