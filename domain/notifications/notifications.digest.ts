@@ -1,8 +1,13 @@
+import type { Sql } from '../../platform/database.ts';
 import type { Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { readSetting } from '../settings/settings.read.ts';
 import { enqueueMails, isMailAddress, type Mail } from './mail.enqueue.ts';
 import { appUrl, renderMail } from './mail.templates.ts';
+import { holds, readPeople, seesCard } from './notifications.people.ts';
+import { hiddenTypes } from './notifications.rules.ts';
+import type { NotificationType } from './notifications.types.ts';
 
 /** Users who are mailed by one transaction. */
 const USERS = 200;
@@ -13,6 +18,8 @@ const OPEN_BATCH_HOURS = 1;
 
 interface Due {
   user_id: string;
+  type: NotificationType;
+  card_id: string | null;
   email: string;
   display_name: string;
   /** Whether the user is active, and no program. */
@@ -35,8 +42,11 @@ export function sqlMailDue(columns: string): string {
                       and b.created_at > now() - interval '${OPEN_BATCH_HOURS} hours')`;
 }
 
-/** Sends each user that it is time for one mail of all that waits; what was read meanwhile is left out. */
-export async function mailDueNotifications({ sql }: Work, ctx: Ctx): Promise<void> {
+/**
+ * Sends each user that it is time for one mail of all that waits. Notifications are left out that were read meanwhile, or
+ * that the user may no longer see.
+ */
+export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): Promise<void> {
   const minutes = await readSetting(sql, 'notification_digest_minutes');
   const { rows } = await sql.raw(
     `with due as (${sqlMailDue('n.id, n.user_id')}),
@@ -45,11 +55,12 @@ export async function mailDueNotifications({ sql }: Work, ctx: Ctx): Promise<voi
        update notifications n set mail_pending = false from due join chosen using (user_id)
        where n.id = due.id returning n.*
      )
-     select d.user_id, u.email, u.display_name, u.is_active and u.kind = 'person' as is_reached, d.is_read, d.title, d.message, d.link
+     select d.user_id, d.type, d.card_id, u.email, u.display_name, u.is_active and u.kind = 'person' as is_reached, d.is_read, d.title, d.message, d.link
      from done d join users u on u.id = d.user_id order by d.user_id, d.created_at, d.id`,
     [minutes],
   );
-  const wanted = (rows as Due[]).filter((due) => due.is_reached && !due.is_read && isMailAddress(due.email));
+  const unread = (rows as Due[]).filter((due) => due.is_reached && !due.is_read && isMailAddress(due.email));
+  const wanted = await stillVisible(sql, metamodel, unread);
   if (wanted.length === 0) return;
   const email = await readSetting(sql, 'email');
   // nothing is kept for a mail server that may come one day
@@ -66,6 +77,23 @@ export async function mailDueNotifications({ sql }: Work, ctx: Ctx): Promise<voi
      on conflict (user_id) do update set last_at = excluded.last_at`,
     [[...byUser.keys()]],
   );
+}
+
+/** Leaves out what the list of notifications would no longer show to its user. */
+async function stillVisible(sql: Sql, metamodel: Metamodel, due: Due[]): Promise<Due[]> {
+  if (due.length === 0) return due;
+  const cards = due.flatMap(({ card_id }) => card_id ?? []);
+  const people = await readPeople(
+    sql,
+    [...new Set(cards)],
+    due.map(({ user_id }) => user_id),
+  );
+  return due.filter(({ user_id, type, card_id }) => {
+    const person = people.users.get(user_id);
+    if (!person || hiddenTypes((permission) => holds(person, permission)).includes(type)) return false;
+    const card = card_id === null ? undefined : people.cards.get(card_id);
+    return !card || seesCard(metamodel, people, person, card);
+  });
 }
 
 /** A message as a mail shows it: people by their names alone. */

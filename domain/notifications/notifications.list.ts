@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
+import { may } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -49,7 +50,11 @@ function ownNotifications(ctx: Ctx): Condition[] {
       bindings: visible.bindings,
       visibility: true,
     },
-    { sql: 'n.type <> all(?::text[])', bindings: [hiddenTypes(ctx.caller)], visibility: true },
+    {
+      sql: 'n.type <> all(?::text[])',
+      bindings: [hiddenTypes((permission) => may(ctx.caller, permission))],
+      visibility: true,
+    },
   ];
 }
 

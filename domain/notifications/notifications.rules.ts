@@ -1,6 +1,5 @@
-import { may } from '../access/policy.ts';
+import type { AppPermission } from '../access/permissions.data.ts';
 import { APPROVAL_TOPIC } from '../bpm/bpm.types.ts';
-import type { Caller } from '../context.ts';
 import type { FeedRow } from '../events/feed.read.ts';
 import { TASK_TOPIC } from '../ppm/ppm.types.ts';
 import { RISK_TOPIC } from '../risks/risks.topics.ts';
@@ -308,10 +307,10 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   ],
 };
 
-/** The types of notifications whose every rule needs a permission that the caller does not hold. */
-export function hiddenTypes(caller: Caller): NotificationType[] {
+/** The types of notifications whose every rule needs a permission that the reader does not hold. */
+export function hiddenTypes(holds: (permission: AppPermission) => boolean): NotificationType[] {
   const byType = Map.groupBy(Object.values(notificationRules).flat(), ({ type }) => type);
   return [...byType].flatMap(([type, rules]) =>
-    rules.every(({ permission }) => permission !== undefined && !may(caller, permission)) ? [type] : [],
+    rules.every(({ permission }) => permission !== undefined && !holds(permission)) ? [type] : [],
   );
 }

@@ -325,6 +325,43 @@ describe('many changes', () => {
     expect(await told(bob)).toMatchObject([{ mail_pending: false }]);
     await useSmtp(t.services, 1, { smtp_host: '' });
   });
+
+  it('that their reader may no longer see are not mailed', async () => {
+    await useSmtp(t.services, 1);
+    const { db } = t.services;
+    for (const client of [ann, bob]) {
+      await client.patch('/api/v1/users/me/notification-preferences', { email: { card_updated: true } });
+      await db('notification_mailings').insert({ user_id: client.userId, last_at: db.fn.now() });
+    }
+    const [kept, lost] = [await card({}, ann, bob), await card({}, ann, bob)];
+    for (const id of [kept, lost]) await patch(admin, id, { alias: 'S' });
+    await tell();
+    expect([(await told(ann)).length, (await told(bob)).length]).toEqual([2, 2]);
+    // without inventory.view, the role on one card is the only way to see it
+    await db('roles').insert({ key: 'blind', label: 'Blind', permissions: '{}' });
+    await db('users').where({ id: bob.userId }).update({ role: 'blind' });
+    await db('stakeholders').where({ card_id: lost, user_id: bob.userId }).delete();
+    await db('notification_mailings').update({ last_at: db.raw(`now() - interval '1 hour'`) });
+    await tell();
+    const mailed = async ({ email }: TestClient) =>
+      (await db('mails').where({ recipient: email })).map(({ content }) => JSON.stringify(content));
+    expect((await mailed(ann))[0]).toContain(`2 notifications`);
+    const [mail, ...more] = await mailed(bob);
+    expect(more).toEqual([]);
+    expect(mail).toContain((await db('cards').where({ id: kept }).first('name')).name);
+    expect(mail).not.toContain((await db('cards').where({ id: lost }).first('name')).name);
+    expect((await told(bob)).map(({ mail_pending }) => mail_pending)).toEqual([false, false]);
+
+    // the kind of notification needs a permission that was lost
+    await db('users').where({ id: ann.userId }).update({ role: 'blind' });
+    await db('notifications')
+      .where({ user_id: ann.userId, card_id: kept })
+      .update({ type: 'risk_assigned', mail_pending: true });
+    await db('notification_mailings').update({ last_at: db.raw(`now() - interval '1 hour'`) });
+    await tell();
+    expect(await mailed(ann)).toHaveLength(1);
+    await useSmtp(t.services, 1, { smtp_host: '' });
+  });
 });
 
 describe('following the feed', () => {
