@@ -39,6 +39,7 @@ export const MeSchema = Type.Object(
 
 export const AuthProvider = Type.Union([Type.Literal('local'), Type.Literal('sso')]);
 
+const reserved = 'Null without `admin.users`, unless it is your own account';
 const user = {
   id: Uuid,
   email: Type.String(),
@@ -50,10 +51,10 @@ const user = {
   auth_provider: AuthProvider,
   has_password: Type.Boolean(),
   pending_setup: Type.Boolean({ description: 'Whether a password is still to be chosen' }),
-  two_factor_enabled: Type.Boolean(),
+  two_factor_enabled: Nullable(Type.Boolean({ description: reserved })),
   ui_preferences: OpenObject,
   created_at: Timestamp,
-  last_login: Nullable(Timestamp),
+  last_login: Nullable({ ...Timestamp, description: reserved }),
 };
 
 export const UserSchema = Type.Partial(Type.Object(user), { $id: 'User', ...closed });

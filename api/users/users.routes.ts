@@ -47,6 +47,7 @@ export function registerUserRoutes(app: App): void {
     tag,
     summary: 'List users',
     permission: 'login',
+    permissionNote: 'admin.users to sort by last_login',
     query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
       role: Type.Optional(

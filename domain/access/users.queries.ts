@@ -2,12 +2,19 @@ import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { projection } from '../lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { appPermissions } from './permissions.data.ts';
-import { requirePermission } from './policy.ts';
+import { may, requirePermission } from './policy.ts';
 import { RoleModel, UserModel } from './users.model.ts';
 
-const userList: ListSpec = {
+/** What of a user only that user and holders of `admin.users` see. */
+const reserved = (ctx: Ctx, sql: string): string | Fragment =>
+  may(ctx.caller, 'admin.users')
+    ? sql
+    : { sql: `case when u.id = ?::uuid then ${sql} end`, bindings: [ctx.caller.userId] };
+
+const userList = (ctx: Ctx): ListSpec => ({
   name: 'users',
   from: 'users u',
   id: 'u.id',
@@ -33,13 +40,15 @@ const userList: ListSpec = {
     auth_provider: 'u.auth_provider',
     has_password: 'u.password_hash is not null',
     pending_setup: "u.password_hash is null and u.auth_provider = 'local' and u.kind = 'person'",
-    two_factor_enabled:
+    two_factor_enabled: reserved(
+      ctx,
       'exists (select from two_factor f where f.user_id = u.id and f.confirmed_at is not null)',
+    ),
     ui_preferences: 'u.ui_preferences',
     created_at: 'utc(u.created_at)',
-    last_login: 'utc(u.last_login)',
+    last_login: reserved(ctx, 'utc(u.last_login)'),
   },
-};
+});
 
 const serviceAccountList: ListSpec = {
   name: 'service_accounts',
@@ -90,11 +99,11 @@ const invitationList: ListSpec = {
 };
 
 async function one(sql: Sql, spec: ListSpec, where: Condition): Promise<JsonText | undefined> {
-  const members = Object.entries(spec.members).map(([name, sql]) => `'${name}', ${sql}`);
-  const { rows } = await sql.raw(
-    `select json_build_object(${members.join(', ')})::text as item from ${spec.from} where ${where.sql}`,
-    where.bindings as never,
-  );
+  const item = projection(spec.members, undefined);
+  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${spec.from} where ${where.sql}`, [
+    ...item.bindings,
+    ...where.bindings,
+  ] as never);
   return rows[0]?.item;
 }
 
@@ -105,19 +114,23 @@ export interface UserFilter {
   auth_provider?: 'local' | 'sso';
 }
 
-/** The users; deactivated ones only when asked for. */
+/**
+ * The users; deactivated ones only when asked for.
+ * @throws EstateError `forbidden` when sorted by the last login without `admin.users`, since the order shows it.
+ */
 export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Promise<JsonText> {
+  if (params.sort_by === 'last_login') requirePermission(ctx.caller, 'admin.users');
   const conditions: Condition[] = params.include_inactive ? [] : [{ sql: 'u.is_active', bindings: [] }];
   for (const column of ['role', 'kind', 'auth_provider'] as const) {
     const value = params[column];
     if (value !== undefined) conditions.push({ sql: `u.${column} = ?`, bindings: [value] });
   }
-  return await runList(ctx.db, userList, conditions, params);
+  return await runList(ctx.db, userList(ctx), conditions, params);
 }
 
 /** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  const text = await one(sql, userList, { sql: 'u.id = ?', bindings: [id] });
+  const text = await one(sql, userList(ctx), { sql: 'u.id = ?', bindings: [id] });
   if (!text) throw notFound('user', id);
   return text;
 }

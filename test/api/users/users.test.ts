@@ -24,6 +24,32 @@ const refusal = async (answer: Promise<{ status: number; body: { permission?: st
   return [status, body.permission ?? body.code];
 };
 
+describe('reading users', () => {
+  it('shows last logins and second factors only to the user and with admin.users', async () => {
+    const { db } = t.services;
+    const [viewer, other] = [await t.as('viewer'), await t.as('member')];
+    for (const { userId } of [viewer, other])
+      await db('users').where({ id: userId }).update({ last_login: new Date() });
+    const seen = async (client: TestClient, id: string) => {
+      const { body } = await client.get(`/api/v1/users/${id}`);
+      const list = await client.get('/api/v1/users?page_size=200&fields=id,last_login,two_factor_enabled');
+      const { last_login, two_factor_enabled } = body;
+      expect(list.body.items.find((item: { id: string }) => item.id === id)).toEqual({
+        id,
+        last_login,
+        two_factor_enabled,
+      });
+      return [last_login === null, two_factor_enabled];
+    };
+    expect(await seen(admin, other.userId)).toEqual([false, false]);
+    expect(await seen(other, other.userId)).toEqual([false, false]);
+    expect(await seen(viewer, other.userId)).toEqual([true, null]);
+    const sorted = '/api/v1/users?sort_by=last_login';
+    expect(await refusal(viewer.get(sorted))).toEqual([403, 'admin.users']);
+    expect((await admin.get(sorted)).status).toBe(200);
+  });
+});
+
 describe('creating users', () => {
   it('answers the whole user, and tells the audit log every column but secrets', async () => {
     const made = await admin.post('/api/v1/users', someone({ password: 'a quiet horse on the hill' }));
