@@ -59,6 +59,23 @@ const user = {
 
 export const UserSchema = Type.Partial(Type.Object(user), { $id: 'User', ...closed });
 
+export const ChangedUserSchema = Type.Object(
+  {
+    ...user,
+    access_token: Type.Optional(
+      Type.String({
+        description: 'After a change of the own password, address or provider: goes on with this login',
+      }),
+    ),
+    token_type: Type.Optional(Type.Literal('bearer')),
+    expires_in: Type.Optional(Type.Integer({ description: 'Seconds' })),
+    two_factor_setup_required: Type.Optional(
+      Type.Boolean({ description: 'Whether the token only serves to set up the second factor' }),
+    ),
+  },
+  { $id: 'ChangedUser', ...closed },
+);
+
 export const CreatedUserSchema = Type.Object(
   {
     ...user,

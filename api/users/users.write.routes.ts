@@ -13,9 +13,10 @@ import { patchUser } from '../../domain/access/users.patch.ts';
 import { readServiceAccount, readUser } from '../../domain/access/users.queries.ts';
 import type { Services } from '../../domain/services.ts';
 import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { tokenIssuer } from '../auth/auth.issue.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { AuthProvider, CreatedUserSchema, Email, Password } from '../schemas/access.ts';
+import { AuthProvider, ChangedUserSchema, CreatedUserSchema, Email, Password } from '../schemas/access.ts';
 import { IdParams, plainId } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
@@ -27,7 +28,9 @@ const skipped = Type.Array(Type.Object({ id: Uuid, reason: Type.String({ example
 
 /** Inviting, changing and removing users. */
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
+  const issue = tokenIssuer(app);
   app.addSchema(CreatedUserSchema);
+  app.addSchema(ChangedUserSchema);
 
   operation(app, {
     method: 'POST',
@@ -152,10 +155,11 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     tag,
     summary: 'Change a user, or the own name, language and password',
     description:
-      'A new password, address, role or state ends all logins of the user at once, a new password also the user’s own tokens. The own password and address need the present password or a code; an account without a password needs a login of the last five minutes. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
+      'A new password, address, role or state ends all logins of the user at once, a new password also the user’s own tokens. After a change of the own password, address or provider, unless role or state change too, the answer holds a fresh token for this login. The own password and address need the present password or a code; an account without a password needs a login of the last five minutes. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
     permission: 'login',
     permissionNote:
       'admin.users for others, roles, state, address and provider; admin.users or scope account for oneself',
+    secretAnswer: true,
     params: IdParams,
     body: Type.Object(
       {
@@ -183,7 +187,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       closed,
     ),
     bodyExample: { display_name: 'Ada Lovelace', locale: 'en' },
-    answers: { 200: { description: 'The user', schema: Type.Ref('User#') } },
+    answers: { 200: { description: 'The user', schema: Type.Ref('ChangedUser#') } },
     errors: [
       'conflict',
       'email_taken',
@@ -194,8 +198,10 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       'wrong_state',
     ],
     handler: async ({ ctx, params, body, reply }) => {
-      await patchUser(ctx, secrets, plainId(params.id), body);
-      return sendJson(reply, await readUser(ctx, plainId(params.id)));
+      const subject = await patchUser(ctx, secrets, plainId(params.id), body);
+      const user = await readUser(ctx, plainId(params.id));
+      if (!subject) return sendJson(reply, user);
+      return { ...JSON.parse(user), ...(await issue(subject)) };
     },
   });
 

@@ -66,14 +66,17 @@ function requireLogin(ctx: Ctx): void {
 }
 
 /** The caller as of now: the time of the login stays. */
-async function subjectOf(ctx: Ctx, sql: Ctx['db']): Promise<TokenSubject> {
+async function subjectOf(
+  ctx: Ctx,
+  sql: Ctx['db'],
+  tokenVersion = ctx.caller.tokenVersion,
+): Promise<TokenSubject> {
   const user = await sql('users')
     .where({ id: ctx.caller.userId, is_active: true })
     .forUpdate()
     .first('id', 'role', 'token_version', 'auth_provider');
   // revoked between the look at the token and here
-  if (!user || user.token_version !== ctx.caller.tokenVersion)
-    throw new EstateError('unauthorized', 'The access token was revoked.');
+  if (!user || user.token_version !== tokenVersion) throw revoked();
   const subject: TokenSubject = {
     userId: user.id,
     role: user.role,
@@ -83,4 +86,17 @@ async function subjectOf(ctx: Ctx, sql: Ctx['db']): Promise<TokenSubject> {
   // the provider of single sign-on asks for a second factor, or does not
   if (user.auth_provider === 'sso' || (await lockTwoFactor(sql, user.id))?.secret) return subject;
   return await limited(sql, subject);
+}
+
+const revoked = () => new EstateError('unauthorized', 'The access token was revoked.');
+
+/**
+ * What a token is made from that goes on with the present login after the caller's own change has ended all tokens.
+ * @param before the user's token version before the change.
+ * @throws EstateError `unauthorized` when the present login had ended before.
+ */
+export async function continueLogin(ctx: Ctx, sql: Ctx['db'], before: number): Promise<TokenSubject> {
+  if (before !== ctx.caller.tokenVersion) throw revoked();
+  const user = await sql('users').where({ id: ctx.caller.userId }).first('token_version');
+  return await subjectOf(ctx, sql, user.token_version);
 }

@@ -3,6 +3,7 @@ import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command, type Work } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { readSetting } from '../settings/settings.read.ts';
+import { continueLogin } from './access.impersonate.ts';
 import type { TokenSubject } from './access.login.ts';
 import { throttle } from './access.throttle.ts';
 import { newTotpSecret, stepOfCode, totpUri } from './access.totp.ts';
@@ -140,9 +141,10 @@ export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
 
 /** Ends all logins of the caller. @returns what a token that goes on with the present login is made from. */
 async function endOtherSessions(ctx: Ctx, sql: Work['sql'], user: UserRow): Promise<TokenSubject> {
-  const tokenVersion = user.token_version + 1;
-  await sql('users').where({ id: user.id }).update({ token_version: tokenVersion, updated_at: sql.fn.now() });
-  return { userId: user.id, role: user.role, tokenVersion, loginAt: ctx.caller.loginAt! };
+  await sql('users')
+    .where({ id: user.id })
+    .update({ token_version: user.token_version + 1, updated_at: sql.fn.now() });
+  return await continueLogin(ctx, sql, user.token_version);
 }
 
 async function removeTwoFactor(

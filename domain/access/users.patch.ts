@@ -3,6 +3,8 @@ import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
+import { continueLogin } from './access.impersonate.ts';
+import type { TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
@@ -38,10 +40,16 @@ const plainFields = ['display_name', 'locale', 'email', 'role', 'is_active', 'au
  * Changes a user. One's own name, language and password need only a login, all else `admin.users`; whoever sets the
  * password, address or provider of an account holds what it holds. The own password, address and provider need a proof
  * besides. A new password, address, provider, role or state ends the user's logins at once.
+ * @returns what a token is made from that goes on with the present login, after a change of the own password, address or provider.
  * @throws EstateError `forbidden`, `session_required` for passwords and the own address, `recent_login_required`, `not_found`, `validation_failed`, `email_taken`,
  * `wrong_state`, or `conflict` for the last administrator.
  */
-export async function patchUser(ctx: Ctx, secrets: SecretBox, id: string, patch: UserPatch): Promise<void> {
+export async function patchUser(
+  ctx: Ctx,
+  secrets: SecretBox,
+  id: string,
+  patch: UserPatch,
+): Promise<TokenSubject | undefined> {
   const own = ctx.caller.userId === id;
   const reserved = [patch.role, patch.is_active, patch.email, patch.auth_provider];
   if (!own || reserved.some((value) => value !== undefined)) requirePermission(ctx.caller, 'admin.users');
@@ -50,7 +58,7 @@ export async function patchUser(ctx: Ctx, secrets: SecretBox, id: string, patch:
     throw invalidField('display_name', 'required', 'must not be blank');
   }
   const { hash, passwordHash } = await checkedPasswords(ctx, id, patch, own);
-  await command(ctx, async (work) => {
+  return await command(ctx, async (work) => {
     const { sql } = work;
     const losing = patch.role !== undefined || patch.is_active === false;
     if (losing) await lockAdministrators(sql);
@@ -90,6 +98,9 @@ export async function patchUser(ctx: Ctx, secrets: SecretBox, id: string, patch:
       if ('is_active' in values || 'role' in values) await followRights(work, ctx, [id]);
     }
     if (passwordHash !== undefined) await storePassword(work, user, passwordHash);
+    // who changes the own role or state as well logs in again
+    const goesOn = controls && own && !('role' in values || 'is_active' in values);
+    return goesOn ? await continueLogin(ctx, sql, user.token_version) : undefined;
   });
 }
 

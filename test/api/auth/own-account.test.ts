@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { totpCode } from '../../../domain/access/access.totp.ts';
+import { changeSetting } from '../../../domain/settings/settings.change.ts';
 import {
   bearer,
   eventsOf,
@@ -41,7 +42,7 @@ const loggedIn = async (who: TestPerson, secondsAgo: number): Promise<string> =>
 test.each([
   ['password', { password: next }],
   ['address', { email: 'moved@estate.example' }],
-])('the own %s needs the present password, and ends all logins', async (_, patch) => {
+])('the own %s needs the present password, and ends the other logins', async (_, patch) => {
   const who = await person(t, { role: 'admin' });
   const [first, second] = [await login(who), await login(who)];
   const without = await change(who, first, patch);
@@ -60,6 +61,44 @@ test.each([
   const changed = await change(who, first, { ...patch, current_password: password });
   expect(changed.status, changed.text).toBe(200);
   expect(await Promise.all([first, second].map(isIn))).toEqual([false, false]);
+  expect(changed.headers['cache-control']).toBe('no-store');
+  const { access_token } = changed.body;
+  expect(await isIn(access_token)).toBe(true);
+  expect(claimsOf(access_token).auth_time).toBe(claimsOf(first).auth_time);
+});
+
+test('a fresh token after an own change is no wider than a login would be', async () => {
+  const who = await person(t, { role: 'admin' });
+  const proof = { current_password: password };
+  const old = await loggedIn(who, 30 * DAY - 600);
+  const moved = await change(who, old, { ...proof, email: `${crypto.randomUUID()}@estate.example` });
+  expect(moved.body.expires_in).toBeLessThanOrEqual(600);
+  const { access_token } = moved.body;
+  const named = await change(who, access_token, { display_name: 'Someone Else' });
+  expect([named.status, 'access_token' in named.body]).toEqual([200, false]);
+  const demoted = await change(who, access_token, { ...proof, password: next, role: 'viewer' });
+  expect([demoted.status, 'access_token' in demoted.body]).toEqual([200, false]);
+  expect(await isIn(access_token)).toBe(false);
+
+  // of two changes at once, the login that the first one ended does not go on by the second
+  const other = await person(t, { role: 'admin' });
+  const logins = await Promise.all([login(other), login(other)]);
+  const patches = logins.map((token) =>
+    change(other, token, { ...proof, email: `${crypto.randomUUID()}@estate.example` }),
+  );
+  const answers = await Promise.all(patches);
+  const going = answers.flatMap(({ body }) => body.access_token ?? []);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+  expect(await Promise.all(going.map(isIn))).toEqual([true]);
+
+  const require = async (required: boolean) =>
+    changeSetting(await t.ctx(), t.services.secrets, 'two_factor_required', { required });
+  await require(true);
+  const late = await person(t);
+  const token = await loggedIn(late, 60);
+  const limited = await change(late, token, { ...proof, password: next });
+  expect(limited.body.two_factor_setup_required).toBe(true);
+  await require(false);
 });
 
 test('a code of the second factor takes the place of the password, once', async () => {
