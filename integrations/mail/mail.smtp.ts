@@ -128,7 +128,12 @@ function failureOf(error: SmtpError, ending: boolean): SmtpFailure {
       ? new SmtpFailure('unconfirmed', 'The mail server did not confirm the mail.', error)
       : unreached(error);
   }
-  // a refused login or greeting is a matter of the settings, not of this mail
+  if (code === 'EAUTH') {
+    // the text may repeat the password, which the server has just been sent
+    const cause = Object.assign(new Error(`the login was answered with ${responseCode}`), { code });
+    return new SmtpFailure('temporary', `The mail server refused the login (${responseCode}).`, cause);
+  }
+  // a refused greeting is a matter of the settings, not of this mail
   const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   const kind = ofMail && responseCode >= 500 ? 'refused' : 'temporary';
   return new SmtpFailure(

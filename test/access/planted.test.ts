@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import fs, { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { unpack } from '../support/archives.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
 
 /** Every secret that users give begins so. */
@@ -19,7 +22,7 @@ beforeAll(async () => {
     return fd === 1 ? Buffer.byteLength(String(data)) : write(fd, data as string, ...more);
   }) as typeof write);
   // nothing listens there: every try fails, as tries do whose errors are told
-  t = await createTestApp({ LOG_LEVEL: 'trace', OUTBOUND_ALLOW: '127.0.0.1:9' });
+  t = await createTestApp({ LOG_LEVEL: 'trace', OUTBOUND_ALLOW: '127.0.0.1:*' });
   admin = await t.as('admin');
 });
 afterAll(async () => {
@@ -100,6 +103,19 @@ it('shows no secret that users give in answers, events, logs, tables and files',
     admin.post(`${api}/itsm-sync/connections`, { ...basic, password: { nested: secret('nested') } }),
   );
   await keep(admin.post(`${api}/settings/email/test`));
+  const echo = await echoingMailServer();
+  const changed = await keep(
+    admin.patch(`${api}/settings/email`, {
+      smtp_port: echo.port,
+      smtp_tls: false,
+      smtp_password: secret('smtp'),
+    }),
+  );
+  expect(changed.status).toBe(200);
+  await keep(admin.post(`${api}/settings/email/test`));
+  echo.server.close();
+  // the server saw the password and sent it back, in its error text
+  expect(echo.said.join('')).toContain(secret('smtp'));
   await keep(admin.post(`${api}/settings/ai/test`));
   const redirect_uri = 'https://estate.example/login';
   await admin.patch(`${api}/settings/email`, { app_base_url: 'https://estate.example' });
@@ -119,6 +135,11 @@ it('shows no secret that users give in answers, events, logs, tables and files',
     const { text, raw } = await admin.get(url);
     answers.push(text, raw.toString('latin1'));
   }
+  // compressed: what is packed in an archive shows only when it is unpacked
+  const archive = await admin.get(`${api}/admin/workspace/export?include_archived=true`);
+  const parts = await unpack(archive.raw);
+  expect(parts.size).toBeGreaterThan(20);
+  answers.push(...[...parts.values()].map((part) => part.toString('latin1')));
   expect(answers.length).toBeGreaterThan(150);
   expect(log.length).toBeGreaterThan(20);
 
@@ -151,6 +172,30 @@ it('shows no secret that users give in answers, events, logs, tables and files',
     ...leaks('file', files),
   ]).toEqual([]);
 }, 120_000);
+
+/** A mail server that refuses every login with a text that holds what the client sent, plain and as it came. */
+async function echoingMailServer() {
+  const said: string[] = [];
+  const server = createServer((socket) => {
+    const answer = (text: string) => {
+      said.push(text);
+      socket.write(`${text}\r\n`);
+    };
+    answer('220 mail.example ESMTP');
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      const line = bytes.toString().trim();
+      const credentials = /^AUTH PLAIN (\S+)/.exec(line)?.[1];
+      if (credentials) {
+        const plain = Buffer.from(credentials, 'base64').toString().replaceAll('\0', ' ');
+        answer(`535 5.7.8 wrong credentials ${plain} ${credentials}`);
+      } else if (line.startsWith('EHLO')) answer('250-mail.example\r\n250 AUTH PLAIN');
+      else answer('250 ok');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, said, port: (server.address() as AddressInfo).port };
+}
 
 /** What stands around the secret. */
 function around(text: string): string {

@@ -62,6 +62,18 @@ async function patched(find: string, put: string): Promise<Buffer> {
   return archive;
 }
 
+/** The archive with the entry of a part in its central directory changed (APPNOTE.TXT, 4.3.12). */
+async function listedAs(name: string, change: (entry: Buffer) => void, content = parts): Promise<Buffer> {
+  const archive = await pack(content);
+  const at = archive.lastIndexOf(name) - 46;
+  expect(archive.readUInt32LE(at)).toBe(0x02014b50);
+  change(archive.subarray(at));
+  return archive;
+}
+
+/** Where a part begins, by the central directory. */
+const offsetOf = (archive: Buffer, name: string) => archive.readUInt32LE(archive.lastIndexOf(name) - 46 + 42);
+
 describe('an archive is refused', () => {
   const faults: [string, () => Promise<Buffer>, RegExp][] = [
     ['that is no zip', async () => Buffer.from('PK\u0003\u0004 and nothing more'), /cannot be read/],
@@ -144,6 +156,51 @@ describe('an archive is refused', () => {
       'that becomes far too large',
       () => pack(new Map([...parts, ['content/bomb.ndjson', Buffer.alloc(2 ** 24)]])),
       /250 times/,
+    ],
+    [
+      'with an encrypted part',
+      () => listedAs(CARDS, (entry) => entry.writeUInt16LE(entry.readUInt16LE(8) | 1, 8)),
+      /is encrypted/,
+    ],
+    [
+      'with a part of a name twice',
+      async () => {
+        const twin = 'content/carts.ndjson';
+        const archive = await pack(new Map([...parts, [twin, Buffer.from('')]]));
+        for (let at = archive.indexOf(twin); at >= 0; at = archive.indexOf(twin, at + 1)) {
+          archive.write(CARDS, at);
+        }
+        return archive;
+      },
+      /holds content\/cards\.ndjson twice/,
+    ],
+    [
+      'with a part that is longer than it says, in agreement with the manifest',
+      () => {
+        const lying = told((m) => {
+          m.files.find(({ name }) => name === CARDS)!.bytes -= 1;
+        });
+        return listedAs(CARDS, (entry) => entry.writeUInt32LE(entry.readUInt32LE(24) - 1, 24), lying);
+      },
+      /cannot be unpacked: too many bytes/,
+    ],
+    [
+      'with a part that overlaps another',
+      async () => {
+        const start = offsetOf(await pack(parts), 'content/card_types.ndjson');
+        return await listedAs(CARDS, (entry) => entry.writeUInt32LE(start, 42));
+      },
+      /cannot be unpacked|checksum differs/,
+    ],
+    [
+      'with a symbolic link in place of a part',
+      () =>
+        listedAs(
+          CARDS,
+          (entry) => entry.writeUInt32LE(0o120777 * 2 ** 16, 38),
+          rewrite(parts, CARDS, () => ['/etc/passwd']),
+        ),
+      /is no JSON object/,
     ],
     ['with a line that is no JSON', () => pack(cards((rows) => [...rows, 'none'])), /is no JSON object/],
     [
