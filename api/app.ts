@@ -5,10 +5,10 @@ import type { Services } from '../domain/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
 import { registerBatches } from './plugins/batches.ts';
-import { bodyLimits, registerBodies, registerBodyDeadlines } from './plugins/bodies.ts';
+import { bodyLimits, boundHeldBodies, registerBodies, registerBodyDeadlines } from './plugins/bodies.ts';
 import { keepSchemas, serializersWhenNeeded } from './plugins/compilers.ts';
 import { registerConditional } from './plugins/conditional.ts';
-import { boundConnections } from './plugins/connections.ts';
+import { boundConnections, boundPublicRequests } from './plugins/connections.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
 import { registerProblems, sendBadAddress } from './plugins/problems.ts';
@@ -63,12 +63,14 @@ export async function createApp(services: Services): Promise<App> {
   });
   boundConnections(app.server as Server, services.config.trustProxy);
   answerProtocol(app);
+  boundPublicRequests(app);
   registerBodies(app);
   registerBodyDeadlines(app);
   await registerCors(app, services);
   registerProblems(app);
   registerValidation(app);
   await registerAccess(app, services);
+  boundHeldBodies(app);
   app.addHook('onSend', (request, reply, payload, done) => {
     // a stream names the position of its rows, which may lie behind that of the event that it was asked for
     if (request.ctx?.position !== undefined && !reply.hasHeader('x-position')) {

@@ -120,6 +120,8 @@ function takesCursor({ query }: OperationSpec): boolean {
 export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors);
   if (spec.permission !== 'public') codes.add('unauthorized');
+  // the bounds on open requests without a login, and on bodies that are held in memory
+  if (spec.permission === 'public' || spec.body || spec.consumes) codes.add('too_many_requests');
   if (spec.permission !== 'public' && (spec.permission !== 'login' || spec.permissionNote || spec.scope)) {
     codes.add('forbidden');
   }

@@ -22,6 +22,16 @@ export const bodyLimits = {
 
 type BodyLimits = typeof bodyLimits;
 
+/** Bounds on the bodies that callers with a login hold in the memory of a process, in bytes. */
+export const heldLimits = {
+  /** Smaller bodies do not count: the bound on connections bounds them too. */
+  counted: bodyLimits.publicBytes,
+  /** An operation that takes larger bodies streams them to the file storage, so that they do not count either. */
+  largest: 32 * KIB * KIB,
+  perUser: 64 * KIB * KIB,
+  perProcess: 256 * KIB * KIB,
+};
+
 /**
  * Parses JSON. An empty body is no body, whatever its media type; `application/merge-patch+json` is the media type of
  * the merge patches that PATCH takes (RFC 7396). Other media types are refused without being read.
@@ -81,6 +91,47 @@ export function registerBodyDeadlines(app: App): void {
     done();
   });
 }
+
+/**
+ * Refuses bodies beyond what a user, and a process, may hold in memory. A body counts from its first byte to the end of
+ * the answer, with the length that it announces; without one, with the limit of its operation. Registered after the
+ * login was checked.
+ */
+export function boundHeldBodies(app: App, { counted, largest, perUser, perProcess } = heldLimits): void {
+  const byUser = new Map<string, number>();
+  let total = 0;
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw, routeOptions } = request;
+    const userId = request.ctx?.caller.userId;
+    const limit = routeOptions.bodyLimit;
+    if (!hasBody(raw) || !userId || limit > largest) {
+      done();
+      return;
+    }
+    const bytes = Math.min(Number(raw.headers['content-length'] ?? limit), limit);
+    const own = (byUser.get(userId) ?? 0) + bytes;
+    if (bytes <= counted) done();
+    else if (own > perUser) done(beyond('too_many_requests', 'Your requests', perUser));
+    else if (total + bytes > perProcess)
+      done(beyond('unavailable', 'The requests to this process', perProcess));
+    else {
+      byUser.set(userId, own);
+      total += bytes;
+      reply.raw.once('close', () => {
+        total -= bytes;
+        const left = byUser.get(userId)! - bytes;
+        if (left === 0) byUser.delete(userId);
+        else byUser.set(userId, left);
+      });
+      done();
+    }
+  });
+}
+
+const beyond = (code: 'too_many_requests' | 'unavailable', whose: string, bytes: number) =>
+  new EstateError(code, `${whose} have bodies of at most ${bytes / KIB / KIB} MiB at a time.`, {
+    headers: { 'retry-after': '5' },
+  });
 
 function needsLogin({ routeOptions: { config } }: FastifyRequest): boolean {
   return config.permission !== undefined && config.permission !== 'public';

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressMatcher, clientOf } from '../../platform/addresses.ts';
 import { EstateError } from '../../platform/errors.ts';
+import type { App } from '../types.ts';
 import { refuseConnection } from './protocol.ts';
 
 /** Open connections of one process. */
@@ -11,7 +12,8 @@ const headers = { 'retry-after': '5' };
 
 /**
  * Bounds the open connections, in total and of one client address.
- * @param trustProxy addresses and ranges of proxies; they stand for many clients and count in the total alone.
+ * @param trustProxy addresses and ranges of proxies; they stand for many clients and count in the total alone:
+ * {@link boundPublicRequests} counts their clients.
  */
 export function boundConnections(
   server: Server,
@@ -41,5 +43,36 @@ export function boundConnections(
       const detail = 'This process has as many connections open as it can.';
       refuseConnection(socket, new EstateError('unavailable', detail, { headers }));
     }
+  });
+}
+
+/**
+ * Bounds the open requests of one client where no login is needed. Proxies name the client (`X-Forwarded-For`); without one
+ * the bound on connections is met first.
+ */
+export function boundPublicRequests(
+  app: App,
+  { perAddress }: { perAddress: number } = connectionLimits,
+): void {
+  const byClient = new Map<string, number>();
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.config.permission !== 'public') {
+      done();
+      return;
+    }
+    const client = clientOf(request.ip);
+    const open = byClient.get(client) ?? 0;
+    if (open >= perAddress) {
+      const detail = `An address has at most ${perAddress} requests without a login open.`;
+      done(new EstateError('too_many_requests', detail, { headers }));
+      return;
+    }
+    byClient.set(client, open + 1);
+    reply.raw.once('close', () => {
+      const left = byClient.get(client)! - 1;
+      if (left === 0) byClient.delete(client);
+      else byClient.set(client, left);
+    });
+    done();
   });
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodyLimits, watchBody } from '../../../api/plugins/bodies.ts';
+import { bodyLimits, heldLimits, watchBody } from '../../../api/plugins/bodies.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
@@ -190,5 +190,52 @@ describe('bodies that do not end', () => {
     expect(await Promise.all([send('/fast', 100), send('/slow', 1)])).toEqual([200, 408]);
     expect(late).toEqual(['/slow']);
     server.close();
+  });
+});
+
+describe('bodies that are held in memory', () => {
+  const bulk = '/api/v1/relations/bulk';
+  const headOf = ({ token }: TestClient, bytes: number) =>
+    `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}`;
+
+  it('are bounded by user and by process, until they are answered', async () => {
+    const users = await Promise.all(['a', 'b', 'c', 'd'].map((name) => t.as('member', `held-${name}`)));
+    const own = heldLimits.perUser / 4;
+    const clients = users.flatMap((user) => Array.from({ length: 4 }, () => begin(bulk, headOf(user, own))));
+    // a body that counts is only refused once the others are known
+    const refused = async (user: TestClient) => {
+      const client = begin(bulk, headOf(user, 100_000));
+      await until('an answer', async () => client.text().includes('"code"'));
+      client.socket.destroy();
+      return [client.status(), /retry-after: 5/i.test(client.text())];
+    };
+    await until('all bodies to count', async () => {
+      const client = begin(bulk, headOf(users[0]!, 100_000));
+      client.socket.write('x'.repeat(100_000));
+      await until('an answer', async () => client.text().includes('"code"'));
+      client.socket.destroy();
+      return client.status() === 429;
+    });
+    expect(await refused(users[0]!)).toEqual([429, true]);
+    await until('the process to be full', async () => {
+      const answer = await admin.post('/api/v1/relations/bulk', { padding: 'x'.repeat(100_000) });
+      return answer.status === 503;
+    });
+    expect(await refused(admin)).toEqual([503, true]);
+    // small bodies are served all the while
+    const made = await users[0]!.post('/api/v1/cards', { type: 'Application', name: 'While it is full' });
+    expect(made.status).toBe(201);
+    for (const { socket } of clients) socket.destroy();
+    await until('room again', async () => {
+      const answer = await admin.post('/api/v1/relations/bulk', { padding: 'x'.repeat(100_000) });
+      return answer.status === 422;
+    });
+  });
+
+  it('of operations with larger limits go to the file storage', () => {
+    const streamed = [...t.app.operations.values()]
+      .filter(({ bodyLimit = 0 }) => bodyLimit > heldLimits.largest)
+      .map(({ id }) => id);
+    expect(streamed.sort()).toEqual(['importWorkspace', 'startImport', 'uploadMigration']);
   });
 });

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
+import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { boundConnections } from '../../../api/plugins/connections.ts';
+import { boundConnections, boundPublicRequests } from '../../../api/plugins/connections.ts';
+import type { App } from '../../../api/types.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
@@ -122,6 +124,34 @@ describe('what the HTTP server refuses is a problem document', () => {
     const answer = await exchange('GET /api/health HTTP/1.1\r\nHost: estate.example\r\n');
     expect(answer.status).toBe(408);
     expect(JSON.parse(answer.text).code).toBe('request_timeout');
+  });
+});
+
+describe('open requests without a login', () => {
+  it('are bounded by the client that a proxy names', async () => {
+    const app = fastify({ trustProxy: '127.0.0.1' });
+    boundPublicRequests(app as unknown as App, { perAddress: 2 });
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    app.get('/slow', { config: { permission: 'public' } as never }, async () => await answered);
+    app.get('/fast', { config: { permission: 'public' } as never }, async () => 'ok');
+    app.get('/known', { config: { permission: 'login' } as never }, async () => 'ok');
+    const ask = async (url: string, client: string) => {
+      const { statusCode } = await app.inject({ url, headers: { 'x-forwarded-for': client } });
+      return statusCode;
+    };
+    // more than the bound, one after the other
+    for (let n = 0; n < 4; n += 1) expect(await ask('/fast', '198.51.100.1')).toBe(200);
+    const slow = ['2001:db8::1', '2001:db8::2', '198.51.100.1'].map((client) => ask('/slow', client));
+    expect(await ask('/fast', '2001:db8::3')).toBe(429);
+    expect(await ask('/known', '2001:db8::3')).toBe(200);
+    expect(await ask('/fast', '198.51.100.1')).toBe(200);
+    answer();
+    expect(await Promise.all(slow)).toEqual([200, 200, 200]);
+    expect(await ask('/fast', '2001:db8::3')).toBe(200);
+    await app.close();
   });
 });
 
