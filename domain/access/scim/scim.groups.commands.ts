@@ -12,6 +12,7 @@ import {
   groupOfPatch,
   groupOfResource,
   type MemberChange,
+  noMember,
   type ScimGroupValues,
 } from './scim.groups.input.ts';
 import { checkVersion, oneResource } from './scim.queries.ts';
@@ -87,7 +88,7 @@ export async function deleteScimGroup(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     await lockAdministrators(work.sql);
     const before = await lockedGroup(work, ctx, id);
-    const everybody = { replace: true, add: new Set<string>(), remove: new Set<string>() };
+    const everybody = { replace: true, add: new Set<string>(), remove: new Set<string>(), targets: [] };
     const left = await changeMembers(work, before, everybody);
     await work.sql('scim_groups').where({ id: before.id }).delete();
     tellGroup(work, 'scim_group.deleted', before, null);
@@ -122,7 +123,7 @@ async function memberIdsOf({ sql }: Work, groupId: string): Promise<string[]> {
 async function changeMembers(
   work: Work,
   group: StoredRow,
-  { replace, add, remove }: MemberChange,
+  { replace, add, remove, targets }: MemberChange,
 ): Promise<string[]> {
   const { sql } = work;
   const coming = [...add].sort();
@@ -135,6 +136,10 @@ async function changeMembers(
   if (people.length < coming.length) {
     const known = new Set(people.map(({ id }: { id: string }) => id));
     throw scimError('invalidValue', `There is no user ${coming.find((id) => !known.has(id))}.`);
+  }
+  if (targets.length > 0) {
+    const held = new Set(await memberIdsOf(work, group.id as string));
+    if (!targets.every((ids) => ids.some((id) => held.has(id)))) throw noMember();
   }
   const { rows: gone } = await sql.raw(
     `delete from scim_group_members m where group_id = ?::uuid

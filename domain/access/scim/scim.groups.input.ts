@@ -16,6 +16,8 @@ export interface MemberChange {
   replace: boolean;
   add: Set<string>;
   remove: Set<string>;
+  /** Of each list one has to be a member before the change. */
+  targets: string[][];
 }
 
 const MAX_MEMBERS = 100_000;
@@ -48,7 +50,7 @@ export function groupOfPatch(body: unknown): ScimGroupValues {
 }
 
 const nothing = (): ScimGroupValues => ({
-  members: { replace: false, add: new Set(), remove: new Set() },
+  members: { replace: false, add: new Set(), remove: new Set(), targets: [] },
 });
 
 function apply(values: ScimGroupValues, operation: PatchOperation, strict: boolean): void {
@@ -98,7 +100,11 @@ function applyMembers(change: MemberChange, { op, path, value }: PatchOperation)
     }
     return;
   }
-  if (path.filter) throw scimError('invalidPath', 'Members are added and replaced as a list.');
+  if (path.filter && op === 'replace' && path.member === undefined) {
+    replaceSelected(change, idsOf(path.filter), memberIds(value));
+    return;
+  }
+  if (path.filter) throw scimError('invalidPath', 'Members are added as a list, and replaced as a whole.');
   const ids = memberIds(value);
   if (op === 'replace') {
     change.replace = true;
@@ -110,6 +116,27 @@ function applyMembers(change: MemberChange, { op, path, value }: PatchOperation)
     change.remove.delete(id);
   }
 }
+
+/** Puts members in place of those that a filter names (RFC 7644, 3.5.2.3), of whom there has to be one. */
+function replaceSelected(change: MemberChange, selected: string[], ids: string[]): void {
+  const meant = selected.map((id) => id.toLowerCase()).filter(isUuid);
+  if (!meant.some((id) => change.add.has(id))) {
+    const left = change.replace ? [] : meant.filter((id) => !change.remove.has(id));
+    if (left.length === 0) throw noMember();
+    change.targets.push(left);
+  }
+  for (const id of meant) {
+    change.add.delete(id);
+    change.remove.add(id);
+  }
+  for (const id of ids) {
+    change.add.add(id);
+    change.remove.delete(id);
+  }
+}
+
+/** The refusal of a replace whose filter names no member. */
+export const noMember = () => scimError('noTarget', 'No member of the group fits the path.');
 
 function memberIds(value: unknown): string[] {
   const list = Array.isArray(value) ? value : value === null ? [] : [value];

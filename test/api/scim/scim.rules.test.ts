@@ -166,13 +166,41 @@ test('a search answers what the list does, with its parameters in the body', asy
   }
 });
 
+test('a replace of selected members needs one of them', async () => {
+  const [ada, bob, eve] = [await newUser('ada-m'), await newUser('bob-m'), await newUser('eve-m')];
+  const created = await agent.post('/scim/v2/Groups', { displayName: 'Chosen', members: [{ value: ada }] });
+  const url = `/scim/v2/Groups/${created.body.id}`;
+  const replace = (who: string, by: string) => ({
+    op: 'replace',
+    path: `members[value eq "${who}"]`,
+    value: [{ value: by }],
+  });
+  const members = async () =>
+    (await agent.get(url)).body.members.map(({ value }: { value: string }) => value).sort();
+  for (const who of [bob, 'nobody']) {
+    const { status, body } = await agent.patch(url, patch(replace(who, eve)));
+    expect([status, body.scimType]).toEqual([400, 'noTarget']);
+  }
+  const removed = [{ op: 'remove', path: `members[value eq "${ada}"]` }, replace(ada, bob)];
+  expect((await agent.patch(url, patch(...removed))).body.scimType).toBe('noTarget');
+  expect(await members()).toEqual([ada]);
+  expect((await agent.patch(url, patch(replace(ada, bob)))).status).toBe(204);
+  expect(await members()).toEqual([bob]);
+  const twice = [{ op: 'add', path: 'members', value: [{ value: ada }] }, replace(ada, eve)];
+  expect((await agent.patch(url, patch(...twice))).status).toBe(204);
+  expect(await members()).toEqual([bob, eve].sort());
+  const group = (await agent.get(url)).body;
+  expect(group.members[0].$ref).toMatch(/^https?:\/\/[^/]+\/scim\/v2\/Users\//);
+  expect(created.headers.location).toBe(group.meta.location);
+});
+
 test('Me is the own user, where there is one', async () => {
   expect((await agent.get('/scim/v2/Me')).status).toBe(404);
   const person = await t.as('admin', 'provisioner');
   const me = await person.get('/scim/v2/Me');
   expect([me.status, me.headers.location, me.body.userName]).toEqual([
     200,
-    `/scim/v2/Users/${person.userId}`,
+    me.body.meta.location,
     person.email,
   ]);
   const renamed = await person.patch(
