@@ -12,6 +12,13 @@ export const CostReportSchema = Type.Object(
   { $id: 'CostReport', ...closed },
 );
 
+const GroupId = Nullable(
+  Type.String({
+    format: 'uuid',
+    description: 'The card of the group; null for options of a field and for those without a group',
+  }),
+);
+
 export const CostTreemapReportSchema = Type.Object(
   {
     items: Type.Array(
@@ -23,12 +30,15 @@ export const CostTreemapReportSchema = Type.Object(
           lifecycle: Nullable(Lifecycle),
           attributes: OpenObject,
           group: Type.Optional(Type.String()),
+          group_id: Type.Optional(GroupId),
         },
         closed,
       ),
     ),
     total: Type.Number(),
-    groups: Nullable(Type.Array(Type.Object({ name: Type.String(), cost: Type.Number() }, closed))),
+    groups: Nullable(
+      Type.Array(Type.Object({ id: GroupId, name: Type.String(), cost: Type.Number() }, closed)),
+    ),
     position: Position,
   },
   { $id: 'CostTreemapReport', ...closed },

@@ -3,7 +3,13 @@ import type { Chart } from '../charts/charts.types.ts';
 
 /** An area for the costs of each card, within that of its group. */
 export const costTreemapChart = (
-  items: { name: string; cost: number; group?: string }[],
+  {
+    items,
+    groups,
+  }: {
+    items: { name: string; cost: number; group?: string; group_id?: string | null }[];
+    groups: { id: string | null; name: string }[] | null;
+  },
   { type, cost_field }: { type: string; cost_field: string },
   context: ChartContext,
 ): Chart => ({
@@ -14,5 +20,10 @@ export const costTreemapChart = (
   // what is earned has no area
   items: items
     .filter(({ cost }) => cost > 0)
-    .map(({ name, cost, group }) => ({ name, value: cost, ...(group === undefined ? {} : { group }) })),
+    .map(({ name, cost, group, group_id }) => ({
+      name,
+      value: cost,
+      ...(group === undefined ? {} : { group: group_id ?? group }),
+    })),
+  ...(groups ? { groups: groups.map(({ id, name }) => ({ key: id ?? name, name })) } : {}),
 });

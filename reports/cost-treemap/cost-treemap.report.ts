@@ -34,9 +34,10 @@ interface Answer {
     lifecycle: Lifecycle;
     attributes: Record<string, unknown>;
     group?: string;
+    group_id?: string | null;
   }[];
   total: number;
-  groups: { name: string; cost: number }[] | null;
+  groups: { id: string | null; name: string; cost: number }[] | null;
 }
 
 /** Whether the cards are grouped by the cards of another type that they are related to. */
@@ -74,6 +75,7 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
   const joins: string[] = [];
   let cost = 'i.own';
   let group = 'i.grp';
+  let groupId = 'null::uuid';
   let ownGroup: Fragment = { sql: 'null::text', bindings: [] };
   if (aggregate.length > 0) {
     tables.push(addedCosts(ctx, type, aggregate, cost_field, visible));
@@ -84,17 +86,18 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
     tables.push(groupsByType(ctx, type, group_by, visible));
     joins.push('left join grouped on grouped.card_id = i.id');
     group = 'grouped.name';
+    groupId = 'grouped.group_id';
   } else if (group_by !== undefined) {
     ownGroup = groupOfField(typeOf(ctx, 'type', type), group_by);
   }
-  return { tables, joins, cost, group, ownGroup };
+  return { tables, joins, cost, group, groupId, ownGroup };
 }
 
 /** The items on a line each, the most expensive first, and on the last line the sums. */
 function answerLines(input: ReportInput<Params>): Fragment {
   const { params, cards } = input;
   const { type, cost_field: costField, group_by: groupBy, parent_card_id: parent } = params;
-  const { tables, joins, cost, group, ownGroup } = partsOf(input);
+  const { tables, joins, cost, group, groupId, ownGroup } = partsOf(input);
   const grouped = groupBy !== undefined;
   const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
   const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
@@ -104,16 +107,16 @@ function answerLines(input: ReportInput<Params>): Fragment {
   });
   return {
     sql: `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as materialized (
-        select p.id, p.cost, p.grp, p.head || p.cost || ',' || right(p.tail, -1) ${grouped ? `|| ',"group":' || to_json(p.grp)` : ''} || '},' as line
+        select p.id, p.cost, p.grp, p.grp_id, p.head || p.cost || ',' || right(p.tail, -1) ${grouped ? `|| ',"group":' || to_json(p.grp) || ',"group_id":' || coalesce(to_json(p.grp_id)::text, 'null')` : ''} || '},' as line
         from (
-          select i.id, i.head, i.tail, ${cost} as cost, coalesce(${group}, ?::text) as grp
+          select i.id, i.head, i.tail, ${cost} as cost, coalesce(${group}, ?::text) as grp, ${groupId} as grp_id
           from (
             select c.id, ${head} as head, ${tail} as tail, ${numberIn('v.attributes', costField)} as own, ${ownGroup.sql} as grp
             from cards c ${attributesOnce}
             where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) i
           ${joins.join(' ')} offset 0) p
         where p.cost <> 0
-      ), sums as (select p.grp as name, sum(p.cost) as cost from priced p group by p.grp)
+      ), sums as (select p.grp_id as id, p.grp as name, sum(p.cost) as cost from priced p group by p.grp_id, p.grp)
       select l.line from (
         select p.cost, p.id, p.line from priced p
         union all select null, null, ${sums} || ',' from sums s) l
@@ -129,14 +132,14 @@ function answerLines(input: ReportInput<Params>): Fragment {
   };
 }
 
-const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name), '[]')`;
+const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name, s.id), '[]')`;
 
 /** What cards cost, as areas: grouped, with the costs of what they are related to, level by level. */
 export const costTreemapReport = defineReport<Params, Answer>({
   name: 'cost-treemap',
   id: 'readCostTreemapReport',
   summary: 'Read what cards cost, grouped, for a treemap',
-  description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}".`,
+  description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}". Groups of related cards have the id of their card, so that several may have one name.`,
   permission: 'reports.ea_dashboard',
   errors: ['not_found'],
   permissionNote: 'and costs.view; relations.view for related types',
@@ -182,22 +185,22 @@ export const costTreemapReport = defineReport<Params, Answer>({
         column('id', 'key'),
         column('name'),
         moneyColumn('cost'),
-        ...(groups ? [column('group')] : []),
+        ...(groups ? [column('group'), column('group_id', 'key')] : []),
         ...lifecycleColumns,
       ],
       rows: items.map((card) => [
         card.id,
         card.name,
         card.cost,
-        ...(groups ? [card.group] : []),
+        ...(groups ? [card.group, card.group_id] : []),
         ...lifecycleCells(card.lifecycle),
       ]),
     },
     {
       name: 'groups',
-      columns: [column('name'), moneyColumn('cost')],
-      rows: (groups ?? []).map(({ name, cost }) => [name, cost]),
+      columns: [column('id', 'key'), column('name'), moneyColumn('cost')],
+      rows: (groups ?? []).map(({ id, name, cost }) => [id, name, cost]),
     },
   ],
-  chart: ({ items }, params, context) => costTreemapChart(items, params, context),
+  chart: (answer, params, context) => costTreemapChart(answer, params, context),
 });

@@ -8,14 +8,14 @@ import { attributesOnce, literal, numberIn } from '../report.sql.ts';
 export const REST = 'Ungrouped';
 
 /**
- * The names of groups by card, as a common table `grouped (card_id, name)`: the related card of the other type; of
+ * The groups by card, as a common table `grouped (card_id, group_id, name)`: the related card of the other type; of
  * several the first by name, so that the groups add up to the total.
  */
 export function groupsByType(ctx: Ctx, type: string, other: string, visible: Fragment): Fragment {
   const pairs = relatedPairs(ctx, type, other);
   return {
     sql: `grouped as (
-      select distinct on (e.card_id) e.card_id, c.name
+      select distinct on (e.card_id) e.card_id, c.id as group_id, c.name
       from (${pairs.sql}) e join cards c on c.id = e.other_id
       where c.type = ? and ${visible.sql}
       order by e.card_id, c.name_key, c.id)`,

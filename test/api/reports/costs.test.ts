@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../../domain/command.ts';
+import { costTreemapChart } from '../../../reports/cost-treemap/cost-treemap.chart.ts';
 import { reachPosition } from '../../../reports/report.position.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
@@ -142,17 +143,43 @@ describe('cost treemap', () => {
   it('groups by a related type and by a select field, with the rest', async () => {
     const byType = await admin.get(at('cost-treemap?aggregate=ITComponent&group_by=Organization'));
     expect(byType.body.groups).toEqual([
-      { name: 'bought', cost: 300 },
-      { name: 'accounts', cost: 120.5 },
-      { name: 'Ungrouped', cost: 25 },
+      { id: ids.bought, name: 'bought', cost: 300 },
+      { id: ids.accounts, name: 'accounts', cost: 120.5 },
+      { id: null, name: 'Ungrouped', cost: 25 },
     ]);
-    expect(byType.body.items[0].group).toBe('bought');
+    expect(byType.body.items[0]).toMatchObject({ group: 'bought', group_id: ids.bought });
+    expect(byType.body.items[2]).toMatchObject({ group: 'Ungrouped', group_id: null });
     const byField = await admin.get(at('cost-treemap?group_by=businessCriticality'));
-    expect(byField.body.groups).toEqual([{ name: 'Mission Critical', cost: 400.5 }]);
+    expect(byField.body.groups).toEqual([{ id: null, name: 'Mission Critical', cost: 400.5 }]);
     const csv = await admin.get(at('cost-treemap?group_by=businessCriticality&table=groups'), {
       accept: 'text/csv',
     });
-    expect(csv.text).toBe('name,cost\r\nMission Critical,400.5\r\n');
+    expect(csv.text).toBe('id,name,cost\r\n,Mission Critical,400.5\r\n');
+  });
+
+  it('keeps a group that is named as those without a group apart from them', async () => {
+    const rename = async (name: string, body: object) => {
+      const { status, text } = await admin.patch(`/api/v1/cards/${ids[name]}`, body);
+      expect(status, text).toBe(200);
+    };
+    await rename('bought', { name: 'Ungrouped' });
+    const path = 'cost-treemap?aggregate=ITComponent&group_by=Organization';
+    const { body } = await admin.get(at(path));
+    expect(body.groups).toEqual([
+      { id: ids.bought, name: 'Ungrouped', cost: 300 },
+      { id: ids.accounts, name: 'accounts', cost: 120.5 },
+      { id: null, name: 'Ungrouped', cost: 25 },
+    ]);
+    const table = await admin.get(at(`${path}&table=items`), { accept: 'text/csv' });
+    expect(table.text.split('\r\n')[0]).toMatch(/^id,name,cost,group,group_id,/);
+    const chart = costTreemapChart(body, { type: 'Application', cost_field: 'costTotalAnnual' }, {
+      metamodel: (await t.ctx()).metamodel,
+    } as never);
+    expect(chart).toMatchObject({
+      items: [{ group: ids.bought }, { group: ids.accounts }, { group: 'Ungrouped' }],
+      groups: [{ key: ids.bought }, { key: ids.accounts }, { key: 'Ungrouped' }],
+    });
+    await rename('bought', { name: 'bought' });
   });
 
   it('shows the children of one card', async () => {
