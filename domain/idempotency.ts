@@ -51,7 +51,10 @@ export async function claimIdempotencyKey(
   if (rows.length > 0) return { claim: { key, id, results: rows[0].results, seal } };
   const row = await ctx.db('idempotency_keys').where({ user_id: owner, key }).first();
   if (row && row.request_hash !== hash) {
-    throw new EstateError('idempotency_key_reused', 'This Idempotency-Key was sent with another request.');
+    throw new EstateError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was sent with another request, or with other rights.',
+    );
   }
   if (row && row.status !== null) {
     return { kept: { status: row.status, headers: row.headers, body: row.body } };

@@ -11,6 +11,9 @@ export interface AjvFault {
 /** How many allowed values are told; of more, the first. */
 const TOLD = 30;
 
+/** More faults of one request are not looked at. */
+const MOST_READ = 1_000;
+
 /** What is said of a text that is not of a format. */
 const formats: Record<string, string> = {
   uuid: 'is no UUID',
@@ -24,7 +27,8 @@ const formats: Record<string, string> = {
  * The faults of one check as the problem document tells them. A value that is none of those allowed has a fault for
  * each of them: they become one, which names them all.
  */
-export function fieldErrors(faults: readonly AjvFault[]): FieldError[] {
+export function fieldErrors(all: readonly AjvFault[]): FieldError[] {
+  const faults = all.slice(0, MOST_READ);
   const byPath = new Map<string, AjvFault[]>();
   for (const fault of faults) {
     const known = byPath.get(fault.instancePath);

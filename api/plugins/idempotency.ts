@@ -68,8 +68,10 @@ export async function applyIdempotencyKey(
     throw invalidField('Idempotency-Key', 'format', 'is 1 to 200 printable characters without blanks');
   }
   // the same user by another token may hold less: he is not given what he could not ask for
-  const { apiTokenId, impersonatedRole } = request.ctx.caller;
-  const parts = [request.method, request.url, contentHash, apiTokenId, impersonatedRole];
+  const { apiTokenId, impersonatedRole, permissions } = request.ctx.caller;
+  // nor is he after he has lost a permission
+  const rights = permissions === '*' ? '*' : [...permissions].sort().join(',');
+  const parts = [request.method, request.url, contentHash, apiTokenId, impersonatedRole, rights];
   const hash = sha256(parts.filter(Boolean).join(' '));
   const { processNumber, sealed } = request.server.idempotency;
   const seal = request.routeOptions.config.secretAnswer ? sealed : undefined;

@@ -103,6 +103,9 @@ function sendScimError(request: FastifyRequest, reply: FastifyReply, error: Esta
     });
 }
 
+/** How many errors a problem document names; its `detail` counts all. */
+const MOST_ERRORS = 100;
+
 /** The members of the problem document. */
 export function problemOf(error: EstateError, requestId: string): Record<string, unknown> {
   // every 422 says where the fault lies, also one that no single member is to blame for
@@ -116,7 +119,7 @@ export function problemOf(error: EstateError, requestId: string): Record<string,
     detail: error.message,
     code: error.code,
     request_id: requestId,
-    ...(errors ? { errors } : {}),
+    ...(errors ? { errors: errors.slice(0, MOST_ERRORS) } : {}),
     ...error.extra,
   };
 }

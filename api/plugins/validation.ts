@@ -18,7 +18,7 @@ const options: Options = {
 
 /**
  * Request checks: bodies as they are sent, never converted; query and path values converted from text.
- * Every fault is reported, not only the first; the number of faults is bounded by the body's size limit.
+ * Every fault is looked for, not only the first; a problem document names the first hundred.
  */
 export function registerValidation(app: App): void {
   registerStorable(app);
@@ -27,18 +27,37 @@ export function registerValidation(app: App): void {
 
 /** The compiler of these checks, which a part of the application with parsers of its own does not inherit. */
 export function checkBySchema(app: App): void {
-  const exact = new Ajv.default({ ...options });
-  const fromText = new Ajv.default({ ...options, coerceTypes: 'array' });
-  for (const ajv of [exact, fromText]) addFormats.default(ajv, { mode: 'full' });
+  const exact = createAjv();
+  const fromText = createAjv({ coerceTypes: 'array' });
   app.setValidatorCompiler(({ schema, httpPart }) =>
-    validateWhenNeeded(() => (httpPart === 'body' ? exact : fromText).compile(schema as object)),
+    validateWhenNeeded(() =>
+      (httpPart === 'body' ? exact : fromText).compile(withClosedKeys(schema as object)),
+    ),
+  );
+}
+
+function createAjv(more: Options = {}) {
+  const ajv = new Ajv.default({ ...options, ...more });
+  addFormats.default(ajv, { mode: 'full' });
+  for (const name of ['date', 'date-time'] as const) {
+    const { validate } = addFormats.default.get(name, 'full') as { validate: (text: string) => boolean };
+    // the database has no year 0
+    ajv.addFormat(name, (text) => !text.startsWith('0000') && validate(text));
+  }
+  return ajv;
+}
+
+/** The schema with every map refusing keys that its pattern does not match, which JSON Schema lets through unchecked. */
+function withClosedKeys(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (_key, value) =>
+    value?.patternProperties && value.additionalProperties === undefined
+      ? { ...value, additionalProperties: false }
+      : value,
   );
 }
 
 /** A check of values that come with no request of their own, as strict as that of bodies; it fills in defaults. */
 export function createBodyCheck(schema: object): (value: unknown) => FieldError[] {
-  const ajv = new Ajv.default({ ...options });
-  addFormats.default(ajv, { mode: 'full' });
-  const validate = ajv.compile(schema);
+  const validate = createAjv().compile(withClosedKeys(schema));
   return (value) => (validate(value) ? [] : fieldErrors(validate.errors ?? []));
 }

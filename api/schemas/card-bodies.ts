@@ -10,6 +10,7 @@ const Attributes = Type.Optional(
   Type.Unsafe<Record<string, unknown> | null>({
     type: ['object', 'null'],
     additionalProperties: true,
+    maxProperties: 1_000,
     description:
       'By field key of the card type, checked against the field: texts, numbers, booleans, dates as YYYY-MM-DD, option keys. Merged key by key; null clears.',
   }),

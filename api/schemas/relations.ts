@@ -30,6 +30,7 @@ const Attributes = Type.Optional(
   Type.Unsafe<Record<string, unknown> | null>({
     type: ['object', 'null'],
     additionalProperties: true,
+    maxProperties: 1_000,
     description: 'By attribute key of the relation type. Merged key by key; null clears.',
   }),
 );

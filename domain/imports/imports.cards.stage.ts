@@ -133,12 +133,12 @@ function check(
   if (values.tags !== undefined) {
     const { ids, faults } = resolveTags(around.catalogue, type, values.tags ?? []);
     payload.tags = ids;
-    errors.push(...faults);
+    for (const fault of faults) errors.push(fault);
   }
   if (values.stakeholders !== undefined) {
     const { holders, faults } = resolveHolders(around.users, type, values.stakeholders ?? []);
     payload.holders = holders;
-    errors.push(...faults);
+    for (const fault of faults) errors.push(fault);
   }
   takeLevel(type, input, staged);
   staged.payload = payload;

@@ -36,7 +36,7 @@ export async function stageRelations(
     if (values.description !== undefined) input.description = values.description;
     if (values.attributes !== undefined) input.attributes = values.attributes;
     if (type) {
-      errors.push(...validateRelationInput(type, input));
+      for (const fault of validateRelationInput(type, input)) errors.push(fault);
     } else if (key !== null) {
       errors.push({ field: 'type', code: 'unknown_type', message: 'is no relation type' });
     } else if (values.id && !errors.some(({ field }) => field === 'type')) {

@@ -61,7 +61,7 @@ export function validateCardInput(
     faults.push(...(wrong.length > 0 ? wrong : checkLifecycleOrder(mergeLifecycle(null, input.lifecycle))));
   }
   if (input.attributes) {
-    faults.push(...checkAttributes(cardType.fields, input.attributes));
+    for (const fault of checkAttributes(cardType.fields, input.attributes)) faults.push(fault);
     for (const [key, value] of Object.entries(input.attributes)) {
       const definition = cardType.fields.get(key);
       const isSummed = checks.summed?.includes(key);
