@@ -40,6 +40,18 @@ function keepNowhere(
   done(null, payload);
 }
 
+/** A POST all members of whose body may be missing needs none. */
+function optionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>) {
+  const { type, required } = body as { type?: string; required?: string[] };
+  if (method !== 'POST' || type !== 'object' || (required ?? []).length > 0) return {};
+  return {
+    preValidation: (request: FastifyRequest, _reply: unknown, done: () => void) => {
+      request.body ??= {};
+      done();
+    },
+  };
+}
+
 /**
  * Declares one operation: its route, schemas, permission and its place in the API's description, all from
  * one statement. The handler gets checked input and the request's context and calls one command or query.
@@ -56,7 +68,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     bodyLimit:
       spec.bodyLimit ?? (spec.permission === 'public' ? bodyLimits.publicBytes : bodyLimits.jsonBytes),
     ...(spec.early ? { onRequest: spec.early } : {}),
-    ...(spec.body || spec.consumes ? {} : { preValidation: refuseBody }),
+    ...(spec.consumes ? {} : spec.body ? optionalBody(spec) : { preValidation: refuseBody }),
     ...(spec.secretAnswer ? { onSend: keepNowhere } : {}),
     config: {
       permission: spec.permission,

@@ -2,9 +2,11 @@ import Type from 'typebox';
 import { readChanges } from '../../domain/events/changes.ts';
 import { listMyCardEvents } from '../../domain/events/events.mine.ts';
 import { listAuditEvents } from '../../domain/events/events.queries.ts';
+import { eventTypes } from '../../domain/events/events.types.ts';
 import { createTicket, TICKET_SECONDS } from '../../domain/events/tickets.ts';
 import type { Services } from '../../domain/services.ts';
 import { closed, Uuid } from '../../domain/shapes.ts';
+import { invalidField } from '../../platform/errors.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -23,6 +25,17 @@ const names = (text: string | undefined) =>
         .split(',')
         .map((name) => name.trim())
         .filter(Boolean);
+
+/** Types of events and their first parts; `job.updated` is sent and not stored. */
+const knownEvents = new Set(
+  [...Object.keys(eventTypes), 'job.updated'].flatMap((type) => [type, type.split('.')[0]!]),
+);
+
+/** @throws EstateError `validation_failed` for a name that could never match. */
+function checkNames(field: string, given: string[] | undefined, isKnown: (name: string) => boolean): void {
+  const unknown = given?.find((name) => !isKnown(name));
+  if (unknown !== undefined) throw invalidField(field, 'unknown_option', `there is no "${unknown}"`);
+}
 
 /** The audit log, the change feed and the live stream. */
 export function registerEventRoutes(app: App, services: Services): void {
@@ -146,6 +159,8 @@ export function registerEventRoutes(app: App, services: Services): void {
       if (request.method === 'HEAD') return reply.type('text/event-stream').send();
       const events = names(query.events);
       const types = names(query.types);
+      checkNames('events', events, (name) => knownEvents.has(name));
+      checkNames('types', types, (name) => request.ctx.metamodel.cardTypes.has(name));
       await streams.open(request, reply, request.credential!, {
         ...(events ? { events } : {}),
         ...(types ? { types } : {}),

@@ -68,7 +68,10 @@ export function registerBodies(app: App): void {
 }
 
 const unsupported = (): EstateError =>
-  new EstateError('unsupported_media_type', 'Send the body as application/json.');
+  new EstateError(
+    'unsupported_media_type',
+    'Send the body as application/json, or a PATCH as application/merge-patch+json.',
+  );
 
 /** Whether the request says that it has a body. */
 const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -125,11 +125,20 @@ function reportRows(
   rows: ModelRow[],
   outcomes: Map<number, { outcome: Outcome; errors: FieldError[] | null }>,
 ): ReportLine[] {
+  // the stages of an import name other rows by their lines, which are those of no file here
+  const named = (message: string) =>
+    message.replace(
+      /\bline (\d+)/g,
+      (_, line) => `${rows[0]!.kind} "${rows[Number(line) - 1]?.identifier ?? ''}"`,
+    );
   return rows.flatMap(({ kind, identifier, name, row, fault, notKept }, at): ReportLine[] => {
     // the card of its target carries out a relationship that has no row
     if (!row && !fault) return [];
     const { outcome, errors } = outcomes.get(at + 1) ?? { outcome: 'failed' as const, errors: null };
-    const line = { kind, identifier, name, outcome, errors: fault ? [fault] : (errors ?? []) };
+    const found = fault
+      ? [fault]
+      : (errors ?? []).map((error) => ({ ...error, message: named(error.message) }));
+    const line = { kind, identifier, name, outcome, errors: found };
     return [isEmpty(notKept) ? line : { ...line, not_kept: notKept }];
   });
 }
@@ -163,7 +172,11 @@ async function importOneView(
     ...(isEmpty(notKept) ? {} : { not_kept: notKept }),
   };
   try {
-    return { ...place, outcome: await importView(work as Work, job.ctx, view, around), errors: [] };
+    return {
+      ...place,
+      outcome: await importView(work as Work, job.ctx, view, around, job.payload.mode === 'upsert'),
+      errors: [],
+    };
   } catch (error) {
     if (!(error instanceof EstateError)) throw error;
     const errors = error.errors ?? [{ field: 'view', code: error.code, message: error.message }];

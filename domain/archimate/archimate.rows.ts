@@ -91,7 +91,8 @@ function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, pa
     }
   }
   const [from, to] = [ids.get(source), ids.get(target)];
-  if (!from || !to) return refused('source', 'unknown_end', 'an end is no card');
+  if (!from) return refused('source', 'unknown_end', `"${source}" is no card of this import`);
+  if (!to) return refused('target', 'unknown_end', `"${target}" is no card of this import`);
   const [a, b] = [types.get(source)!, types.get(target)!];
   const found = values.has('type')
     ? { key: values.get('type'), turned: false }

@@ -46,6 +46,7 @@ export interface ViewCards {
 /**
  * Makes a diagram of a view. One that this service has written comes back as it was, with its id unless there is such a
  * diagram already: that one stays as it is.
+ * @param again whether a view that the caller has imported before stays as it is.
  * @throws EstateError for a drawing that cannot be taken.
  */
 export async function importView(
@@ -53,10 +54,12 @@ export async function importView(
   ctx: Ctx,
   view: ModelView,
   { ids, nameOf }: ViewCards,
+  again: boolean,
 ): Promise<'created' | 'unchanged'> {
   const told = valuesOf(view.properties);
   const id = told.get('id');
   const isOwn = typeof id === 'string' && isUuid(id);
+  if (!isOwn && again && (await isThere(work, ctx, view.identifier))) return 'unchanged';
   if (isOwn && (await work.sql('diagrams').where({ id }).first('id'))) return 'unchanged';
   const drawing = told.get('drawing');
   const xml = typeof drawing === 'string' ? drawing : drawnView(view, ids, nameOf);
@@ -66,6 +69,7 @@ export async function importView(
     description: typeof description === 'string' ? description : view.documentation,
     data: {
       ...(isObject(settings) ? settings : {}),
+      ...(isOwn ? {} : { [SOURCE]: view.identifier }),
       xml,
       ...(typeof thumbnail === 'string' ? { thumbnail } : {}),
     },
@@ -75,6 +79,17 @@ export async function importView(
   const group_ids = await groupsOf(work, told.get('groups'));
   await insertDiagram(work, ctx, input, { ...(isOwn ? { id } : {}), group_ids });
   return 'created';
+}
+
+/** The setting in which a diagram keeps the identifier of the view that it was made of. */
+const SOURCE = 'archimate_view';
+
+async function isThere({ sql }: Work, ctx: Ctx, identifier: string): Promise<boolean> {
+  const row = await sql('diagrams')
+    .whereRaw('settings ->> ? = ?', [SOURCE, identifier])
+    .whereRaw('(private_to is null or private_to = ?)', [ctx.caller.userId])
+    .first('id');
+  return row !== undefined;
 }
 
 /** Who sees it: those with whom it was shared are found by their addresses, and it stays private without any. */

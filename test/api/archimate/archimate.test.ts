@@ -186,6 +186,11 @@ describe('a model of another tool', () => {
     const drawn = (await from.admin.get(`/api/v1/diagrams/${view.id}`)).body;
     expect(drawn.card_refs.sort()).toEqual([shop.id, part.id].sort());
     expect(drawn.data.xml).toContain('value="A note"');
+    // the same model again makes nothing twice, views included
+    const again = await imported(from, text, '&mode=upsert');
+    expect(again.job.counts).toMatchObject({ created: 0, unchanged: 5 });
+    expect((await from.admin.get('/api/v1/diagrams?search=Overview')).body.total).toBe(1);
+    expect(again.report.find(({ identifier }) => identifier === 'r3').errors[0].field).toBe('source');
   });
 
   it('reports what no relation type says, and counts what is not kept', async () => {
