@@ -125,13 +125,14 @@ const Candidates = Type.Array(
   { description: 'Cards that the record may be' },
 );
 
+const END = 'The key of the record; null while the same run is to make it';
 const Link = Type.Object(
   {
     relation_type_key: Type.String(),
     relation_id: Nullable(Type.String({ description: 'The remote’s key of it' })),
-    source: Type.String({ description: 'The key of the record' }),
+    source: Nullable(Type.String({ description: END })),
     source_name: Nullable(Type.String()),
-    target: Type.String({ description: 'The key of the record' }),
+    target: Nullable(Type.String({ description: END })),
     target_name: Nullable(Type.String()),
   },
   { ...closed, description: 'The relation' },

@@ -70,10 +70,14 @@ const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card
   where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`;
 
 /**
- * Records from which relations of a kind start that are not alike on both sides and in what was agreed on, as far as
- * both ends have cards or the plan makes them.
+ * Where relations of a kind start that are not alike on both sides and in what was agreed on, as far as both ends have
+ * cards and records or the plan makes them: records, and cards whose records the plan makes.
  */
-export async function unlikeLinks(sql: Knex.Transaction, runId: string, kind: LinkKind): Promise<string[]> {
+export async function unlikeLinks(
+  sql: Knex.Transaction,
+  runId: string,
+  kind: LinkKind,
+): Promise<{ records: string[]; cards: string[] }> {
   const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
   // sets of which the planner knows no size: one row at a time they would be gone through for hours
   await sql.raw('set local enable_nestloop = off');
@@ -83,8 +87,19 @@ export async function unlikeLinks(sql: Knex.Transaction, runId: string, kind: Li
        select remote_id from itsm_plan_rows
        where run_id = ? and remote_id is not null and (action = 'link' or (action = 'create' and side = 'local'))
      ),
+     given as (
+       select remote_id, card_id from itsm_plan_rows
+       where run_id = ? and card_id is not null and (action = 'link' or (action = 'create' and side = 'remote'))
+     ),
      source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
      target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
+     here as materialized (
+       select remote_id, card_id from source union all select remote_id, card_id from given
+     ),
+     there as materialized (
+       select remote_id, card_id from target
+       union all select g.remote_id, g.card_id from given g, kind where kind.mapping = kind.other
+     ),
      sources as materialized (select remote_id from source union select remote_id from made),
      targets as materialized (
        select remote_id from target
@@ -97,27 +112,29 @@ export async function unlikeLinks(sql: Knex.Transaction, runId: string, kind: Li
        select l.source, l.target from itsm_links l, kind
        where l.mapping_id = kind.mapping and l.relation_type = kind.type
      )
-     select o.source as id from outside o join sources s on s.remote_id = o.source
+     select o.source as id, false as is_card from outside o join sources s on s.remote_id = o.source
        join targets t on t.remote_id = o.target
        where not exists (select from agreed a where a.source = o.source and a.target = o.target)
      union
-     select a.source from agreed a
+     select a.source, false from agreed a
        where not exists (select from outside o where o.source = a.source and o.target = a.target)
      union
-     select a.source from agreed a join source s on s.remote_id = a.source join target t on t.remote_id = a.target
+     select a.source, false from agreed a join source s on s.remote_id = a.source join target t on t.remote_id = a.target
        where not exists (select from relations r, kind
          where r.type = kind.type and r.source_id = s.card_id and r.target_id = t.card_id)
      union
-     select a.source from agreed a
+     select a.source, false from agreed a
        where not exists (select from sources s where s.remote_id = a.source)
          or not exists (select from targets t where t.remote_id = a.target)
      union
-     select s.remote_id from relations r join kind on r.type = kind.type
-       join source s on s.card_id = r.source_id join target t on t.card_id = r.target_id
+     select coalesce(s.remote_id, s.card_id::text), s.remote_id is null from relations r join kind on r.type = kind.type
+       join here s on s.card_id = r.source_id join there t on t.card_id = r.target_id
        where not exists (select from agreed a where a.source = s.remote_id and a.target = t.remote_id)`,
-    [mapping_id, target_mapping_id, relation_type_key, runId, forward, backward] as never,
+    [mapping_id, target_mapping_id, relation_type_key, runId, runId, forward, backward] as never,
   );
-  return rows.map(({ id }: { id: string }) => id);
+  const found = (isCard: boolean) =>
+    rows.flatMap(({ id, is_card }: { id: string; is_card: boolean }) => (is_card === isCard ? [id] : []));
+  return { records: found(false), cards: found(true) };
 }
 
 /**
@@ -216,14 +233,14 @@ export async function relationsFrom(
 }
 
 /**
- * A row of a plan that ties a record to a card, or tells that their pair waits or ends; `cardId` is null for the card that
- * the plan is to make.
+ * A row of a plan that ties a record to a card, or says that their pair waits or ends; the card or the record that the plan
+ * is to make is null.
  */
 export interface PlannedTie {
   no: number;
   action: 'create' | 'link' | 'quarantine' | 'unlink';
   side: 'local' | 'remote' | null;
-  remoteId: string;
+  remoteId: string | null;
   cardId: string | null;
 }
 
@@ -242,7 +259,7 @@ export async function plannedTies(
     `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
        select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
        where run_id = ? and ${column} = q.id
-         and (action in ('link', 'quarantine', 'unlink') or (action = 'create' and side = 'local'))
+         and action in ('create', 'link', 'quarantine', 'unlink')
        offset 0) r`,
     [ids, runId] as never,
   );

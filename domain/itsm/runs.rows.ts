@@ -18,7 +18,15 @@ const endName = (end: 'source' | 'target'): string =>
        join cards c on c.id = ${survivingCard('q.card_id')}
      where m.connection_id = r.connection_id and q.remote_id = p.row #>> '{link,${end}}' limit 1),
     (select w.row #>> '{diff,name,new}' from itsm_plan_rows w where w.run_id = p.run_id and w.action = 'create'
-       and w.remote_id = p.row #>> '{link,${end}}' limit 1))`;
+       and w.remote_id = p.row #>> '{link,${end}}' limit 1),
+    (select c.name from cards c where c.id = (p.row #>> '{cards,${end}}')::uuid))`;
+
+/** The record at an end of a relation; null while the same plan is to make it. */
+const endRecord = (end: 'source' | 'target'): string =>
+  `case when p.row #> '{link,${end}}' = p.row #> '{refers,${end}}' then
+     (select q.remote_id from itsm_pairs q where q.mapping_id = r.mapping_id and q.state in ('linked', 'quarantined')
+        and q.card_id = (p.row #>> '{cards,${end}}')::uuid limit 1)
+   else p.row #>> '{link,${end}}' end`;
 
 /** Cards that a record may be, with their names. @param value an SQL expression over the stored candidates. */
 export const candidatesOf = (value: string): string =>
@@ -63,8 +71,8 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
     candidates: candidatesOf(`p.row -> 'candidates'`),
     link: `case when jsonb_typeof(p.row -> 'link') = 'object' then jsonb_build_object(
       'relation_type_key', p.row #> '{link,relationType}', 'relation_id', p.row #> '{link,relationId}',
-      'source', p.row #> '{link,source}', 'source_name', ${endName('source')},
-      'target', p.row #> '{link,target}', 'target_name', ${endName('target')}) end`,
+      'source', ${endRecord('source')}, 'source_name', ${endName('source')},
+      'target', ${endRecord('target')}, 'target_name', ${endName('target')}) end`,
     status,
     outcome: 'p.progress',
     approval: 'p.approval',

@@ -40,6 +40,15 @@ type Who = Awaited<ReturnType<Applying['port']['whoIs']>>;
 
 function resolved(row: PlanRow, who: Who): PlanRow | undefined {
   const { side } = row;
+  if (row.link) {
+    const link = { ...row.link };
+    for (const [end, cardId] of Object.entries(row.refers)) {
+      const record = who.recordOf(cardId);
+      if (record === undefined) return undefined;
+      link[end as 'source' | 'target'] = record;
+    }
+    return { ...row, link };
+  }
   const remoteId = row.remoteId ?? who.recordOf(row.cardId ?? '');
   const cardId = row.cardId ?? who.cardOf(row.remoteId ?? '');
   if (remoteId === undefined || cardId === undefined || side === null) return undefined;

@@ -1,7 +1,7 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { bookChanges } from './apply.changes.ts';
 import { localObjection, remoteObjection } from './apply.check.ts';
-import { resolveLate } from './apply.late.ts';
+import { isLate, resolveLate } from './apply.late.ts';
 import { type Applying, allLeft, leftOut, needsObjection, without } from './apply.state.ts';
 import type { Ending, LocalState, RemoteAnswer, RemoteState, RemoteWrite, Standing } from './apply.types.ts';
 import { inParts, meet } from './apply.windows.ts';
@@ -65,7 +65,10 @@ export async function applyRemote(applying: Applying, rows: readonly Standing[])
 async function applyPart(applying: Applying, part: readonly Standing[]): Promise<number | null> {
   let open = part.map(({ row, progress }): Sending => {
     const write = remoteWrite(applying.mapping, row);
-    return { row, write, mark: correlationOf(applying.planId, row), sent: progress === 'begun' };
+    // a record that the remote had before, and that was taken for the new one, may have had the relation too
+    const mayBeThere = row.action === 'relate' && isLate(row);
+    const sent = progress === 'begun' || mayBeThere;
+    return { row, write, mark: correlationOf(applying.planId, row), sent };
   });
   for (let attempt = 0; attempt < ATTEMPTS && open.length > 0; attempt += 1) {
     open = await lookUp(applying, open);

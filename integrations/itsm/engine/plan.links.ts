@@ -3,6 +3,8 @@ import type { AgreedLink } from './book.types.ts';
 import type { Side } from './mapping.types.ts';
 import type { LinkReading } from './observation.types.ts';
 import { addRow, cardOfPair, type Planning } from './plan.draft.ts';
+import { makersIn } from './plan.late.ts';
+import type { PlanRow } from './plan.types.ts';
 
 /** A card at the end of a relation; `id` is null while the plan is only about to make it. */
 export interface EndCard {
@@ -22,6 +24,8 @@ export interface Ends {
   isWaiting(remoteId: string): boolean;
   /** The record belongs to another mapping, which does not run now: nobody looks whether it is still there. */
   rests(remoteId: string): boolean;
+  /** This plan gives the card its record: it makes one, or links one. */
+  getsRecord(cardId: string): boolean;
   /** The record is half of no pair that is alive. */
   isOver(remoteId: string): boolean;
 }
@@ -30,6 +34,8 @@ export interface Ends {
 interface LinkState {
   link: AgreedLink;
   cards: { source: string | null; target: string | null };
+  /** The ends whose records this plan makes or links, with their cards. */
+  refers: PlanRow['refers'];
   /** A record at its end that waits. */
   waits: string | null;
   /** What one of them is today is not looked at. */
@@ -46,6 +52,7 @@ export function endsOf(planning: Planning): Ends {
   const planned = plannedCards(planning.rows);
   const records = new Map([...planned].flatMap(([id, { id: card }]) => (card === null ? [] : [[card, id]])));
   const leaving = leavingRecords(planning.rows);
+  const { ofRecord } = makersIn(planning.rows);
   return {
     cardOf: (id) => {
       const card = identities.cardOf(id);
@@ -57,6 +64,7 @@ export function endsOf(planning: Planning): Ends {
       leaving.has(id) ||
       (book.pairs.has(id) && !planned.has(id) && book.pairs.get(id)?.state.kind !== 'linked'),
     rests: () => false,
+    getsRecord: (card) => ofRecord(card) !== undefined,
     isOver: (id) => identities.cardOf(id) === undefined && !planned.has(id),
   };
 }
@@ -89,17 +97,22 @@ export function plannedCards(
 export function planLinks(planning: Planning, ends: Ends): void {
   const reading = planning.seen.links;
   if (!reading) return;
-  for (const state of gather(planning, reading, ends).values()) planLink(planning, reading, state);
+  const states = Map.groupBy(gather(planning, reading, ends).values(), ({ refers }) =>
+    Object.keys(refers).length > 0 ? 'late' : 'known',
+  );
+  // rows that wait for records stand together, so that they are written together
+  for (const kind of ['known', 'late'] as const)
+    for (const state of states.get(kind) ?? []) planLink(planning, reading, state);
 }
 
 function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<string, LinkState> {
   const { mapping, book } = planning;
   const types = new Set(mapping.relations.map(({ relationType }) => relationType));
   const states = new Map<string, LinkState>();
-  /** The end as it is today: its card, and the record that speaks for it. */
+  /** The end as it is today: its card, and the record that speaks for it; the card stands for a record yet to be made. */
   const endOf = (remoteId: string) => {
     const card = ends.cardOf(remoteId);
-    if (!card) return undefined;
+    if (!card) return ends.getsRecord(remoteId) ? { card: remoteId, record: remoteId } : undefined;
     const record = card.id === null ? remoteId : ends.recordOf(card.id);
     return record === undefined ? undefined : { card: card.id, record };
   };
@@ -114,6 +127,11 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
     const state: LinkState = states.get(key) ?? {
       link,
       cards,
+      refers: Object.fromEntries(
+        Object.entries(cards).flatMap(([end, card]) =>
+          card !== null && ends.getsRecord(card) ? [[end, card]] : [],
+        ),
+      ),
       waits: records.find((id) => ends.isWaiting(id)) ?? null,
       rests: records.some((id) => ends.rests(id)),
       base: false,
@@ -130,8 +148,9 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
     else if (ends.isOver(link.source) || ends.isOver(link.target))
       addRow(planning, { action: 'unrelate', reason: 'An end of the relation is gone', link });
   }
+  const recordOf = (card: string) => ends.recordOf(card) ?? (ends.getsRecord(card) ? card : undefined);
   for (const { relationType, source, target } of reading.local) {
-    const [from, to] = [ends.recordOf(source), ends.recordOf(target)];
+    const [from, to] = [recordOf(source), recordOf(target)];
     if (from === undefined || to === undefined) continue;
     const state = stateOf(relationType, from, to);
     if (state) state.local = true;
@@ -176,6 +195,10 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   const { source, target } = state.cards;
   const cards =
     source === null || target === null ? null : { relationType: link.relationType, source, target };
+  if (add && side === 'remote' && Object.keys(state.refers).length > 0) {
+    addRow(planning, { action: 'relate', side, reason, link, cards, refers: state.refers });
+    return;
+  }
   const targets = !add && side === 'remote' ? remote : [named(state)];
   for (const one of targets)
     addRow(planning, { action: add ? 'relate' : 'unrelate', side, reason, link: one, baseLink: link, cards });

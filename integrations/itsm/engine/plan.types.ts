@@ -100,6 +100,8 @@ export interface PlanRow {
   /**
    * By path, what a reference leads to that the same plan makes: a record where it is written here, a card where it is
    * written outside. Its value, and the card or record that it is written to, are known once the rows before have ended.
+   * Of a relation: by end (`source`, `target`), the card whose record the same plan makes or links. Where it makes the record,
+   * `link` names the card in its place.
    */
   refers: Record<Path, string>;
 }

@@ -64,9 +64,10 @@ function inverseOf(row: PlanRow, outcome: Outcome, book: Book, runId: string): I
       };
     case 'relate':
     case 'unrelate': {
-      const { side, link, baseLink, cards } = row;
+      const { side, link, baseLink, cards, refers } = row;
       const action = row.action === 'relate' ? 'unrelate' : 'relate';
-      return { ...ids, action, side, link, baseLink, cards, reason };
+      // its records are found by its cards again: nothing else names those that the plan has made
+      return { ...ids, action, side, link, baseLink, cards, refers, reason };
     }
     case 'unlink':
       if (row.state?.kind === 'ended') {

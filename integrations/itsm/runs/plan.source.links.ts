@@ -31,14 +31,16 @@ export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<
   const kinds = kindsOf(work);
   if (kinds.length === 0) return;
   const starts = new Set<string>();
+  const pushed = new Set<string>();
   for (const kind of kinds) {
-    const ids = await inTransaction(work.db, (sql) => unlikeLinks(sql, work.runId, kind));
-    for (const id of ids) starts.add(id);
+    const { records, cards } = await inTransaction(work.db, (sql) => unlikeLinks(sql, work.runId, kind));
+    for (const id of records) starts.add(id);
+    for (const id of cards) pushed.add(id);
   }
-  const speakers = [...(await speakersOf(work, [...starts]))].sort();
+  const speakers = [...(await speakersOf(work, [...starts])), ...pushed].sort();
   for (let at = 0; at < speakers.length; at += CHUNK) {
     work.signal.throwIfAborted();
-    yield await linkPart(work, seenOf, kinds, speakers.slice(at, at + CHUNK));
+    yield await linkPart(work, seenOf, kinds, { speakers: speakers.slice(at, at + CHUNK), pushed });
   }
 }
 
@@ -60,7 +62,7 @@ async function linkPart(
   work: RunWork,
   seenOf: SeenOf,
   kinds: readonly LinkKind[],
-  speakers: string[],
+  { speakers, pushed }: { speakers: string[]; pushed: ReadonlySet<string> },
 ): Promise<LinkPart> {
   const { db, mappingId } = work;
   const own = await whoIsWho(db, [mappingId], speakers, []);
@@ -73,7 +75,7 @@ async function linkPart(
     const targets = await targetsOf(db, kind, wanted);
     if (kind.target_mapping_id === mappingId) {
       // what the plan is about to make is a target too
-      for (const { remoteId } of await tiesOf([...speakers, ...wanted])) targets.add(remoteId);
+      for (const { remoteId } of await tiesOf([...speakers, ...wanted])) targets.add(remoteId!);
     }
     for (const { source, target, id } of links) {
       if (targets.has(target))
@@ -95,6 +97,7 @@ async function linkPart(
   const cardIds = [
     ...speakers.flatMap((id) => own.cardOf(id) ?? []),
     ...ties.flatMap(({ cardId }) => cardId ?? []),
+    ...speakers.filter((id) => pushed.has(id)),
   ];
   const types = [...new Set(kinds.map(({ relation_type_key }) => relation_type_key))];
   const local = (await relationsFrom(db, types, cardIds)).map(({ type, source_id, target_id }) => ({
@@ -131,7 +134,7 @@ function tiesWithin({ db, runId }: RunWork): LinksOfPart['tiesOf'] {
   return async (remoteIds, cardIds = []) => {
     const fresh = [...new Set(remoteIds)].filter((id) => !known.has(id));
     for (const id of fresh) known.set(id, []);
-    for (const tie of await plannedTies(db, runId, { remoteIds: fresh })) known.get(tie.remoteId)!.push(tie);
+    for (const tie of await plannedTies(db, runId, { remoteIds: fresh })) known.get(tie.remoteId!)!.push(tie);
     const ties = new Map<number, PlannedTie>();
     for (const tie of remoteIds.flatMap((id) => known.get(id)!)) ties.set(tie.no, tie);
     for (const tie of await plannedTies(db, runId, { cardIds })) ties.set(tie.no, tie);

@@ -211,11 +211,11 @@ function sourceOf(
       const links = seen.links!;
       const froms = new Set([
         ...[...book.links.values(), ...links.remote].map(({ source }) => speaker(source)),
-        ...links.local.flatMap(({ source }) => ends.recordOf(source) ?? records.get(source) ?? []),
+        ...links.local.map(({ source }) => ends.recordOf(source) ?? records.get(source) ?? source),
       ]);
       for await (const ids of chunks(froms)) {
         const here = new Set(ids);
-        const local = links.local.filter(({ source }) => here.has(ends.recordOf(source) ?? ''));
+        const local = links.local.filter(({ source }) => here.has(ends.recordOf(source) ?? source));
         const remote = links.remote.filter(({ source }) => here.has(speaker(source)));
         const agreed = [...book.links].filter(([, { source }]) => here.has(speaker(source)));
         yield {

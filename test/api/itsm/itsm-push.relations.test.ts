@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import {
+  syncBase as base,
+  connectTo,
+  openSyncTest,
+  runMapping,
+  settled,
+  storeMapping,
+} from '../../support/itsm.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let connectionId: string;
+let type: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  connectionId = await connectTo(admin, instance);
+  [type = ''] = instance.store.of('cmdb_rel_type').map(({ values }) => values.sys_id!);
+});
+afterAll(() => close());
+
+const make = async (cardType: string, name: string): Promise<string> =>
+  (await admin.post('/api/v1/cards', { type: cardType, name })).body.id;
+const relate = async (key: string, source_id: string, target_id: string): Promise<void> => {
+  const answer = await admin.post('/api/v1/relations', { type: key, source_id, target_id });
+  expect(answer.status, answer.text).toBe(201);
+};
+/** The relations outside, by the names of the records at their ends. */
+const outside = () => {
+  const name = (id: string | undefined) => instance.store.rows.get(id ?? '')?.values.name;
+  return instance.store
+    .of('cmdb_rel_ci')
+    .map(({ values }) => `${name(values.parent)} > ${name(values.child)}`)
+    .sort();
+};
+const relations = async (runId: string) =>
+  (await admin.get(`${base}/sync/runs/${runId}/staged?action=relate&page_size=200`)).body.items;
+
+describe('relations of cards whose records a run makes', () => {
+  let sources: string;
+  let target: string;
+
+  it('are written by the same run, also to records that are linked or were there', async () => {
+    const table = 'cmdb_ci_business_app';
+    const relation = { relation_type_key: 'relAppSuccessor', remote_type: type };
+    const mapping = await storeMapping(t, { connectionId, table, relations: [relation] });
+    const there = await make('Application', 'There');
+    expect((await runMapping(t, admin, mapping)).stats).toMatchObject({ created: 1 });
+    instance.elsewhere.insert(table, { name: 'Linked' });
+    const [one, two, linked] = [
+      await make('Application', 'One'),
+      await make('Application', 'Two'),
+      await make('Application', 'Linked'),
+    ];
+    await relate('relAppSuccessor', one, two);
+    await relate('relAppSuccessor', two, there);
+    await relate('relAppSuccessor', there, one);
+    await relate('relAppSuccessor', linked, there);
+    const run = await runMapping(t, admin, mapping, 'run', '?auto_apply=false');
+    expect(run).toMatchObject({ status: 'review', stats: { planned: { create: 2, link: 1, relate: 4 } } });
+    const planned = await relations(run.id);
+    expect(planned.map((row: { link: object }) => row.link)).toContainEqual(
+      expect.objectContaining({ source: null, source_name: 'One', target: null, target_name: 'Two' }),
+    );
+    await admin.post(`${base}/sync/runs/${run.id}/apply`, {});
+    expect(await settled(t, admin, run.id)).toMatchObject({
+      status: 'completed',
+      stats: { created: 2, relations_created: 4, errors: 0, findings: 0 },
+    });
+    expect(outside()).toEqual(['Linked > There', 'One > Two', 'There > One', 'Two > There']);
+    const pair = await t.services.db('itsm_pairs').where({ mapping_id: mapping, card_id: one }).first();
+    expect((await relations(run.id)).map((row: { link: { source: string } }) => row.link.source)).toContain(
+      pair.remote_id,
+    );
+    expect((await runMapping(t, admin, mapping)).stats).toMatchObject({ planned: {} });
+
+    const undo = await admin.post(`${base}/sync/runs/${run.id}/undo`);
+    expect(await settled(t, admin, undo.body.id)).toMatchObject({
+      status: 'completed',
+      stats: { relations_deleted: 4, deleted: 2, errors: 0 },
+    });
+    expect(outside()).toEqual([]);
+  });
+
+  it('are written to records of another mapping, and by a mapping that only pushes', async () => {
+    const targets = await storeMapping(t, {
+      connectionId,
+      cardType: 'BusinessCapability',
+      table: 'cmdb_ci_appl',
+      direction: 'push',
+    });
+    sources = await storeMapping(t, {
+      connectionId,
+      cardType: 'BusinessContext',
+      table: 'cmdb_ci_service',
+      direction: 'push',
+      relations: [
+        { relation_type_key: 'relBizCtxToBC', remote_type: type, target_mapping_id: targets, reversed: true },
+      ],
+    });
+    const source = await make('BusinessContext', 'Source');
+    target = await make('BusinessCapability', 'Target');
+    await relate('relBizCtxToBC', source, target);
+    await runMapping(t, admin, targets, 'push');
+    const run = await runMapping(t, admin, sources, 'push');
+    expect(run.stats).toMatchObject({ planned: { create: 1, relate: 1 }, relations_created: 1, errors: 0 });
+    expect(outside()).toEqual(['Target > Source']);
+    expect((await runMapping(t, admin, sources, 'push')).stats).toMatchObject({ planned: {} });
+  });
+
+  it('are left out with a record that is not made', async () => {
+    const left = await make('BusinessContext', 'Left');
+    await relate('relBizCtxToBC', left, target);
+    const before = outside();
+    const run = await runMapping(t, admin, sources, 'push', '?auto_apply=false');
+    expect(run).toMatchObject({ status: 'review', stats: { planned: { create: 1, relate: 1 } } });
+    const reject = { action: 'create' };
+    expect((await admin.post(`${base}/sync/runs/${run.id}/reject`, reject)).body).toEqual({ rows: 1 });
+    await admin.post(`${base}/sync/runs/${run.id}/apply`, {});
+    expect((await settled(t, admin, run.id)).status).toBe('completed');
+    expect(await relations(run.id)).toMatchObject([
+      { outcome: 'stale', link: { source: null, source_name: 'Left', target_name: 'Target' } },
+    ]);
+    expect(outside()).toEqual(before);
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
+import type { Ctx } from '../../../domain/context.ts';
+import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
+import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
+import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
+import { loadBook } from '../../../integrations/itsm/port/book.rows.ts';
+import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { connect } from './remote.ts';
+import { storeMapping, storePlan } from './stored.ts';
+
+const table = 'cmdb_ci_linux_server';
+const relationType = 'relAppSuccessor';
+
+let t: TestServices;
+let ctx: Ctx;
+let instance: ServiceNowEmulator;
+let remote: Connector;
+let type: string;
+
+beforeAll(async () => {
+  t = await createTestServices();
+  ctx = await t.ctx();
+  instance = await startServiceNow({ clock: createVirtualClock() });
+  const kind = {
+    name: 'Replaces::Replaced by',
+    parent_descriptor: 'Replaces',
+    child_descriptor: 'Replaced by',
+  };
+  type = instance.store.insert('cmdb_rel_type', kind, 'admin').values.sys_id!;
+  remote = connect(instance);
+});
+afterAll(async () => {
+  await remote.close();
+  await instance.close();
+  await t.close();
+});
+
+/** A plan that makes two records and the relation of their cards. */
+async function planned(name: string) {
+  const plain = { cardType: 'Application', table, direction: 'bidirectional' } as const;
+  const { db } = t.services;
+  const { connectionId, mappingId: id } = await storeMapping(db, plain, { url: `https://${name}.example` });
+  const mapping: Mapping = {
+    ...plain,
+    id,
+    fields: [
+      { path: 'name', remote: 'name', rule: 'manual', transform: { kind: 'direct' }, identity: false },
+    ],
+    relations: [{ relationType, remoteType: type, reversed: false }],
+    defaults: { local: {}, remote: {} },
+    filtered: false,
+    deletion: { mode: 'strict', maxCount: 100, maxRatio: 1, quarantineMs: 0, completeReads: 0 },
+  };
+  const names = [`${name} one`, `${name} two`];
+  const made = await createCards(
+    ctx,
+    names.map((one, row_index) => ({ row_index, type: 'Application', name: one })),
+    false,
+  );
+  const [source = '', target = ''] = made.results.map(({ id: card }) => card!);
+  const link = { relationType, source, target };
+  const rows = [
+    ...[source, target].map((cardId, at) => ({
+      action: 'create' as const,
+      side: 'remote' as const,
+      cardId,
+      diff: { name: { old: null, new: names[at]! } },
+      agreed: { name: { local: names[at]!, remote: names[at]! } },
+      origin: 'pushed' as const,
+    })),
+    {
+      action: 'relate' as const,
+      side: 'remote' as const,
+      link,
+      cards: link,
+      refers: { source, target },
+    },
+  ];
+  const full = rows.map((row, no) => ({ ...emptyRow, reason: 'as tested', ...row, no }));
+  return { mapping, names, runId: await storePlan(db, { connectionId, mapping, rows: full }) };
+}
+
+const apply = (runId: string, connector: Connector) =>
+  applyRun({ ctx, connector, signal: new AbortController().signal, hold: async () => {} }, runId);
+
+describe('a relation between records that the same plan makes', () => {
+  it.each([
+    ['before its records are made', 'create', false],
+    ['after its records are made', 'create', true],
+    ['before it is written', 'createRelation', false],
+    ['after it is written', 'createRelation', true],
+  ] as const)('is written once if the process ends %s', async (_when, call, after) => {
+    const { mapping, names, runId } = await planned(`${call} ${after}`.toLowerCase().replace(' ', '-'));
+    const killed = async (act: () => Promise<unknown>) => {
+      if (after) await act();
+      throw new Error('the process ends');
+    };
+    const dying: Connector = {
+      ...remote,
+      ...(call === 'create'
+        ? { create: (...args: Parameters<Connector['create']>) => killed(() => remote.create(...args)) }
+        : {
+            createRelation: (...args: Parameters<Connector['createRelation']>) =>
+              killed(() => remote.createRelation(...args)),
+          }),
+    } as Connector;
+    await expect(apply(runId, dying)).rejects.toThrow('the process ends');
+    await apply(runId, remote);
+    const rows = await t.services.db('itsm_plan_rows').where({ run_id: runId });
+    expect(rows.map(({ progress }) => progress)).toEqual(['applied', 'applied', 'applied']);
+    const records = instance.store.of(table).filter(({ values }) => names.includes(values.name!));
+    const [source, target] = names.map(
+      (name) => records.find(({ values }) => values.name === name)!.values.sys_id!,
+    );
+    expect(records).toHaveLength(2);
+    const made = instance.store.of('cmdb_rel_ci').filter(({ values }) => values.parent === source);
+    expect(made.map(({ values }) => values.child)).toEqual([target]);
+    const { book } = await loadBook(t.services.db, mapping.id);
+    expect([...book.links.values()]).toMatchObject([{ relationType, source, target }]);
+  });
+});
