@@ -26,6 +26,9 @@ export interface Landscape {
   edit(side: Side, id: string, path: Path, value: Value): Promise<void>;
   /** @param forGood an archived card can come back, one that was deleted for good cannot. */
   remove(side: Side, id: string, forGood: boolean): Promise<void>;
+  /** Cards that are archived and can be restored, with their keys. */
+  archived(): Promise<{ id: string; key: Value }[]>;
+  restore(cardId: string): Promise<void>;
   merge(side: Side, from: string, into: string): Promise<void>;
   /** @returns false when a write about the card is on its way. */
   unmap(cardId: string): Promise<boolean>;

@@ -154,6 +154,17 @@ function createPeople(life: Life): People {
       }
       return;
     }
+    if (act.do === 'restore') {
+      // a card beside another one of its key would be a double that a person has made
+      const here = new Set((await landscape.shown('local')).map(({ fields }) => fields[KEY]));
+      const free = (await landscape.archived()).filter(({ key }) => !here.has(key));
+      const card = pick(free, act.at)?.id;
+      if (card === undefined) return;
+      await landscape.restore(card);
+      life.removedByPeople.delete(card);
+      life.log.push(`restore ${card}`);
+      return;
+    }
     const all = await landscape.shown(act.side);
     const one = pick(all, act.at);
     if (!one) return;
@@ -184,6 +195,10 @@ function createPeople(life: Life): People {
     excuse(one);
     life.touchedKeys.add(String(into.fields[KEY]));
     await landscape.merge(act.side, one.id, into.id);
+    const kept = life.frozen.get(into.id);
+    const merged = kept && (await landscape.shown(act.side)).find(({ id }) => id === into.id);
+    // a merge fills what is empty
+    if (merged) for (const [path, value] of Object.entries(tokens(merged))) kept[path] ??= value;
     life.log.push(`${act.side} merge ${one.id} into ${into.id}`);
   };
   // a run writes several rows at once, but what befalls them meanwhile comes one after the other: whoever edits sees what was removed

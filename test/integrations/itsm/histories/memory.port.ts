@@ -45,6 +45,7 @@ export interface Sides {
   create(side: Side, fields: Record<Path, Value>): string;
   edit(side: Side, id: string, path: Path, value: Value): void;
   remove(side: Side, id: string, forGood: boolean): void;
+  restore(cardId: string): void;
   merge(side: Side, from: string, into: string): void;
   shown(side: Side): Shown[];
 }

@@ -78,6 +78,10 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
       else cards.get(id)!.archived = true;
       tick();
     },
+    restore(cardId) {
+      cards.get(cardId)!.archived = false;
+      tick();
+    },
     merge(side: Side, from, into) {
       if (side === 'remote') {
         dropRecord(from, into);

@@ -10,7 +10,7 @@ import type {
 import { makePlan } from '../../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
-import { evaluate, type Landscape, mappingOf, places, type Shown } from './landscape.ts';
+import { evaluate, KEY, type Landscape, mappingOf, places, type Shown } from './landscape.ts';
 import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './memory.port.ts';
 import { createSides } from './memory.sides.ts';
 import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
@@ -91,6 +91,11 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     create: async (side, fields) => sides.create(side, fields),
     edit: async (side, id, path, value) => sides.edit(side, id, path, value),
     remove: async (side, id, forGood) => sides.remove(side, id, forGood),
+    archived: async () =>
+      [...sides.cards.values()].flatMap(({ id, archived, fields }) =>
+        archived ? [{ id, key: fields[KEY] ?? null }] : [],
+      ),
+    restore: async (cardId) => sides.restore(cardId),
     merge: async (side, from, into) => sides.merge(side, from, into),
     unmap: async (cardId) => {
       const begun = pending?.plan.rows.some(

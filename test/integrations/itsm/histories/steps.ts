@@ -7,6 +7,8 @@ export type PersonAct =
   /** `clear`: the value is emptied, which a name cannot be. */
   | { do: 'edit'; side: Side; at: number; field: number; clear?: boolean }
   | { do: 'delete'; side: Side; at: number }
+  /** An archived card comes back here, whoever archived it. */
+  | { do: 'restore'; at: number }
   | { do: 'merge'; side: Side; at: number; into: number }
   | { do: 'unmap'; at: number }
   | { do: 'decide'; at: number; winner: Side };
@@ -70,6 +72,7 @@ const personAct: fc.Arbitrary<PersonAct> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('create' as const), side, twin: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), side, at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('merge' as const), side, at, into: at }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restore' as const), at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('unmap' as const), at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('decide' as const), at, winner: side }) },
 );

@@ -3,6 +3,7 @@ import { createCards } from '../../../../domain/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../../domain/cards/cards.archive.ts';
 import { deleteCard } from '../../../../domain/cards/cards.delete.ts';
 import { patchCard } from '../../../../domain/cards/cards.patch.ts';
+import { restoreCard } from '../../../../domain/cards/cards.restore.ts';
 import { mergeCards } from '../../../../domain/cards/merge/merge.command.ts';
 import type { Ctx } from '../../../../domain/context.ts';
 import { lockBook } from '../../../../domain/itsm/book.read.ts';
@@ -11,7 +12,6 @@ import { changeMetamodel } from '../../../../domain/metamodel/changes/changes.ru
 import { createRelation } from '../../../../domain/relations/relations.create.ts';
 import { deleteRelation } from '../../../../domain/relations/relations.delete.ts';
 import type { Services } from '../../../../domain/services.ts';
-import type { Connector } from '../../../../integrations/itsm/connectors/connector.ts';
 import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
 import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
@@ -20,7 +20,6 @@ import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { loadBook, loadBookPart, storeBook } from '../../../../integrations/itsm/port/book.rows.ts';
 import { planRowOf } from '../../../../integrations/itsm/port/plan.rows.ts';
 import { RemoteFailed } from '../../../../integrations/itsm/remote.failed.ts';
-import { failed } from '../../../../integrations/itsm/remote.failures.ts';
 import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
 import { finishRun } from '../../../../integrations/itsm/runs/run.finish.ts';
 import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
@@ -42,6 +41,7 @@ import {
 } from './landscape.ts';
 import { Killed } from './memory.port.ts';
 import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
+import { troubled } from './stored.troubles.ts';
 
 const TYPE = 'Remembered';
 const TABLE = 'cmdb_ci_appl';
@@ -282,6 +282,15 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       else if (forGood) await deleteCard(ctx, id, {});
       else await archiveCard(ctx, id, {});
     },
+    archived: async () =>
+      await db('cards')
+        .where({ type: TYPE, status: 'ARCHIVED' })
+        .whereNotIn('id', db('card_redirects').select('card_id'))
+        .orderBy('id')
+        .select('id', db.raw(`attributes ->> 'key' as key`)),
+    restore: async (cardId) => {
+      await restoreCard(ctx, cardId, {});
+    },
     merge: async (side: Side, from, into) => {
       if (side === 'remote') {
         instance.elsewhere.remove(from);
@@ -335,61 +344,6 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     async close() {
       await remote.close();
       await instance.close();
-    },
-  };
-}
-
-const writes = ['create', 'update', 'delete'] as const;
-const reads = ['readByIds', 'findCreated', 'readSince'] as const;
-
-/** The connector, and each transaction's beginning, with the troubles of a run at the calls that they name. */
-function troubled(
-  remote: Connector,
-  troubles: Trouble[],
-  act: (act: PersonAct) => Promise<void>,
-): { connector: Connector; hold: () => Promise<void> } {
-  let calls = 0;
-  let dead = false;
-  /** @returns whether the process ends after the call. */
-  const begin = async (mayAct: boolean): Promise<boolean> => {
-    if (dead) throw new Killed();
-    const at = calls;
-    calls += 1;
-    for (const trouble of troubles.splice(0)) {
-      // between the look and the write nobody can come: the remote has no way to write on a condition
-      const later = trouble.kind === 'meanwhile' && !mayAct && trouble.call === at;
-      if (later) troubles.push({ ...trouble, call: at + 1 });
-      else if (trouble.call !== at || trouble.kind === 'lost') troubles.push(trouble);
-      else if (trouble.kind === 'meanwhile') await act(trouble.act);
-      else {
-        dead = true;
-        if (!trouble.after) throw new Killed();
-        return true;
-      }
-    }
-    return false;
-  };
-  const wrapped = { ...remote } as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-  for (const name of [...writes, ...reads]) {
-    const original = (remote as unknown as typeof wrapped)[name]!;
-    const isWrite = (writes as readonly string[]).includes(name);
-    wrapped[name] = async (...args) => {
-      const lost = isWrite ? troubles.find((one) => one.kind === 'lost' && one.call === calls) : undefined;
-      const ends = await begin(!isWrite);
-      if (lost?.kind === 'lost') {
-        troubles.splice(troubles.indexOf(lost), 1);
-        if (lost.done) await original(...args);
-        return failed('answer_lost', TABLE, 'The answer was lost');
-      }
-      const answer = await original(...args);
-      if (ends) throw new Killed();
-      return answer;
-    };
-  }
-  return {
-    connector: wrapped as unknown as Connector,
-    hold: async () => {
-      await begin(true);
     },
   };
 }
