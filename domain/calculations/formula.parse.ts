@@ -76,7 +76,48 @@ function parseExpression(source: string, line: number): FormulaNode {
   if (expression.type === 'Compound') {
     throw new FormulaError(`Line ${line}: one expression is expected, and an operator between two values.`);
   }
+  boundDepth(expression, line);
   return expression;
+}
+
+/**
+ * Refuses what evaluation refuses as too deep, in branches that a run may not take as well. Without recursion, and like
+ * evaluation it counts a row of operators as one level.
+ */
+function boundDepth(top: FormulaNode, line: number): void {
+  const pending: [FormulaNode | null, number][] = [[top, 0]];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const [node, depth] = next;
+    if (!node) throw new FormulaError(`Line ${line}: a value is missing between two commas.`);
+    if (depth > formulaLimits.depth) throw new FormulaError(`Line ${line}: nested too deeply.`);
+    for (const part of partsOf(node))
+      pending.push([part, isRow(node) && part === node.left && isRow(part) ? depth : depth + 1]);
+  }
+}
+
+const isRow = ({ type }: FormulaNode): boolean => type === 'BinaryExpression' || type === 'LogicalExpression';
+
+/** The nodes that evaluation enters from a node. */
+function partsOf(node: FormulaNode): (FormulaNode | null)[] {
+  switch (node.type) {
+    case 'MemberExpression':
+      return node.computed ? [node.object, node.property] : [node.object];
+    case 'ArrayExpression':
+      return node.elements;
+    case 'ObjectExpression':
+      return node.properties.flatMap(({ value }) => (value ? [value as FormulaNode] : []));
+    case 'ConditionalExpression':
+      return [node.test, node.consequent, node.alternate];
+    case 'UnaryExpression':
+      return [node.argument];
+    case 'BinaryExpression':
+    case 'LogicalExpression':
+      return [node.left, node.right];
+    case 'CallExpression':
+      return node.arguments;
+    default:
+      return [];
+  }
 }
 
 /** Lines, those within brackets joined; counts brackets so that the parser never meets a deep nest. */

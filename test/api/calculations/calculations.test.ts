@@ -142,6 +142,11 @@ describe('formulas', () => {
       error: `The type '${type}' has no field 'z'.`,
       preview_result: null,
     });
+    expect((await check(`${'-'.repeat(4_900)}1`)).body).toEqual({
+      valid: false,
+      error: 'Line 1: nested too deeply.',
+      preview_result: null,
+    });
   });
 
   it('may not wait for each other, and compute a field once', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { computeValue } from '../../../domain/calculations/calculations.value.ts';
 import { FormulaError } from '../../../domain/calculations/formula.error.ts';
 import { evaluateFormula, type FormulaNames } from '../../../domain/calculations/formula.evaluate.ts';
+import { formulaLimits } from '../../../domain/calculations/formula.limits.ts';
 import { parseFormula } from '../../../domain/calculations/formula.parse.ts';
 import { readsOf } from '../../../domain/calculations/formula.reads.ts';
 
@@ -144,6 +145,23 @@ describe('hostile formulas', () => {
     expect(value).toBeNull();
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
+
+  it.each([
+    ['signs', (n: number) => `${'-'.repeat(n)}1`],
+    ['members', (n: number) => `data.empty${'.a'.repeat(n - 1)}`],
+    ['a branch that is not taken', (n: number) => `IF(True, 1, ${'-'.repeat(n - 1)}1)`],
+    ['the right side of a row', (n: number) => `1 + 1 + ${'-'.repeat(n - 1)}1`],
+  ])('is read up to the depth that evaluation takes: %s', (_what, formula) => {
+    const { depth } = formulaLimits;
+    expect(() => parseFormula(formula(depth + 1))).toThrow('nested too deeply');
+    expect(() => parseFormula(formula(2_000))).toThrow('nested too deeply');
+    expect(() => run(formula(depth))).not.toThrow();
+  });
+
+  it.each(['[1, , 2]', 'SUM([data.rank,,])'])(
+    'a list without a value between its commas is refused: %s',
+    (formula) => expect(() => parseFormula(formula)).toThrow('a value is missing'),
+  );
 
   it('gives no member that a value does not hold itself', () => {
     for (const member of ['constructor', '__proto__', 'length', 'toString']) {
