@@ -81,14 +81,19 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 export function registerBodyDeadlines(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
+    const { socket } = raw;
     if (hasBody(raw)) {
       const stop = watchBody(raw, needsLogin(request), bodyLimits);
       reply.raw.on('close', stop);
       reply.raw.on('finish', () => {
         stop();
         if (raw.complete) return;
-        const rest = setTimeout(() => raw.destroy(), bodyLimits.restMs);
-        raw.on('end', () => clearTimeout(rest)).on('close', () => clearTimeout(rest));
+        // the request may be destroyed already while its connection is open; injected requests have no connection
+        const rest = setTimeout(() => {
+          if (!raw.complete) socket.destroy?.();
+        }, bodyLimits.restMs);
+        raw.on('end', () => clearTimeout(rest));
+        socket.once('close', () => clearTimeout(rest));
       });
     }
     done();
@@ -157,7 +162,9 @@ export function watchBody(raw: IncomingMessage, isKnown: boolean, limits: BodyLi
       timer = setTimeout(look, limits.windowMs);
       return;
     }
-    const late = new EstateError('request_timeout', 'The body did not arrive in time.');
+    const late = new EstateError('request_timeout', 'The body did not arrive in time.', {
+      headers: { connection: 'close' },
+    });
     timer = setTimeout(() => raw.destroy(), limits.restMs);
     if (raw.listenerCount('error') > 0) raw.emit('error', late);
     else raw.destroy();

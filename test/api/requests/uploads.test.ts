@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bodyLimits } from '../../../api/plugins/bodies.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
@@ -64,4 +64,30 @@ it.each([
     expect(await upload(type, begin, end, 20)).toBe(202);
     expect(await upload(type, begin, '', 3)).toBe(408);
   },
+);
+
+it.each([
+  ['/api/v1/imports?kind=cards', 'text/csv', csv],
+  ['/api/v1/imports?kind=cards', 'text/csv', ''],
+  ['/api/v1/imports?kind=cards', `multipart/form-data; boundary=${BOUNDARY}`, form + csv],
+  ['/api/v1/archimate/imports', 'application/xml', '<model '],
+])(
+  'the connection of an upload that stops is closed after its answer: %s, %s, %j',
+  async (path, type, begin) => {
+    const { token } = await t.as('admin');
+    const socket = connect(port, '127.0.0.1');
+    const closed = once(socket, 'close');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: estate\r\nAuthorization: Bearer ${token}\r\n` +
+        `Content-Type: ${type}\r\nContent-Length: 200000000\r\n\r\n${begin}`,
+    );
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+  },
+  20_000,
 );
