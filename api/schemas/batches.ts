@@ -113,7 +113,8 @@ export const MutationBatchRollbackSchema = Type.Object(
       Type.Object({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }, closed),
       { description: 'What cannot be undone, for which the whole is refused' },
     ),
-    conflicts: Type.Array(Conflict),
+    conflicts: Type.Array(Conflict, { description: 'The first thousand; empty without `admin.events`' }),
+    conflict_count: Type.Integer({ minimum: 0 }),
     left: Type.Array(
       Type.Object(
         {
@@ -149,6 +150,7 @@ export const rollbackExample = {
   ],
   unsupported_events: [],
   conflicts: [],
+  conflict_count: 0,
   left: [],
   counts: { undone: 1, left: 0 },
   event_count: 1,

@@ -46,7 +46,9 @@ export interface UnsupportedEvents {
 export interface RollbackReport {
   operations: RollbackOperation[];
   unsupported_events: UnsupportedEvents[];
+  /** Empty for callers who may not read batches. */
   conflicts: BatchConflict[];
+  conflict_count: number;
   /** What could not be undone. */
   left: Left[];
   counts: { undone: number; left: number };
@@ -105,7 +107,8 @@ export async function rollBack(
       const report: RollbackReport = {
         operations: [],
         unsupported_events,
-        conflicts: conflicts.slice(0, MAX_NAMED),
+        conflicts: may(ctx.caller, 'admin.events') ? conflicts.slice(0, MAX_NAMED) : [],
+        conflict_count: conflicts.length,
         left: [],
         counts: { undone: 0, left: 0 },
         event_count,
@@ -121,7 +124,7 @@ export async function rollBack(
       }
       if (refused) {
         throw new EstateError('rollback_conflicts', 'Later batches have changed what this one wrote.', {
-          extra: { conflicts: report.conflicts },
+          extra: { conflicts: report.conflicts, conflict_count: report.conflict_count },
         });
       }
       await undoAll(outer, ctx, {

@@ -15,7 +15,7 @@ import { settingPermission } from '../settings/settings.change.ts';
 import type { SettingKey } from '../settings/settings.defaults.ts';
 import { requireReach } from '../settings/settings.reach.ts';
 import { FOLLOWS } from './batches.conflicts.ts';
-import { harmlessEvents, undoingOf } from './undo.refused.ts';
+import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
 import { type Need, type UndoRight, undoRights } from './undo.rights.data.ts';
 
 /** What undoing events of this type needs; undefined where nothing is undone. */
@@ -29,7 +29,7 @@ export function undoRightOf(type: EventType): UndoRight | undefined {
 /**
  * Checks that the caller may undo a batch, or see what that would do: with `admin.rollback`, and with the permissions that
  * the writes of the batch needed, card by card where a stakeholder role may give them. Values that followed by
- * themselves need none.
+ * themselves need none. What cannot be undone is named only to those who read batches, with `admin.events`.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
@@ -41,6 +41,7 @@ export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Pr
     [ctx.caller.userId, batchId],
   );
   for (const { event_type, own } of rows as { event_type: EventType; own: boolean }[]) {
+    if (refusalOf(event_type)) requirePermission(ctx.caller, 'admin.events');
     const right = undoRightOf(event_type);
     if (!right) continue;
     const wanted = own ? right.needs : (right.others ?? right.needs);

@@ -23,6 +23,14 @@ async function batchOf(client: TestClient, act: (headers: Record<string, string>
   return body.id as string;
 }
 
+const person = () => ({
+  email: `${randomUUID()}@example.com`,
+  display_name: 'New',
+  role: 'viewer',
+  password: `Aa1!${randomUUID()}`,
+});
+const roleKey = (): string => `r${randomUUID().slice(0, 8)}`;
+
 const card = async (values: Record<string, unknown> = {}): Promise<string> =>
   (await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...values })).body.id;
 
@@ -163,4 +171,36 @@ it('needs the rights that an undone setting leads to', async () => {
   await expectRefused(await holding('admin.rollback', 'admin.settings'), batch, 'inventory.view');
   expect((await admin.get('/api/v1/settings/email')).body.smtp_host).toBe('new.estate.example');
   await expectDone(admin, batch);
+});
+
+describe('without the right to read batches', () => {
+  it.each<[string, (h: Record<string, string>) => Promise<unknown>]>([
+    ['an account', (h) => admin.post('/api/v1/users', person(), h)],
+    ['a role', (h) => admin.post('/api/v1/roles', { key: roleKey(), label: 'R', permissions: {} }, h)],
+    ['a token', (h) => admin.post('/api/v1/tokens', { name: 'Test' }, h)],
+  ])('what cannot be undone is not shown: %s', async (_what, act) => {
+    const batch = await batchOf(admin, async (h) =>
+      expect(await act(h)).toMatchObject({ status: expect.toSatisfy((status) => status < 300) }),
+    );
+    await expectRefused(await holding('admin.rollback'), batch, 'admin.events');
+    const reader = await holding('admin.rollback', 'admin.events');
+    const tried = await reader.post(`${url}/${batch}/rollback`, {});
+    expect(tried.body.unsupported_events.length, tried.text).toBeGreaterThan(0);
+    const refused = await reader.post(`${url}/${batch}/rollback`, { dry_run: false });
+    expect([refused.status, refused.body.code]).toEqual([409, 'rollback_unsupported']);
+  });
+
+  it('conflicts are counted, but not named', async () => {
+    const id = await card();
+    const batch = await batchOf(admin, (h) => admin.patch(`/api/v1/cards/${id}`, { alias: 'New' }, h));
+    await admin.patch(`/api/v1/cards/${id}`, { alias: 'Later' });
+    const blind = await holding('admin.rollback', 'inventory.edit');
+    const tried = await blind.post(`${url}/${batch}/rollback`, {});
+    expect(tried.body, tried.text).toMatchObject({ conflicts: [], conflict_count: 1 });
+    const refused = await blind.post(`${url}/${batch}/rollback`, { dry_run: false });
+    expect(refused.body).toMatchObject({ code: 'rollback_conflicts', conflicts: [], conflict_count: 1 });
+    const reader = await holding('admin.rollback', 'admin.events', 'inventory.edit');
+    const shown = await reader.post(`${url}/${batch}/rollback`, {});
+    expect(shown.body).toMatchObject({ conflicts: [{ id }], conflict_count: 1 });
+  });
 });
