@@ -12,6 +12,8 @@ export interface FailedCall {
   charged: boolean;
 }
 
+const UNREACHED = 'The provider of AI cannot be reached.';
+
 /** What an error of the SDK means. Nothing of what was sent, and no key, gets into the message. */
 export function readFailure(
   error: unknown,
@@ -29,7 +31,11 @@ export function readFailure(
   });
   if (timedOut) return fail('timeout', 'The provider of AI takes too long.', { again: true, charged: true });
   const refusal = causeOf(error, OutboundRefusal);
-  if (refusal) return fail('address', refusal.message);
+  // where the address leads is for those who keep the settings, and for the log
+  if (refusal) {
+    const failure = new ModelFailure('address', UNREACHED, { cause: refusal.message });
+    return { failure, again: false, charged: false };
+  }
   if (causeOf(error, OutboundOverflow)) {
     return fail('too_long', 'The answer of the provider of AI is longer than allowed.', { charged: true });
   }
@@ -44,7 +50,7 @@ export function readFailure(
     });
   }
   if (!call || status === undefined) {
-    return fail('unavailable', 'The provider of AI cannot be reached.', { again: true });
+    return fail('unavailable', UNREACHED, { again: true });
   }
   if (status === 401 || status === 403) return fail('unauthorised', 'The provider of AI refuses the key.');
   if (status === 429) {

@@ -31,7 +31,10 @@ export async function tryModel(
     const tokens = usage.tokensIn + usage.tokensOut;
     return { success: true, message: `The model ${model} has answered. It took ${tokens} tokens.` };
   } catch (error) {
-    if (error instanceof ModelFailure) return { success: false, message: error.message };
+    if (error instanceof ModelFailure) {
+      const message = error.kind === 'address' ? String(error.cause) : error.message;
+      return { success: false, message };
+    }
     if (error instanceof EstateError && error.code === 'ai_not_configured') {
       return { success: false, message: 'No provider of AI is set up.' };
     }

@@ -231,6 +231,25 @@ describe('suggestions', () => {
   });
 });
 
+describe('an address that may not be called', () => {
+  it.each(['https://0xa.1/', 'https://10.0.0.1/'])(
+    'is shown by the test of the settings only: %s',
+    async (provider_url) => {
+      expect((await admin.patch(settings, { provider_url, api_key: 'the key' })).status).toBe(200);
+      const unreached = {
+        status: 502,
+        body: { reason: 'address', detail: 'The provider of AI cannot be reached.' },
+      };
+      const body = { type_key: 'Application', name: 'Payroll' };
+      expect(await member.post(suggest, body)).toMatchObject(unreached);
+      const question = { question: 'What is the meaning of our landscape?' };
+      expect(await member.post('/api/v1/ai/question', question)).toMatchObject(unreached);
+      const tried = await admin.post(`${settings}/test`);
+      expect(tried.body).toMatchObject({ success: false, message: expect.stringContaining('is not public') });
+    },
+  );
+});
+
 describe('the settings', () => {
   it('are tried, also before they are enabled', async () => {
     world.answer = ({ data }) => ({ sum: data.a + data.b });
