@@ -31,6 +31,7 @@ import {
   readRecords,
   recordThing,
   thing,
+  unreadThings,
 } from './plan.unmatched.ts';
 
 /** References that are looked up at once. */
@@ -64,6 +65,8 @@ export interface PartSource {
   part(choice: PartChoice): Promise<Part>;
   /** Records whose pairs are to be judged. */
   judged(): AsyncIterable<string[]>;
+  /** Records of all pairs. */
+  known(): AsyncIterable<string[]>;
   /** Records of all living pairs. */
   paired(): AsyncIterable<string[]>;
   /** Records that were read and have no living pair. */
@@ -283,8 +286,11 @@ function matchOf(planning: Planning, { index, matches }: Unmatched, record: Remo
 /** Who has which identity fields already, before a record is made for a card. */
 async function takersOf(mapping: Mapping, source: PartSource, begin: Begin): Promise<IdentityTakers> {
   const takers = identityTakers(mapping);
-  for await (const remoteIds of source.paired()) {
-    for (const one of boundThings(await begin({ remoteIds }), new Set(remoteIds))) takers.addCard(one);
+  for await (const remoteIds of source.known()) {
+    const planning = await begin({ remoteIds });
+    const asked = new Set(remoteIds);
+    for (const one of boundThings(planning, asked)) takers.addCard(one);
+    for (const one of unreadThings(planning, asked)) takers.addRecord(one);
   }
   for await (const remoteIds of source.read()) {
     const planning = await begin({ remoteIds });

@@ -1,6 +1,7 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { redirected } from './book.ts';
 import type { Pair } from './book.types.ts';
+import { fateOf } from './fate.ts';
 import type { Mapping } from './mapping.types.ts';
 import { identityHash, type Match, matchRecords, type Scorer, type Thing } from './match.ts';
 import { identityKey, localFields, localView } from './normalise.ts';
@@ -32,6 +33,7 @@ export function planUnmatched(planning: Planning, score: Scorer): void {
   const takers = identityTakers(planning.mapping);
   for (const one of boundThings(planning)) takers.addCard(one);
   for (const record of readRecords(planning)) takers.addRecord(recordThing(planning, record));
+  for (const one of unreadThings(planning)) takers.addRecord(one);
   planCards(planning, cards, held, takers);
 }
 
@@ -65,6 +67,25 @@ export function boundThings(planning: Planning, only?: ReadonlySet<string>): Thi
     const before = { id, fields: { ...now.fields, ...Object.fromEntries(agreed) } };
     const { fields } = planning.mapping;
     return identityKey(fields, now.fields) === identityKey(fields, before.fields) ? [now] : [now, before];
+  });
+}
+
+/**
+ * Records that have a pair, but no card that is kept in step with them, and were not read, as both sides last agreed.
+ * @param only the records that are meant, where others are there to tell who is who.
+ */
+export function unreadThings(planning: Planning, only?: ReadonlySet<string>): Thing[] {
+  const { book, seen, mapping, index, identities } = planning;
+  return [...book.pairs.values()].flatMap((pair) => {
+    const { remoteId: id, state, base } = pair;
+    if ((only && !only.has(id)) || state.kind === 'removed') return [];
+    if ('gone' in state && state.gone === 'remote') return [];
+    const cardId = redirected(pair.cardId, seen.local.redirects);
+    const isBound = identities.primary.get(cardId) === pair && cardOfPair(planning, cardId);
+    if (isBound || fateOf(pair, mapping, index).kind !== 'unread') return [];
+    return [
+      { id, fields: Object.fromEntries(Object.entries(base).map(([path, { local }]) => [path, local])) },
+    ];
   });
 }
 
@@ -182,8 +203,7 @@ function mayCreateRemote({ mapping, seen }: Planning): boolean {
 export interface IdentityTakers {
   addRecord(record: Thing): void;
   addCard(card: Thing): void;
-  /** In words. */
-  of(thing: Thing): string | undefined;
+  of(thing: Thing): { kind: 'record' | 'card'; id: string } | undefined;
 }
 
 export function identityTakers({ fields }: Mapping): IdentityTakers {
@@ -199,8 +219,11 @@ export function identityTakers({ fields }: Mapping): IdentityTakers {
     of: (one) => {
       const key = identityHash(fields, one);
       if (key === null) return undefined;
-      const [record, card] = [takers.record.get(key), takers.card.get(key)];
-      return record !== undefined ? `record ${record}` : card && `card ${card}`;
+      for (const kind of ['record', 'card'] as const) {
+        const id = takers[kind].get(key);
+        if (id !== undefined) return { kind, id };
+      }
+      return undefined;
     },
   };
 }
@@ -221,7 +244,9 @@ export function planCards(
       takers.addCard(one);
       continue;
     }
-    const reason = `The same identity fields are those of ${double}; they may be one`;
+    const reason = `The same identity fields are those of ${double.kind} ${double.id}; they may be one`;
     addRow(planning, { action: 'stage', cardId: card.id, reason });
+    // a delta that is without the record would make another one for the card
+    if (double.kind === 'record') planning.again.add(double.id);
   }
 }

@@ -100,6 +100,7 @@ export function planSource(work: RunWork, words: Words, stored: () => Promise<vo
   return {
     part,
     judged: () => walk(complete ? allPairs(db, mappingId) : heardPairs(db, runId, mappingId)),
+    known: () => walk(allPairs(db, mappingId)),
     paired: () => walk(livePairs(db, mappingId)),
     unpaired: () => walk(unpairedRecords(db, runId, mappingId)),
     read: () => walk(shownRecords(db, runId)),

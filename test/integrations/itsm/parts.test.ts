@@ -188,6 +188,7 @@ function sourceOf(
   return {
     part,
     judged: () => chunks(book.pairs.keys()),
+    known: () => chunks(book.pairs.keys()),
     paired: () => chunks(living.map(({ remoteId }) => remoteId)),
     unpaired: () =>
       chunks([...index.records.keys()].filter((id) => !living.some((one) => one.remoteId === id))),

@@ -1,104 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
-import type { Book, Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import type { Pair } from '../../../integrations/itsm/engine/book.types.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/echo.ts';
 import { wantedLooks } from '../../../integrations/itsm/engine/fate.ts';
 import { checkMapping } from '../../../integrations/itsm/engine/mapping.check.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
-import type { LocalCard, Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
-import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
+import type { Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { mapAgain, unmap } from '../../../integrations/itsm/engine/unmap.ts';
-import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
-import { evaluate, mappingOf } from './histories/landscape.ts';
-import type { Setting } from './histories/steps.ts';
-
-const setting: Setting = {
-  rules: ['manual', 'manual', 'manual'],
-  deletion: 'strict',
-  tombstones: true,
-  looks: true,
-  marks: true,
-  normalising: false,
-  quarantine: 60,
-};
-const mapping = (over: Partial<Mapping> = {}): Mapping => ({ ...mappingOf(setting), ...over });
-const NOW = '2026-06-01T12:00:00.000Z';
-
-const card = (id: string, name: string, key: string | null = null): LocalCard => ({
-  id,
-  type: 'Application',
-  archived: false,
-  fields: { name, 'attributes.key': key },
-  inFilter: true,
-  updatedAt: NOW,
-});
-const record = (id: string, name: string, key: string | null = null): RemoteRecord => ({
-  table: 'cmdb_ci_appl',
-  id,
-  fields: { name: { value: name }, u_key: { value: key ?? '' } },
-  updatedAt: NOW,
-});
-const pair = (remoteId: string, cardId: string, name: string, over: Partial<Pair> = {}): Pair => ({
-  remoteId,
-  cardId,
-  origin: 'linked',
-  state: { kind: 'linked' },
-  base: {
-    name: { local: name, remote: name },
-    'attributes.end': { local: null, remote: null },
-    'attributes.note': { local: null, remote: null },
-    'relations.relRememberedAt': { local: null, remote: null },
-    'attributes.key': { local: null, remote: null },
-  },
-  absences: 0,
-  ...over,
-});
-const bookOf = (...pairs: Pair[]): Book => {
-  const book = emptyBook();
-  writeBook(
-    book,
-    pairs.map((one) => ({ op: 'pair', pair: one })),
-  );
-  return book;
-};
-
-interface Given {
-  cards?: LocalCard[];
-  records?: RemoteRecord[];
-  kind?: 'complete' | 'delta' | 'part';
-  present?: string[];
-  tombstones?: string[];
-  looks?: [string, Look][];
-  redirects?: [string, string][];
-  over?: Partial<Observation>;
-}
-const seen = (given: Given): Observation => ({
-  remote: {
-    kind: given.kind ?? 'complete',
-    records: given.records ?? [],
-    tombstones: (given.tombstones ?? []).map((id) => ({ table: 'cmdb_ci_appl', id, at: NOW })),
-    looks: new Map(given.looks),
-    present: given.present && new Set(given.present),
-    watermark: NOW,
-  },
-  local: {
-    cards: new Map((given.cards ?? []).map((one) => [one.id, one])),
-    redirects: new Map(given.redirects),
-  },
-  resolutions: [],
-  decisions: [],
-  now: NOW,
-  remoteAheadMs: 0,
-  ...given.over,
-});
-const planned = (book: Book, given: Given, of = mapping(), score: Scorer = () => []): Plan =>
-  makePlan('p', of, book, seen(given), { score, evaluate });
-const told = ({ rows }: Plan) =>
-  rows.map(({ action, side, cardId, remoteId }) =>
-    [action, side, cardId, remoteId].filter(Boolean).join(' '),
-  );
+import { bookOf, card, type Given, mapping, NOW, pair, planned, record, seen, told } from './plans.ts';
 
 describe('what is gone', () => {
   const cards = [card('c1', 'a')];

@@ -1,0 +1,99 @@
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
+import type { Book, Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
+import type { LocalCard, Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
+import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
+import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
+import { evaluate, mappingOf } from './histories/landscape.ts';
+import type { Setting } from './histories/steps.ts';
+
+const setting: Setting = {
+  rules: ['manual', 'manual', 'manual'],
+  deletion: 'strict',
+  tombstones: true,
+  looks: true,
+  marks: true,
+  normalising: false,
+  quarantine: 60,
+};
+export const mapping = (over: Partial<Mapping> = {}): Mapping => ({ ...mappingOf(setting), ...over });
+export const NOW = '2026-06-01T12:00:00.000Z';
+
+export const card = (id: string, name: string, key: string | null = null): LocalCard => ({
+  id,
+  type: 'Application',
+  archived: false,
+  fields: { name, 'attributes.key': key },
+  inFilter: true,
+  updatedAt: NOW,
+});
+export const record = (id: string, name: string, key: string | null = null): RemoteRecord => ({
+  table: 'cmdb_ci_appl',
+  id,
+  fields: { name: { value: name }, u_key: { value: key ?? '' } },
+  updatedAt: NOW,
+});
+export const pair = (remoteId: string, cardId: string, name: string, over: Partial<Pair> = {}): Pair => ({
+  remoteId,
+  cardId,
+  origin: 'linked',
+  state: { kind: 'linked' },
+  base: {
+    name: { local: name, remote: name },
+    'attributes.end': { local: null, remote: null },
+    'attributes.note': { local: null, remote: null },
+    'relations.relRememberedAt': { local: null, remote: null },
+    'attributes.key': { local: null, remote: null },
+  },
+  absences: 0,
+  ...over,
+});
+export const bookOf = (...pairs: Pair[]): Book => {
+  const book = emptyBook();
+  writeBook(
+    book,
+    pairs.map((one) => ({ op: 'pair', pair: one })),
+  );
+  return book;
+};
+
+/** What a run has read and knows. */
+export interface Given {
+  cards?: LocalCard[];
+  records?: RemoteRecord[];
+  kind?: 'complete' | 'delta' | 'part';
+  present?: string[];
+  tombstones?: string[];
+  looks?: [string, Look][];
+  redirects?: [string, string][];
+  over?: Partial<Observation>;
+}
+export const seen = (given: Given): Observation => ({
+  remote: {
+    kind: given.kind ?? 'complete',
+    records: given.records ?? [],
+    tombstones: (given.tombstones ?? []).map((id) => ({ table: 'cmdb_ci_appl', id, at: NOW })),
+    looks: new Map(given.looks),
+    present: given.present && new Set(given.present),
+    watermark: NOW,
+  },
+  local: {
+    cards: new Map((given.cards ?? []).map((one) => [one.id, one])),
+    redirects: new Map(given.redirects),
+  },
+  resolutions: [],
+  decisions: [],
+  now: NOW,
+  remoteAheadMs: 0,
+  ...given.over,
+});
+/** The plan of a run, made at once. */
+export const planned = (book: Book, given: Given, of = mapping(), score: Scorer = () => []): Plan =>
+  makePlan('p', of, book, seen(given), { score, evaluate });
+/** The rows of a plan in short. */
+export const told = ({ rows }: Plan) =>
+  rows.map(({ action, side, cardId, remoteId }) =>
+    [action, side, cardId, remoteId].filter(Boolean).join(' '),
+  );
