@@ -100,7 +100,7 @@ describe('a status report', () => {
   it('is refused where it does not fit, and where there is no such initiative', async () => {
     const id = await initiative();
     expect(await refusal(admin.post(url(id, 'reports'), { report_date: '0000-01-01' }))).toContain(
-      'report_date bad_date',
+      'report_date format',
     );
     expect(await refusal(admin.post(url(id, 'reports'), { report_date: '1066-10-14' }))).toContain(
       'report_date out_of_range',
