@@ -26,9 +26,12 @@ const names = (text: string | undefined) =>
         .map((name) => name.trim())
         .filter(Boolean);
 
-/** Types of events and their first parts; `job.updated` is sent and not stored. */
+/** Types of events and their first parts, those that are sent and not stored among them. */
 const knownEvents = new Set(
-  [...Object.keys(eventTypes), 'job.updated'].flatMap((type) => [type, type.split('.')[0]!]),
+  [...Object.keys(eventTypes), 'job.updated', 'stream.ready', 'stream.end'].flatMap((type) => [
+    type,
+    type.split('.')[0]!,
+  ]),
 );
 
 /** @throws EstateError `validation_failed` for a name that could never match. */
