@@ -46,8 +46,9 @@ export function registerUserRoutes(app: App): void {
     id: 'listUsers',
     tag,
     summary: 'List users',
+    description:
+      'Sorting by `last_login`, and its values and those of `two_factor_enabled` for others, need `admin.users`.',
     permission: 'login',
-    permissionNote: 'admin.users to sort by last_login',
     query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
       role: Type.Optional(

@@ -56,7 +56,7 @@ it('says in the description which module an operation belongs to, and how it is 
   const document = app.swagger() as unknown as { paths: Record<string, Record<string, object>> };
   expect(document.paths['/api/v1/of-a-module/public']!.get).toMatchObject({
     'x-module': 'grc',
-    'x-error-codes': ['module_disabled', 'validation_failed'],
+    'x-error-codes': ['module_disabled', 'too_many_requests', 'validation_failed'],
   });
 });
 
