@@ -64,6 +64,7 @@ export function registerUserRoutes(app: App): void {
       ),
     }),
     answers: { 200: { description: 'Users', schema: listAnswer(Type.Ref('User#')) } },
+    errors: ['forbidden'],
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listUsers(ctx, query)),
   });
 
