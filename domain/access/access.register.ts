@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
+import { inTransaction } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -90,7 +91,7 @@ async function useSetupToken(sql: Ctx['db'], token: string | undefined): Promise
  */
 export async function issueSetupToken(db: Ctx['db']): Promise<string | undefined> {
   const token = randomSecret();
-  return await db.transaction(async (sql) => {
+  return await inTransaction(db, async (sql) => {
     await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
     if (await sql('users').first('id')) return undefined;
     await sql('one_time_tokens').where({ purpose: 'first-administrator' }).delete();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { type Db, openDatabase, type Sql } from '../../platform/database.ts';
+import { until } from './until.ts';
 
 export interface TestDatabase {
   url: string;
@@ -38,4 +39,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 /** Lets a transaction of a test be silent for as long as the test waits in it. */
 export async function mayBeSilent(sql: Sql): Promise<void> {
   await sql.raw('set local idle_in_transaction_session_timeout = 0');
+}
+
+/** Ends a connection that waits for a lock on a table of this database, as soon as there is one. */
+export async function endWaiting(db: Db): Promise<void> {
+  await until('a connection that waits for a table', async () => {
+    const { rows } = await db.raw(`
+      select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'relation' and not granted
+        and database = (select oid from pg_database where datname = current_database())`);
+    return rows[0];
+  });
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { issueSetupToken } from '../../../domain/access/access.register.ts';
 import { person } from '../../support/accounts.ts';
+import { endWaiting } from '../../support/database.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
 const password = 'a quiet horse on the hill';
@@ -19,6 +20,16 @@ const auditTypes = async () =>
     .pluck('event_type')) as string[];
 
 describe('registration', () => {
+  it('issues the set-up token although its connection is lost while it waits for a lock', async () => {
+    const { db } = t.services;
+    const writer = await db.transaction();
+    await writer.raw('lock table one_time_tokens');
+    const issued = issueSetupToken(db);
+    await endWaiting(db);
+    await writer.commit();
+    expect(await issued).toEqual(expect.any(String));
+  });
+
   it('lets the first user in only with the set-up token, and makes them administrator', async () => {
     const account = { email: 'first@estate.example', display_name: 'First', password };
     const without = await t.anonymous.post('/api/v1/auth/register', account);
