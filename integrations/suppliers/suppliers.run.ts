@@ -14,6 +14,7 @@ import type {
   ResolvedSupplier,
 } from '../../domain/suppliers/suppliers.types.ts';
 import { storeSuppliers } from '../../domain/suppliers/suppliers.write.ts';
+import { inTransaction } from '../../platform/database.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';
 import { runPatience } from '../models/models.types.ts';
@@ -98,7 +99,7 @@ async function findSuppliers(job: AnalysisJob, kept: RunParts, part: SupplierPar
 
 async function findNames(job: AnalysisJob): Promise<Steps['names']> {
   const { db, metamodel } = job.ctx;
-  const said = await db.transaction((sql) => readSaidSuppliers(sql, metamodel), {
+  const said = await inTransaction(db, (sql) => readSaidSuppliers(sql, metamodel), {
     isolationLevel: 'repeatable read',
     readOnly: true,
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { vendorHierarchyProcessor, vendorsProcessor } from '../../../workers/vendors.ts';
+import { endWaiting } from '../../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
@@ -101,6 +102,19 @@ it('lists nothing before a run', async () => {
   expect(await listed(member, '')).toEqual([]);
   expect(await listed(member, '/hierarchy')).toEqual([]);
   expect((await member.get(`${root}/vendors/concentration`)).body).toMatchObject({ groups: 0, top: [] });
+});
+
+it('reads the suppliers again in the same attempt when the connection is lost', async () => {
+  const { db } = t.services;
+  const writer = await db.transaction();
+  await writer.raw('lock table cards');
+  const { job_id } = (await admin.post(`${root}/vendors/analyse`)).body;
+  await endWaiting(db);
+  await writer.commit();
+  const ended = await until('the job to end', () =>
+    db('jobs').where({ id: job_id }).whereNotNull('finished_at').first('status', 'attempt'),
+  );
+  expect(ended).toEqual({ status: 'succeeded', attempt: 1 });
 });
 
 it('brings names together and tells what each supplies', async () => {
