@@ -1,4 +1,4 @@
-import Ajv, { type Options } from 'ajv/dist/2020.js';
+import Ajv, { type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { FieldError } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
@@ -25,14 +25,30 @@ export function registerValidation(app: App): void {
   checkBySchema(app);
 }
 
+/** The checks of one kind, each compiled once for its schema: most schemas are constants that every application has. */
+function createChecks(more: Options = {}) {
+  const ajv = createAjv(more);
+  const checks = new WeakMap<object, ValidateFunction>();
+  return (schema: object): ValidateFunction => {
+    let check = checks.get(schema);
+    if (!check) {
+      const closed = withClosedKeys(schema);
+      check = ajv.compile(closed);
+      // Ajv would keep it for as long as the process lives
+      ajv.removeSchema(closed);
+      checks.set(schema, check);
+    }
+    return check;
+  };
+}
+
+const exact = createChecks();
+const fromText = createChecks({ coerceTypes: 'array' });
+
 /** The compiler of these checks, which a part of the application with parsers of its own does not inherit. */
 export function checkBySchema(app: App): void {
-  const exact = createAjv();
-  const fromText = createAjv({ coerceTypes: 'array' });
   app.setValidatorCompiler(({ schema, httpPart }) =>
-    validateWhenNeeded(() =>
-      (httpPart === 'body' ? exact : fromText).compile(withClosedKeys(schema as object)),
-    ),
+    validateWhenNeeded(() => (httpPart === 'body' ? exact : fromText)(schema as object)),
   );
 }
 
