@@ -126,9 +126,11 @@ export async function createTestApp(
   given?: TestDatabase,
 ): Promise<TestApp> {
   const base = await createTestServices(env, given);
-  const app = await createApp(base.services);
-  await app.ready();
-  const conformance = describedBy(app);
+  const served = await createApp(base.services);
+  await served.ready();
+  const conformance = describedBy(served);
+  // Modules of test files stay loaded, and their variables with them: what is closed must not stay in memory for these.
+  let app: App = served;
   const clients = new Map<string, Promise<TestClient>>();
 
   const client = (userId: string, email: string, token: string): TestClient => {
@@ -185,7 +187,7 @@ export async function createTestApp(
     return client(user.id, email, await token);
   };
 
-  return {
+  const testApp: TestApp = {
     ...base,
     app,
     anonymous: client('', '', ''),
@@ -198,6 +200,8 @@ export async function createTestApp(
     async close() {
       await app.close();
       await base.close();
+      testApp.app = app = undefined as never;
     },
   };
+  return testApp;
 }
