@@ -37,6 +37,21 @@ export async function keepRemoteLinks(
   );
 }
 
+/** Those of these relations that are remembered. */
+export async function rememberedLinks(
+  sql: Sql,
+  mappingId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql.raw(
+    `select remote_relation_id as id from itsm_remote_links
+     where mapping_id = ? and remote_relation_id = any(?::text[]) order by id`,
+    [mappingId, ids] as never,
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
 /** Forgets relations that are gone outside. */
 export async function dropRemoteLinks(sql: Sql, mappingId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -1,19 +1,22 @@
 import fc from 'fast-check';
 import type { TestProject } from 'vitest/node';
+import { createVirtualClock } from '../emulators/virtual-clock.ts';
 import { prepareInventory } from '../integrations/itsm/histories/stored.ts';
 import { allIsWellStored } from '../integrations/itsm/histories/wellness.stored.ts';
 import { allIsWell } from '../integrations/itsm/histories/wellness.ts';
 import setup from '../support/global-setup.ts';
-import { createTestServices } from '../support/harness.ts';
+import { createTestServices, type TestServices } from '../support/harness.ts';
+import { liveManyRelations, openRelationHistories } from './itsm/relations.ts';
 
-/** Where the two sides are: in memory, or in PostgreSQL and an emulated remote. */
-export const throughs = ['memory', 'postgres'] as const;
+/** Where the two sides are: in memory, or in PostgreSQL and an emulated remote; there with relations between two mappings, too. */
+export const throughs = ['memory', 'postgres', 'relations'] as const;
 export type Through = (typeof throughs)[number];
 
 /** Lives through many random histories of two sides that are kept in step. @returns whether all of them ended well. */
 export async function liveHistories(count: number, seed: number, through: Through): Promise<boolean> {
   console.log(`# ${count} histories of synchronisation through ${through}, seed ${seed}`);
   const began = performance.now();
+  if (through === 'relations') return await ofRelations(count, seed);
   const found = through === 'memory' ? await inMemory(count, seed) : await inPostgres(count, seed);
   if (found.failed) {
     console.error(fc.defaultReportMessage(found as fc.RunDetails<unknown>));
@@ -29,6 +32,36 @@ export async function liveHistories(count: number, seed: number, through: Throug
 const inMemory = async (numRuns: number, seed: number) => await fc.check(allIsWell(), { seed, numRuns });
 
 async function inPostgres(numRuns: number, seed: number) {
+  return await withServices({}, async (t) => {
+    await prepareInventory(await t.ctx());
+    const all = allIsWellStored(t.services, () => t.ctx());
+    // a shorter history would take as long again to be found
+    return await fc.check(all, { seed, numRuns, endOnFailure: true });
+  });
+}
+
+async function ofRelations(count: number, seed: number): Promise<boolean> {
+  return await withServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }, async (t) => {
+    const parts = { services: t.services, ctx: await t.ctx() };
+    const histories = openRelationHistories(parts, createVirtualClock(Date.now()));
+    try {
+      await liveManyRelations(histories, count, seed);
+      console.log(`ok: both sides had the same relations after each of ${count} histories (seed ${seed})`);
+      return true;
+    } catch (error) {
+      console.error(`FAIL with seed ${seed}: ${(error as Error).message}`);
+      return false;
+    } finally {
+      await histories.driver.close();
+    }
+  });
+}
+
+/** On a PostgreSQL of its own. */
+async function withServices<T>(
+  env: Record<string, string>,
+  use: (t: TestServices) => Promise<T>,
+): Promise<T> {
   let server = '';
   const stop = await setup({
     provide: (_key: string, url: string) => (server = url),
@@ -36,12 +69,9 @@ async function inPostgres(numRuns: number, seed: number) {
   try {
     const url = new URL(server);
     url.pathname = '/estate_template';
-    const t = await createTestServices({}, { url: url.href, drop: async () => {} });
+    const t = await createTestServices(env, { url: url.href, drop: async () => {} });
     try {
-      await prepareInventory(await t.ctx());
-      const all = allIsWellStored(t.services, () => t.ctx());
-      // a shorter history would take as long again to be found
-      return await fc.check(all, { seed, numRuns, endOnFailure: true });
+      return await use(t);
     } finally {
       await t.close();
     }

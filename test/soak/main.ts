@@ -226,7 +226,7 @@ if (
   console.error('npm run soak -- --minutes N --seed S: N is a number above 0, S a whole number.');
   console.error('npm run soak -- --requests N --seed S: as many requests at random; N is a whole number.');
   console.error(
-    'npm run soak -- --histories N --seed S --through memory|postgres: as many histories of synchronisation; N is a whole number.',
+    'npm run soak -- --histories N --seed S --through memory|postgres|relations: as many histories of synchronisation; N is a whole number.',
   );
   console.error(
     'npm run soak -- --itsm --runs N --seed S: as many runs of a synchronisation whose remote fails; N is a whole number.',

@@ -157,6 +157,11 @@ export interface Connector {
   deletionsSince(table: string, since: string): Promise<Result<RemoteTombstone[]>>;
   relationDeletionsSince(since: string): Promise<Result<RemoteTombstone[]>>;
   /**
+   * Those of these relations that are there, though they were deleted: a restored one keeps the tombstone of its deletion. Missing
+   * where no relation comes back under its own key.
+   */
+  relationsThere?(ids: string[]): Promise<Result<Set<string>>>;
+  /**
    * Makes a record under an id of our own, by which it is looked up when the answer is lost, before it is tried again.
    * After a run that was killed ask `findCreated` first.
    */

@@ -1,4 +1,9 @@
-import { dropRemoteLinks, dropUnreadLinks, keepRemoteLinks } from '../../../domain/itsm/runs.links.ts';
+import {
+  dropRemoteLinks,
+  dropUnreadLinks,
+  keepRemoteLinks,
+  rememberedLinks,
+} from '../../../domain/itsm/runs.links.ts';
 import { asked } from '../remote.failed.ts';
 import { readAhead } from './run.read.ahead.ts';
 import type { RunWork } from './run.types.ts';
@@ -47,9 +52,16 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
 }
 
 async function readGone(work: RunWork): Promise<void> {
-  const { connector, mappingId, book } = work;
+  const { connector, db, mappingId, book } = work;
   if (book.links_watermark === null) return;
-  const gone = await asked(connector.relationDeletionsSince(book.links_watermark));
-  const ids = gone.map(({ id }) => id);
-  await work.keep({}, (sql) => dropRemoteLinks(sql, mappingId, ids));
+  const told = await asked(connector.relationDeletionsSince(book.links_watermark));
+  const ids = await rememberedLinks(
+    db,
+    mappingId,
+    told.map(({ id }) => id),
+  );
+  if (ids.length === 0) return;
+  const there = connector.relationsThere ? await asked(connector.relationsThere(ids)) : new Set();
+  const gone = ids.filter((id) => !there.has(id));
+  await work.keep({}, (sql) => dropRemoteLinks(sql, mappingId, gone));
 }

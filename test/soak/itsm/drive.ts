@@ -1,3 +1,4 @@
+import { JobInterrupted, type JobProcessor } from '../../../domain/jobs/jobs.running.ts';
 import { itsmRunJob } from '../../../domain/jobs/kinds/itsm-run.ts';
 import type { Services } from '../../../domain/services.ts';
 import { openDatabase } from '../../../platform/database.ts';
@@ -6,20 +7,33 @@ import { createRunner } from '../../../workers/runtime.run.ts';
 import type { VirtualClock } from '../../emulators/virtual-clock.ts';
 import { begin, type Ended, type Parts, readRun } from './world.ts';
 
+/** The end of a process in the middle of a run. */
+export interface Kill {
+  /** Which transaction of the job, counted from where the last process ended. */
+  at: number;
+  /** Whether the transaction is committed. */
+  after: boolean;
+  /** What happens before another process goes on. */
+  meanwhile?: () => Promise<void>;
+}
+
 /** Carries out runs in this process as a worker does, on a clock on which waiting takes no time. */
 export interface Driver {
   clock: VirtualClock;
   /** Begins a run and carries it on until it has ended, or its job has failed for good. */
-  run(world: Parts, mappingId: string, how?: { complete?: boolean }): Promise<Ended>;
+  run(world: Parts, mappingId: string, how?: { complete?: boolean; kills?: Kill[] }): Promise<Ended>;
   close(): Promise<void>;
 }
 
 export function createDriver(services: Services, clock: VirtualClock, page: number): Driver {
   const leases = openDatabase({ url: services.config.databaseUrl!, name: 'leases', poolMax: 2 });
-  const runner = createRunner({ services, leases, processors: [processesRuns({ clock, page })] });
+  let kills: Kill[] = [];
+  const processor = mortal(processesRuns({ clock, page }), () => kills.shift());
+  const runner = createRunner({ services, leases, processors: [processor] });
   return {
     clock,
-    async run(world, mappingId, how = {}) {
+    async run(world, mappingId, { kills: given = [], ...how } = {}) {
+      kills = [...given];
       const id = await begin(world, mappingId, how);
       const { job_id } = await services.db('itsm_runs').where({ id }).first('job_id');
       for (;;) {
@@ -32,5 +46,40 @@ export function createDriver(services: Services, clock: VirtualClock, page: numb
       }
     },
     close: () => leases.destroy(),
+  };
+}
+
+/** The processor in processes that end where `next` says: nothing that they do afterwards is committed. */
+function mortal(processor: JobProcessor, next: () => Kill | undefined): JobProcessor {
+  return {
+    ...processor,
+    async run(job, services) {
+      const kill = next();
+      if (!kill) return await processor.run(job, services);
+      let transactions = 0;
+      let dead = false;
+      const step = () => {
+        dead ||= transactions === kill.at && !kill.after;
+        if (dead) throw new JobInterrupted();
+        dead = transactions === kill.at;
+        transactions += 1;
+      };
+      const own = {
+        ...job,
+        checkpoint: async (...args: Parameters<typeof job.checkpoint>) => {
+          step();
+          await job.checkpoint(...args);
+        },
+        hold: async (...args: Parameters<typeof job.hold>) => {
+          step();
+          await job.hold(...args);
+        },
+      };
+      try {
+        return await processor.run(own, services);
+      } finally {
+        if (dead) await kill.meanwhile?.();
+      }
+    },
   };
 }

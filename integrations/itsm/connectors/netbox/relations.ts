@@ -91,10 +91,13 @@ export function createRelations(
       const tombstones = new Map<string, RemoteTombstone>();
       for (const { type, action, key, at, before, after } of found.value) {
         for (const one of byType.get(type) ?? []) {
-          const target = before?.[one.column];
-          if (typeof target !== 'number' || (action === 'update' && after?.[one.column] === target)) continue;
-          const id = relationId(typeOf(one), idOf(one.table, key), idOf(one.target, target));
-          tombstones.set(id, { table: typeOf(one), id, at });
+          const [was, is] = [before?.[one.column], action === 'update' ? after?.[one.column] : null];
+          if (was === is) continue;
+          const idTo = (target: number) =>
+            relationId(typeOf(one), idOf(one.table, key), idOf(one.target, target));
+          if (typeof was === 'number') tombstones.set(idTo(was), { table: typeOf(one), id: idTo(was), at });
+          // the same relation again has the same key
+          if (typeof is === 'number') tombstones.delete(idTo(is));
         }
       }
       return done([...tombstones.values()]);

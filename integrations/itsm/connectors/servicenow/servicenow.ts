@@ -110,6 +110,11 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
       return family.ok ? readDeletions(reading, table, family.value, since) : family;
     },
     relationDeletionsSince: (since) => readDeletions(reading, RELATIONS, [RELATIONS], since),
+    async relationsThere(ids) {
+      const looks = await reading.readByIds(RELATIONS, ids, []);
+      if (!looks.ok) return looks;
+      return done(new Set(ids.filter((id) => looks.value.get(id)?.kind === 'there')));
+    },
     testRights: (needs) => testRights(transport, reading, config, needs),
     clockAheadMs: transport.clockAheadMs,
     calls: transport.calls,

@@ -1,0 +1,146 @@
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import {
+  liveManyRelations,
+  openRelationHistories,
+  RELATIONS,
+  type RelationHistories,
+  relatedOf,
+  relatedWorld,
+} from '../../soak/itsm/relations.ts';
+import type { World } from '../../soak/itsm/world.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+
+// `npm run soak -- --histories 500 --through relations --seed S` lives through more of them
+const seed = Number(process.env.ITSM_SEED ?? randomInt(2 ** 31));
+const HISTORIES = 3;
+
+let t: TestServices;
+let histories: RelationHistories;
+const clock = createVirtualClock(Date.now());
+beforeAll(async () => {
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
+  histories = openRelationHistories({ services: t.services, ctx: await t.ctx() }, clock);
+});
+afterAll(async () => {
+  await histories.driver.close();
+  await t.close();
+});
+
+interface Row {
+  id: string;
+  ends: { parent: string; child: string; type: string };
+}
+
+const first = ({ instance }: World, at: number): Row => {
+  const rows = instance.store.of(RELATIONS);
+  const { sys_id: id = '', parent = '', child = '', type = '' } = rows[at % rows.length]!.values;
+  return { id, ends: { parent, child, type } };
+};
+
+/** What happens before a run, and once it was killed. @returns whether the relation is there in the end. */
+type Tale = (world: World, row: Row) => { before: () => void; meanwhile: () => void; stays: boolean };
+
+const tales: [string, Tale][] = [
+  [
+    'is deleted',
+    ({ instance }, { id }) => ({
+      before: () => instance.elsewhere.remove(id),
+      meanwhile: () => {},
+      stays: false,
+    }),
+  ],
+  [
+    'is deleted, and made again once the run was killed',
+    ({ instance }, { id, ends }) => ({
+      before: () => instance.elsewhere.remove(id),
+      meanwhile: () => void instance.elsewhere.insert(RELATIONS, ends),
+      stays: true,
+    }),
+  ],
+  [
+    'is made again, and deleted once the run was killed',
+    ({ instance }, { id, ends }) => ({
+      before: () => void instance.elsewhere.insert(RELATIONS, ends),
+      meanwhile: () => instance.elsewhere.remove(id),
+      stays: true,
+    }),
+  ],
+  [
+    'is replaced, and the new one deleted once the run was killed',
+    ({ instance }, { id, ends }) => {
+      let other = '';
+      return {
+        before: () => {
+          instance.elsewhere.remove(id);
+          other = instance.elsewhere.insert(RELATIONS, ends).values.sys_id!;
+        },
+        meanwhile: () => instance.elsewhere.remove(other),
+        stays: false,
+      };
+    },
+  ],
+];
+
+it.each(tales)(
+  'a relation that %s is as it is there, wherever the run is killed',
+  async (name, tale) => {
+    const world = await relatedWorld(histories, name);
+    const { instance, mappings } = world;
+    try {
+      for (let at = 0, killed = true; killed; at += 1) {
+        // so far apart that no reading of changes shows the relation again
+        clock.advance(600_000);
+        const row = first(world, at);
+        const { before, meanwhile, stays } = tale(world, row);
+        before();
+        killed = false;
+        const kill = {
+          at,
+          after: false,
+          meanwhile: async () => {
+            killed = true;
+            meanwhile();
+          },
+        };
+        await histories.driver.run(world, mappings.application, { kills: [kill] });
+        if (!killed) meanwhile();
+        clock.advance(30_000);
+        const { run } = await histories.driver.run(world, mappings.application);
+        expect(run.status).toBe('completed');
+        const { here, there } = await relatedOf(world);
+        expect(here, `killed ${kill.after ? 'after' : 'before'} ${kill.at}`).toEqual([...new Set(there)]);
+        if (!stays) instance.elsewhere.insert(RELATIONS, row.ends);
+        await histories.driver.run(world, mappings.application);
+        expect((await relatedOf(world)).here).toHaveLength(9);
+      }
+    } finally {
+      await world.close();
+    }
+  },
+  300_000,
+);
+
+it.each([false, true])(
+  'a relation that is restored under its own key stays (complete reading: %s)',
+  async (complete) => {
+    const world = await relatedWorld(histories, `restored ${complete}`);
+    try {
+      const before = await relatedOf(world);
+      const { id, ends } = first(world, 0);
+      clock.advance(600_000);
+      world.instance.elsewhere.remove(id);
+      world.instance.store.insert(RELATIONS, ends, 'admin', id);
+      const { changes } = await histories.driver.run(world, world.mappings.application, { complete });
+      expect(changes).toBe(0);
+      expect((await relatedOf(world)).here).toEqual(before.here);
+    } finally {
+      await world.close();
+    }
+  },
+);
+
+it(`relations agree whatever befalls them and wherever runs are killed (seed ${seed})`, async () => {
+  await liveManyRelations(histories, HISTORIES, seed);
+}, 120_000);
