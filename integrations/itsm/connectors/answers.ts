@@ -1,5 +1,6 @@
 import type { OutboundAnswer } from '../../../platform/outbound.ts';
 import { type FailureCode, failed, type Result } from '../remote.failures.ts';
+import type { Mask } from './masking.ts';
 
 /** What an answer means, and what follows from it. */
 export type ReadAnswer =
@@ -18,6 +19,8 @@ export interface AnswerContext {
   isRead: boolean;
   /** By the clock of the remote, milliseconds. */
   now: number;
+  /** Takes our own secrets out of what the remote says. */
+  mask: Mask;
 }
 
 /** How a kind of remote tells what went wrong. */
@@ -44,7 +47,11 @@ export function readJson(answer: OutboundAnswer, context: AnswerContext, dialect
   // the remote has answered 200 before it found that it cannot go on
   const message = dialect.errorOf(document, status);
   if (message !== undefined)
-    return unclear('incomplete', 'incomplete_answer', `got a part of the answer only${inWords(message)}`);
+    return unclear(
+      'incomplete',
+      'incomplete_answer',
+      `got a part of the answer only${inWords(context, message)}`,
+    );
   return { kind: 'done', result: document };
 }
 
@@ -75,7 +82,7 @@ export function readRefusal(
       retryAfterMs(headers['retry-after'], now),
     );
   const message = dialect.errorOf(document, status);
-  const said = inWords(message);
+  const said = inWords(context, message);
   if (status >= 500)
     return unclearOf(context, status)('outage', 'outage', `was answered with the status ${status}${said}`);
   if (status < 400) return of('final', 'unreadable_answer', `was sent elsewhere with the status ${status}`);
@@ -106,7 +113,9 @@ const unclearOf =
     failure: failed(isRead ? code : 'answer_lost', where, `${doing} ${what}`, { status }),
   });
 
-const inWords = (message: string | undefined): string => (message ? ` (${message.slice(0, 200)})` : '');
+/** What a remote says, in brackets. A secret is taken out before the text is cut, so that no part of it stays. */
+export const inWords = ({ mask }: Pick<AnswerContext, 'mask'>, message: string | undefined): string =>
+  message ? ` (${mask(message).slice(0, 200)})` : '';
 
 function parse(body: Buffer): unknown {
   try {

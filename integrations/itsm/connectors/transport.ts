@@ -6,6 +6,7 @@ import type { Limiter } from '../limiter/limiter.ts';
 import { done, failed, type Result } from '../remote.failures.ts';
 import type { AnswerContext, ReadAnswer } from './answers.ts';
 import { lostBy } from './lost.ts';
+import { type Mask, maskOf, secretsIn } from './masking.ts';
 
 /** How patient calls are, and when they are sent again. */
 export interface TransportConfig {
@@ -23,6 +24,8 @@ export interface TransportConfig {
 export interface Session {
   /** @param stale a header that was refused: another one is got where there is one. */
   authorization(stale?: string): Promise<Result<string>>;
+  /** What the remote has been told besides the header and may repeat. */
+  secrets?(): (string | undefined)[];
 }
 
 export interface Call {
@@ -56,6 +59,8 @@ export interface Answered {
 
 export interface Transport {
   send(call: Call): Promise<Result<Answered>>;
+  /** Takes our own secrets out of what the remote says in an answer of success. */
+  mask: Mask;
   clockAheadMs(): number | null;
   calls(): number;
 }
@@ -94,6 +99,9 @@ export function createTransport({
 }: TransportParts): Transport {
   let calls = 0;
   let ahead: number | null = null;
+  let sent = '';
+
+  const mask: Mask = (text) => maskOf([...secretsIn(sent), ...(session.secrets?.() ?? [])])(text);
 
   // a query may hold what is nobody's business
   const whereOf = ({ path }: Call): string => `${base}${path.split('?')[0]}`;
@@ -176,6 +184,7 @@ export function createTransport({
         await pause(attempt);
         continue;
       }
+      sent = header.value;
       const pageSize = call.pageSize === undefined ? 0 : await limiter.pageSize(call.pageSize);
       const answer = await once(call, header.value, pageSize);
       if (answer instanceof Error) {
@@ -193,7 +202,7 @@ export function createTransport({
       if (!Number.isNaN(date)) ahead = Math.round((date - clock.now()) / 1000) * 1000;
       // moments that it names are moments of its own clock
       const now = clock.now() + (ahead ?? 0);
-      const read = readAnswer(answer, { where, doing: call.doing, isRead, now });
+      const read = readAnswer(answer, { where, doing: call.doing, isRead, now, mask });
       const told = rateOf(answer);
       if (read.kind === 'done') {
         await limiter.learn({ kind: 'passed', ...(told ? { told } : {}) });
@@ -239,7 +248,7 @@ export function createTransport({
     await clock.sleep(longest * (0.5 + random() / 2), signal);
   };
 
-  return { send, clockAheadMs: () => ahead, calls: () => calls };
+  return { send, mask, clockAheadMs: () => ahead, calls: () => calls };
 }
 
 const totalOf = ({ headers }: OutboundAnswer): number | undefined => {

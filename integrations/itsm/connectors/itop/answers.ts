@@ -1,6 +1,6 @@
 import type { OutboundAnswer } from '../../../../platform/outbound.ts';
 import { type FailureCode, failed } from '../../remote.failures.ts';
-import { type AnswerContext, type Dialect, type ReadAnswer, readJson } from '../answers.ts';
+import { type AnswerContext, type Dialect, inWords, type ReadAnswer, readJson } from '../answers.ts';
 
 /**
  * The service passes on the error number of an exception of its database as its own code; its own end at 100, those of
@@ -49,7 +49,7 @@ export function readAnswer(answer: OutboundAnswer, context: AnswerContext): Read
   if (Number.isNaN(code)) {
     return of('outage', isRead ? 'unreadable_answer' : 'answer_lost', 'was answered with other data');
   }
-  const refusal = `was refused with the code ${code}${message === '' ? '' : ` (${message.slice(0, 200)})`}`;
+  const refusal = `was refused with the code ${code}${inWords(context, message)}`;
   if (code === codes.missingUser || code === codes.missingPassword) {
     return of('unauthenticated', 'credentials_refused', refusal);
   }

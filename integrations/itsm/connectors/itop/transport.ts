@@ -63,7 +63,10 @@ export function createItopTransport(
   const plain = createTransport({
     ...parts,
     read: readAnswer,
-    session: { authorization: async () => done(basic) },
+    session: {
+      authorization: async () => done(basic),
+      secrets: () => [auth.kind === 'token' ? auth.token : auth.password],
+    },
   });
   const callOf: Transport['callOf'] = ({ doing, isRead, pageSize, operation }) => ({
     method: 'POST',

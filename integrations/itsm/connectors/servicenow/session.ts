@@ -31,7 +31,7 @@ export function createSession(
 ): Session {
   if (auth.kind === 'basic') {
     const header = `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
-    return { authorization: async () => done(header) };
+    return { authorization: async () => done(header), secrets: () => [auth.password] };
   }
   let token: Token | undefined;
   let refreshToken = auth.grant === 'refresh_token' ? auth.refreshToken : undefined;
@@ -121,6 +121,12 @@ export function createSession(
   };
 
   return {
+    secrets: () => [
+      auth.clientSecret,
+      auth.grant === 'password' ? auth.password : undefined,
+      refreshToken,
+      token?.header.replace(/^Bearer /, ''),
+    ],
     async authorization(stale) {
       if (token && token.header !== stale && token.endsAt - EARLY_MS > clock.now()) return done(token.header);
       renewal ??= renew().finally(() => {

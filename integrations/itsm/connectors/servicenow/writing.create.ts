@@ -60,7 +60,7 @@ async function createByDoor(
   door: Door,
 ): Promise<Result<Written>> {
   const texts = { ...textsOf(values), [parts.config.correlationField]: correlation };
-  const { call, read } = entryBy(door, { table, values: texts, correlation });
+  const { call, read } = entryBy(door, { table, values: texts, correlation, mask: parts.transport.mask });
   const fields = Object.keys(values);
   const written = await parts.surely<Arrived>(
     call,

@@ -1,4 +1,6 @@
 import { done, failed, type Result } from '../../remote.failures.ts';
+import { inWords } from '../answers.ts';
+import type { Mask } from '../masking.ts';
 import type { Call } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
 
@@ -28,14 +30,19 @@ export interface Entry {
 /** @param values the correlation id among them. */
 export function entryBy(
   door: Door,
-  { table, values, correlation }: { table: string; values: Record<string, string>; correlation: string },
+  {
+    table,
+    values,
+    correlation,
+    mask,
+  }: { table: string; values: Record<string, string>; correlation: string; mask: Mask },
 ): Entry {
   const doing = `Creating a record of ${table}`;
   if (door.kind === 'import_set') {
     const path = `/api/now/import/${encodeURIComponent(door.staging)}`;
     return {
       call: { method: 'POST', path, doing, body: values },
-      read: (result) => imported(result, path, doing),
+      read: (result) => imported(result, { path, doing, mask }),
     };
   }
   const path = '/api/now/identifyreconcile';
@@ -52,30 +59,36 @@ export function entryBy(
       query: () => ({ sysparm_data_source: door.source }),
       body: { items: [item], relations: [] },
     },
-    read: (result) => reconciled(result, path, doing),
+    read: (result) => reconciled(result, { path, doing, mask }),
   };
 }
 
-function imported(result: unknown, path: string, doing: string): Result<Arrived> {
+interface Entering {
+  path: string;
+  doing: string;
+  mask: Mask;
+}
+
+function imported(result: unknown, { path, doing, mask }: Entering): Result<Arrived> {
   // the answer's `result` is the list of transformed rows
   const [row] = Array.isArray(result) ? (result as Record<string, unknown>[]) : [];
   if (row?.status === 'error') {
     return failed(
       'refused',
       path,
-      `${doing} was refused by the transform map (${String(row.error_message ?? row.status_message ?? 'no reason given')})`,
+      `${doing} was refused by the transform map${inWords({ mask }, String(row.error_message ?? row.status_message ?? 'no reason given'))}`,
     );
   }
   if (row !== undefined && row.status !== undefined && typeof row.sys_id !== 'string') {
     const why = String(row.status_message ?? row.status);
-    return failed('refused', path, `${doing} was passed over by the transform map (${why})`);
+    return failed('refused', path, `${doing} was passed over by the transform map${inWords({ mask }, why)}`);
   }
   return typeof row?.sys_id === 'string'
     ? done({ id: row.sys_id, adopted: row.status !== 'inserted' })
     : failed('answer_lost', path, `${doing} was answered without a record`);
 }
 
-function reconciled(result: unknown, path: string, doing: string): Result<Arrived> {
+function reconciled(result: unknown, { path, doing, mask }: Entering): Result<Arrived> {
   const { items } = (result ?? {}) as {
     items?: { sysId?: string; operation?: string; errors?: { error?: string; message?: string }[] }[];
   };
@@ -83,7 +96,11 @@ function reconciled(result: unknown, path: string, doing: string): Result<Arrive
   const error = item?.errors?.[0];
   if (error) {
     const code = error.error === 'MULTIPLE_DUPLICATE_RECORDS' ? 'ambiguous' : 'refused';
-    return failed(code, path, `${doing} was refused by identification (${error.message ?? error.error})`);
+    return failed(
+      code,
+      path,
+      `${doing} was refused by identification${inWords({ mask }, error.message ?? error.error)}`,
+    );
   }
   return item?.sysId && item.sysId !== 'Unknown'
     ? done({ id: item.sysId, adopted: item.operation !== 'INSERT' })

@@ -1,0 +1,51 @@
+/** Stands for a secret that a remote has repeated. */
+const MASK = '[cut]';
+
+/** Takes secrets out of a text. */
+export type Mask = (text: string) => string;
+
+/**
+ * Takes these secrets out of texts, however a remote may have written them: as they are, or encoded for an address, a page, JSON
+ * or in base64.
+ */
+export function maskOf(secrets: readonly (string | undefined)[]): Mask {
+  const forms = new Set(secrets.flatMap((secret) => (secret ? formsOf(secret) : [])));
+  if (forms.size === 0) return (text) => text;
+  // the longer one first: a header holds what a shorter secret is a part of
+  const longest = [...forms].sort((left, right) => right.length - left.length);
+  const pattern = new RegExp(
+    longest.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
+    'gi',
+  );
+  return (text) => text.replace(pattern, MASK);
+}
+
+/** The secrets in a header: itself, what follows its scheme, and the password of a Basic one. */
+export function secretsIn(authorization: string): string[] {
+  const [, scheme, token = ''] = /^(\S+)\s+(.+)$/.exec(authorization) ?? [];
+  if (token === '') return authorization === '' ? [] : [authorization];
+  if (!/^basic$/i.test(scheme!)) return [token];
+  const decoded = Buffer.from(token, 'base64').toString('utf8');
+  return [token, decoded, decoded.slice(decoded.indexOf(':') + 1)];
+}
+
+function formsOf(secret: string): string[] {
+  const html = secret
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+  const base64 = Buffer.from(secret).toString('base64');
+  return [
+    secret,
+    encodeURIComponent(secret),
+    new URLSearchParams([['', secret]]).toString().slice(1),
+    html,
+    html.replaceAll("'", '&#39;'),
+    html.replaceAll("'", '&#039;'),
+    JSON.stringify(secret).slice(1, -1),
+    base64,
+    base64.replace(/=+$/, ''),
+    Buffer.from(secret).toString('base64url'),
+  ];
+}

@@ -1,0 +1,180 @@
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serverCertificate } from '../../emulators/certificates.ts';
+import { createVirtualClock } from '../../emulators/virtual-clock.ts';
+import { createDriver, type Driver } from '../../soak/itsm/drive.ts';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { connectKind, storeMapping, syncBase } from '../../support/itsm.ts';
+
+/** Told to nobody but the remote; with characters that are written otherwise in addresses, pages and JSON. */
+const CANARY = `Kanarie-"&'/+ vogelhaus`;
+/** Each of its parts is looked for, so that no other way of writing it hides it. */
+const PARTS = ['anarie', 'gelhaus', Buffer.from(CANARY).toString('base64').slice(4, 16)];
+
+type Answer = { status: number; headers?: Record<string, string>; body: string };
+/** What the remote says of what it was sent. */
+type Way = (told: string) => Answer;
+
+let t: TestApp;
+let admin: TestClient;
+let driver: Driver;
+const logged: string[] = [];
+let way: Way;
+let asked: number;
+let base: string;
+let server: ReturnType<typeof createServer>;
+
+const json = { 'content-type': 'application/json' };
+/** All that it was ever told, and is still asked with. */
+const toldBy = ({ headers }: IncomingMessage, body: string): string => {
+  const { authorization = '', 'auth-token': token = '' } = headers;
+  const basic = /^Basic (.+)$/.exec(authorization)?.[1] ?? '';
+  return [CANARY, authorization, String(token), Buffer.from(basic, 'base64').toString(), body].join(' ');
+};
+
+beforeAll(async () => {
+  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
+  admin = await t.as('admin');
+  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
+  driver = createDriver({ ...t.services, log }, createVirtualClock(Date.now()), 100);
+  server = createServer(serverCertificate, async (request, reply) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (request.url?.startsWith('/oauth_token.do')) {
+      const token = { access_token: `access ${CANARY}`, refresh_token: `refresh ${CANARY}`, expires_in: 60 };
+      reply.writeHead(200, json).end(JSON.stringify(token));
+      return;
+    }
+    const answer = way(toldBy(request, body));
+    reply.writeHead(answer.status, answer.headers ?? json).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await driver.close();
+  server.closeAllConnections();
+  server.close();
+  await t.close();
+});
+
+const ways: Record<string, Way> = {
+  ...Object.fromEntries(
+    [400, 401, 403, 404, 409, 500, 503].map((status): [string, Way] => [
+      `${status}`,
+      (told) => ({
+        status,
+        headers: { ...json, 'www-authenticate': 'Basic realm="x"' },
+        body: JSON.stringify({
+          error: { message: told, detail: told },
+          message: told,
+          detail: told,
+          code: 1,
+        }),
+      }),
+    ]),
+  ),
+  'in the middle of what is cut': (told) => ({
+    status: 403,
+    body: JSON.stringify({
+      error: { message: `${'x'.repeat(195)}${told}` },
+      detail: `${'x'.repeat(195)}${told}`,
+    }),
+  }),
+  encoded: (told) => ({
+    status: 400,
+    body: JSON.stringify({
+      error: {
+        message: `${encodeURIComponent(told)} ${told.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}`,
+      },
+      detail: new URLSearchParams({ told }).toString(),
+    }),
+  }),
+  'with 200': (told) => ({
+    status: 200,
+    body: JSON.stringify({ error: { message: told }, code: 100, message: told, result: [] }),
+  }),
+  'a redirect': (told) => ({
+    status: 302,
+    headers: { location: `https://127.0.0.1/?${new URLSearchParams({ told })}` },
+    body: told,
+  }),
+  'a page': (told) => ({
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: `<html>${told}</html>`,
+  }),
+  'a challenge': (told) => ({
+    status: 401,
+    headers: { 'www-authenticate': `Basic realm=${JSON.stringify(encodeURIComponent(told))}` },
+    body: told,
+  }),
+  'broken JSON': (told) => ({ status: 200, body: `{"result": ["${told}` }),
+};
+
+const kinds: Record<string, { kind: string; more: object }> = {
+  'a password': { kind: 'servicenow', more: { username: 'estate', password: CANARY } },
+  'an OAuth client': {
+    kind: 'servicenow',
+    more: {
+      auth_type: 'oauth2',
+      grant_type: 'client_credentials',
+      client_id: 'estate',
+      client_secret: CANARY,
+    },
+  },
+  'a token of iTop': { kind: 'itop', more: { auth_type: 'token', token: CANARY, time_zone: 'UTC' } },
+  'a password of iTop': {
+    kind: 'itop',
+    more: { auth_type: 'basic', username: 'estate', password: CANARY, time_zone: 'UTC' },
+  },
+};
+
+/** Where in the database a part of the secret stands in clear. */
+async function stored(): Promise<string[]> {
+  const { rows } = await t.services.db.raw(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE'`,
+  );
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const { rows: hits } = await t.services.db.raw(
+      `select row_to_json(r)::text as row from ?? r where row_to_json(r)::text like any(?::text[]) limit 1`,
+      [name, PARTS.map((part) => `%${part}%`)] as never,
+    );
+    for (const { row } of hits) found.push(`${name}: ${row}`);
+  }
+  return found;
+}
+
+describe.each(Object.entries(kinds))('%s that the remote repeats', (_, { kind, more }) => {
+  it.each(Object.keys(ways))('is neither shown nor kept: %s', async (name) => {
+    // no account waits for what others have met
+    await t.services.db.raw('truncate itsm_connections, itsm_account_limits, jobs cascade');
+    asked = 0;
+    logged.length = 0;
+    way = (what) => {
+      asked += 1;
+      return ways[name]!(what);
+    };
+    const connectionId = await connectKind(admin, kind, base, more);
+    const told: string[] = [];
+    const note = async (answer: Promise<{ text: string }>) => void told.push((await answer).text);
+    await note(admin.post(`${syncBase}/connections/${connectionId}/test`));
+    await note(admin.get(`${syncBase}/connections/${connectionId}/tables`));
+    const table = kind === 'itop' ? 'Server' : 'cmdb_ci_server';
+    const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
+    for (let at = 0; at < 2; at += 1) {
+      const { run } = await driver.run({ services: t.services, ctx: await t.ctx() }, mapping);
+      expect(run.status).toBe('failed');
+      await note(admin.get(`${syncBase}/sync/runs/${run.id}`));
+    }
+    await note(admin.get(`${syncBase}/connections/${connectionId}`));
+    for (const text of [...told, ...logged]) for (const part of PARTS) expect(text).not.toContain(part);
+    expect(await stored()).toEqual([]);
+    expect(asked).toBeGreaterThan(2);
+  });
+});
