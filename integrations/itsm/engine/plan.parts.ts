@@ -30,6 +30,7 @@ import {
   planRecord,
   readRecords,
   recordThing,
+  returningThings,
   thing,
   unreadThings,
 } from './plan.unmatched.ts';
@@ -140,14 +141,16 @@ export async function* planInParts(
     return { rows, again: [...again], waits, reached, resting, absences };
   };
   const claimed = new Set<string>();
+  const index = identityIndex(mapping.fields);
   for await (const remoteIds of source.judged()) {
     const planning = await begin({ remoteIds });
     planPairs(planning, new Set(remoteIds));
     for (const id of linkedRecords(planning)) claimed.add(id);
+    for (const one of returningThings(planning)) index.addBound(one);
     yield handOver(planning);
   }
 
-  const unmatched = await indexUnmatched(mapping, source, begin, claimed);
+  const unmatched = await indexUnmatched(index, source, begin, claimed);
   if (unmatched.open.size > 0) await matchAlike(source, begin, claimed, unmatched, tools);
   await tools.onMatched?.();
   const held = new Set<string>();
@@ -193,14 +196,13 @@ export async function* planInParts(
 
 type Begin = (choice: PartChoice) => Promise<Planning>;
 
-/** Reads all that has no pair once, and keeps who says what in the identity fields. */
+/** Reads all that has no pair once, and keeps who says what in the identity fields. @param index of the cards that come back. */
 async function indexUnmatched(
-  { fields }: Mapping,
+  index: IdentityIndex,
   source: PartSource,
   begin: Begin,
   claimed: ReadonlySet<string>,
 ): Promise<Unmatched> {
-  const index = identityIndex(fields);
   const decisions = new Map(source.decisions.map((one) => [one.remoteId, one]));
   const decided: Thing[] = [];
   let any = false;

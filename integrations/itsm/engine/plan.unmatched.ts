@@ -22,7 +22,7 @@ export function planUnmatched(planning: Planning, score: Scorer): void {
     {
       records: records.map((record) => recordThing(planning, record)),
       cards: cards.map((card) => thing(planning, card)),
-      bound: boundThings(planning),
+      bound: [...returningThings(planning), ...boundThings(planning)],
     },
     planning.seen.decisions,
     score,
@@ -67,6 +67,23 @@ export function boundThings(planning: Planning, only?: ReadonlySet<string>): Thi
     const before = { id, fields: { ...now.fields, ...Object.fromEntries(agreed) } };
     const { fields } = planning.mapping;
     return identityKey(fields, now.fields) === identityKey(fields, before.fields) ? [now] : [now, before];
+  });
+}
+
+/** Cards that the rows so far have come back with their records, as each side tells them: another such record is a double. */
+export function returningThings(planning: Planning): Thing[] {
+  const { rows, seen, index, mapping, identities } = planning;
+  return rows.flatMap(({ action, cardId, remoteId }) => {
+    const card = cardId === null ? undefined : seen.local.cards.get(cardId);
+    if (!card || (action !== 'restore' && action !== 'release')) return [];
+    // one that is there, and half of a living pair, is bound in any case
+    if (!card.archived && identities.primary.has(card.id)) return [];
+    const here = thing(planning, card);
+    const record = remoteId === null ? undefined : index.records.get(remoteId);
+    if (!record) return [here];
+    const there = { ...recordThing(planning, record), id: card.id };
+    const isOne = identityKey(mapping.fields, here.fields) === identityKey(mapping.fields, there.fields);
+    return isOne ? [here] : [here, there];
   });
 }
 

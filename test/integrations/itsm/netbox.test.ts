@@ -206,7 +206,6 @@ describe('relations', () => {
     expect(await value(remote.deleteRelation(id))).toBe(true);
     expect(await value(remote.deleteRelation(id))).toBe(false);
     expect((await value(remote.relationDeletionsSince(since))).map((one) => one.id)).toEqual([id]);
-    // it leads there again, under the same key
     await value(remote.createRelation('dcim/devices:tenant', device!, tenant));
     expect(await value(remote.relationDeletionsSince(since))).toEqual([]);
     const [first] = await read(['dcim/devices:site']);
