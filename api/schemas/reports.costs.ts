@@ -37,7 +37,19 @@ export const CostTreemapReportSchema = Type.Object(
     ),
     total: Type.Number(),
     groups: Nullable(
-      Type.Array(Type.Object({ id: GroupId, name: Type.String(), cost: Type.Number() }, closed)),
+      Type.Array(
+        Type.Object(
+          {
+            id: GroupId,
+            name: Type.String(),
+            parent_name: Type.Optional(
+              Nullable(Type.String({ description: 'The name of the card above the card of the group' })),
+            ),
+            cost: Type.Number(),
+          },
+          closed,
+        ),
+      ),
     ),
     position: Position,
   },

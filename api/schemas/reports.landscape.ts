@@ -13,6 +13,7 @@ export const LandscapeReportSchema = Type.Object(
       Type.Object(
         {
           ...Named,
+          parent_id: Nullable(Uuid),
           items: Type.Array(Type.Object({ ...Member, lifecycle: Nullable(Lifecycle) }, closed)),
         },
         closed,

@@ -71,3 +71,30 @@ export function placeOnAxis(
   const place = [...field.optionLabels.keys()].indexOf(value);
   return place < 0 ? undefined : place;
 }
+
+/**
+ * A label for each item: its name, and where several share one, what lies above each in brackets, as far up as they
+ * need it to differ.
+ * @param above the names above an item, nearest first.
+ */
+export function distinctLabels<T extends { name: string }>(
+  items: readonly T[],
+  above: (item: T) => readonly string[],
+): string[] {
+  const labels = items.map(({ name }) => name);
+  const namesAbove = new Map<number, readonly string[]>();
+  for (let depth = 1; ; depth += 1) {
+    const counts = new Map<string, number>();
+    for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+    let hasChanged = false;
+    for (const [at, item] of items.entries()) {
+      if (counts.get(labels[at]!) === 1) continue;
+      const names = namesAbove.get(at) ?? above(item);
+      namesAbove.set(at, names);
+      if (names.length < depth) continue;
+      labels[at] = `${item.name} (${names.slice(0, depth).toReversed().join(' / ')})`;
+      hasChanged = true;
+    }
+    if (!hasChanged) return labels;
+  }
+}

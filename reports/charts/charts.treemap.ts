@@ -17,8 +17,10 @@ const PADDING = 4;
 const WIDER = { groups: 1.6, tiles: 2.5 };
 /** Letters that a cut name needs to tell anything. */
 const LEAST_LETTERS = 4;
-/** Lines of the name in a tile. */
+/** Lines of a name in a tile, or in a group without tiles. */
 const MOST_LINES = 3;
+/** Height from which the name of a group with tiles may take two lines. */
+const TALL_GROUP = 100;
 /** Behind the tiles of a group and its name. */
 const GROUND = '#e5e7eb';
 
@@ -35,10 +37,11 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   const labels = new Labels();
   const shades = shadesOf(chart, workspace);
   const grouped = chart.groups !== undefined || chart.items.some(({ group }) => group !== undefined);
+  const empty = emptyGroups(chart);
   const groups = groupNames(
     chart.items.map(({ group }) => group ?? ''),
-    MOST_GROUPS,
-    chart.groups?.map(({ key }) => key),
+    empty.size > 0 ? MOST_GROUPS - 1 : MOST_GROUPS,
+    chart.groups?.map(({ key }) => key).filter((key) => !empty.has(key)),
   );
   const nameByKey = new Map(chart.groups?.map(({ key, name }) => [key, name]));
   const kept = groups.all.length;
@@ -87,8 +90,10 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   const shown = tiles.map((of) => of.filter(({ value }) => value > 0));
   if (grouped) {
     const nameOf = (key: string) => (nameByKey.get(key) ?? key) || 'Without a group';
-    const named = shown
-      .map((of, index) => ({ of, name: nameOf(groups.all[index]!) }))
+    const named = [
+      ...shown.map((of, index) => ({ of, name: nameOf(groups.all[index]!) })),
+      ...(empty.size > 0 ? [{ of: [], name: emptyName(empty.size, chart) }] : []),
+    ]
       .map((group) => ({ ...group, value: group.of.reduce((sum, { value }) => sum + value, 0) }))
       .map((group) => (chart.even && group.of.length === 0 ? { ...group, value: 1 } : group))
       .filter(({ value }) => value > 0)
@@ -101,7 +106,7 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
       const { name, of } = named[at]!;
       const ground = shrink(piece, GAP.groups / 2);
       elements.push(rect(ground, GROUND));
-      draw(of, groupSpace(ground, name, labels, elements));
+      draw(of, groupSpace(ground, name, of.length === 0, labels, elements));
     }
   } else {
     draw(shown.flat(), space);
@@ -115,6 +120,16 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
     option: { ...head.option, graphic: { elements: [...(graphic?.elements ?? []), ...elements] } },
   };
 }
+
+/** Keys of the groups without items that an even map with too many groups shows as one. */
+function emptyGroups({ even, groups = [], items }: TreemapChart): Set<string> {
+  const used = new Set(items.map(({ group }) => group ?? ''));
+  const empty = groups.filter(({ key }) => !used.has(key));
+  return new Set(even && used.size + empty.length > MOST_GROUPS ? empty.map(({ key }) => key) : []);
+}
+
+const emptyName = (count: number, { memberName }: TreemapChart): string =>
+  `${formatCount(count)} ${count === 1 ? 'group' : 'groups'} without ${memberName ?? 'members'}`;
 
 /** Divides an area into pieces that are rather wide than high, as names are. */
 function divideWide(values: number[], area: Area, wider: number): Area[] {
@@ -166,13 +181,24 @@ function fitted(name: string, width: number, most: number, labels: Labels): stri
 }
 
 /** Writes the name of a group where it has room. @returns what is left for its tiles. */
-function groupSpace(ground: Area, name: string, labels: Labels, elements: object[]): Area {
+function groupSpace(ground: Area, name: string, isEmpty: boolean, labels: Labels, elements: object[]): Area {
   const inner = shrink(ground, 1);
-  const most = inner.height >= LINE.group + LINE.tile ? 1 : 0;
-  const [short] = fitted(name, inner.width - 2 * PADDING, most, labels);
-  if (short === undefined) return inner;
-  elements.push(text(inner.x + PADDING, inner.y + LINE.group / 2, short, INK, { fontWeight: 'bold' }));
-  return { ...inner, y: inner.y + LINE.group, height: inner.height - LINE.group };
+  const most = isEmpty
+    ? Math.floor(inner.height / LINE.tile)
+    : Number(inner.height >= LINE.group + LINE.tile);
+  const lines = fitted(
+    name,
+    inner.width - 2 * PADDING,
+    isEmpty ? Math.min(MOST_LINES, most) : inner.height >= TALL_GROUP ? 2 : most,
+    labels,
+  );
+  if (lines.length === 0) return inner;
+  for (const [at, line] of lines.entries()) {
+    const y = inner.y + LINE.group / 2 + at * LINE.tile;
+    elements.push(text(inner.x + PADDING, y, line, INK, { fontWeight: 'bold' }));
+  }
+  const taken = LINE.group + (lines.length - 1) * LINE.tile;
+  return { ...inner, y: inner.y + taken, height: inner.height - taken };
 }
 
 /** The name of a tile and, below it, its value: whole, since a part of a number would mislead. */

@@ -51,6 +51,8 @@ export interface TreemapChart extends Head {
   items: { name: string; value: number; group?: string; shade?: number }[];
   /** Groups that are known by key: several may have one name, and in an even map those without items are shown too. */
   groups?: { key: string; name: string }[];
+  /** What an item is, in an even map that says how many groups have none. */
+  memberName?: string;
 }
 
 /** A table of coloured cells. */

@@ -1,5 +1,5 @@
-import { type ChartContext, fieldLabel, typeLabel } from '../charts/charts.labels.ts';
-import type { Chart } from '../charts/charts.types.ts';
+import { type ChartContext, distinctLabels, fieldLabel, typeLabel } from '../charts/charts.labels.ts';
+import type { Chart, TreemapChart } from '../charts/charts.types.ts';
 
 /** An area for the costs of each card, within that of its group. */
 export const costTreemapChart = (
@@ -8,11 +8,12 @@ export const costTreemapChart = (
     groups,
   }: {
     items: { name: string; cost: number; group?: string; group_id?: string | null }[];
-    groups: { id: string | null; name: string }[] | null;
+    groups: { id: string | null; name: string; parent_name?: string | null }[] | null;
   },
   { type, cost_field }: { type: string; cost_field: string },
   context: ChartContext,
 ): Chart => ({
+  ...groupsOf(groups),
   kind: 'treemap',
   title: `Cost: ${typeLabel(context, type)}`,
   valueAxis: fieldLabel(context, type, cost_field),
@@ -25,5 +26,12 @@ export const costTreemapChart = (
       value: cost,
       ...(group === undefined ? {} : { group: group_id ?? group }),
     })),
-  ...(groups ? { groups: groups.map(({ id, name }) => ({ key: id ?? name, name })) } : {}),
 });
+
+function groupsOf(
+  groups: { id: string | null; name: string; parent_name?: string | null }[] | null,
+): Pick<TreemapChart, 'groups'> {
+  if (!groups) return {};
+  const labels = distinctLabels(groups, ({ parent_name }) => (parent_name ? [parent_name] : []));
+  return { groups: groups.map(({ id, name }, at) => ({ key: id ?? name, name: labels[at]! })) };
+}

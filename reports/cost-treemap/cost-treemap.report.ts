@@ -37,7 +37,7 @@ interface Answer {
     group_id?: string | null;
   }[];
   total: number;
-  groups: { id: string | null; name: string; cost: number }[] | null;
+  groups: { id: string | null; name: string; parent_name: string | null; cost: number }[] | null;
 }
 
 /** Whether the cards are grouped by the cards of another type that they are related to. */
@@ -95,10 +95,18 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
 
 /** The items on a line each, the most expensive first, and on the last line the sums. */
 function answerLines(input: ReportInput<Params>): Fragment {
-  const { params, cards } = input;
+  const { params, cards, visible } = input;
   const { type, cost_field: costField, group_by: groupBy, parent_card_id: parent } = params;
   const { tables, joins, cost, group, groupId, ownGroup } = partsOf(input);
   const grouped = groupBy !== undefined;
+  const parentName: Fragment =
+    groupBy !== undefined && groupsByCards(input.ctx, groupBy)
+      ? {
+          sql: `(select c.name from cards g join cards c on c.id = g.parent_id
+            where g.id = p.grp_id and ${visible.sql})`,
+          bindings: visible.bindings,
+        }
+      : { sql: 'null::text', bindings: [] };
   const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
   const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
   const sums = jsonText({
@@ -116,7 +124,9 @@ function answerLines(input: ReportInput<Params>): Fragment {
             where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) i
           ${joins.join(' ')} offset 0) p
         where p.cost <> 0
-      ), sums as (select p.grp_id as id, p.grp as name, sum(p.cost) as cost from priced p group by p.grp_id, p.grp)
+      ), sums as (
+        select p.grp_id as id, p.grp as name, ${parentName.sql} as parent_name, p.cost
+        from (select grp_id, grp, sum(cost) as cost from priced group by grp_id, grp) p)
       select l.line from (
         select p.cost, p.id, p.line from priced p
         union all select null, null, ${sums} || ',' from sums s) l
@@ -128,6 +138,7 @@ function answerLines(input: ReportInput<Params>): Fragment {
       type,
       ...(parent === undefined ? [] : [parent]),
       ...cards.bindings,
+      ...parentName.bindings,
     ],
   };
 }
@@ -139,7 +150,7 @@ export const costTreemapReport = defineReport<Params, Answer>({
   name: 'cost-treemap',
   id: 'readCostTreemapReport',
   summary: 'Read what cards cost, grouped, for a treemap',
-  description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}". Groups of related cards have the id of their card, so that several may have one name.`,
+  description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}". Groups of related cards have the id of their card, so that several may have one name; \`parent_name\` tells them apart. Options of one label have their keys in brackets.`,
   permission: 'reports.ea_dashboard',
   errors: ['not_found'],
   permissionNote: 'and costs.view; relations.view for related types',

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../domain/context.ts';
 import type { Fragment } from '../../domain/lists/lists.types.ts';
 import type { CardType } from '../../domain/metamodel/metamodel.compile.ts';
+import { distinctLabels } from '../charts/charts.labels.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { attributesOnce, literal, numberIn } from '../report.sql.ts';
 
@@ -23,9 +24,13 @@ export function groupsByType(ctx: Ctx, type: string, other: string, visible: Fra
   };
 }
 
-/** The label of a select field's option, over the alias `c`. */
+/** The label of a select field's option, over the alias `c`; options of one label have their keys in brackets. */
 export function groupOfField(type: CardType, key: string): Fragment {
-  const labels = Object.fromEntries(type.fields.get(key)!.optionLabels);
+  const options = [...type.fields.get(key)!.optionLabels].map(([option, name]) => ({ option, name }));
+  const names = distinctLabels([...options, { option: undefined, name: REST }], ({ option }) =>
+    option === undefined ? [] : [option],
+  );
+  const labels = Object.fromEntries(options.map(({ option }, at) => [option, names[at]!]));
   return {
     sql: `?::jsonb ->> (c.attributes ->> ${literal(key)})`,
     bindings: [JSON.stringify(labels)],

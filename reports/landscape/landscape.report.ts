@@ -20,7 +20,12 @@ interface Item {
 }
 
 interface Answer {
-  groups: { id: string; name: string; items: (Item & { lifecycle: Lifecycle })[] }[];
+  groups: {
+    id: string;
+    name: string;
+    parent_id: string | null;
+    items: (Item & { lifecycle: Lifecycle })[];
+  }[];
   ungrouped: Item[];
 }
 
@@ -56,7 +61,12 @@ export const landscapeReport = defineReport<Params, Answer>({
       type: { text: 'c.type' },
       attributes: { json: reportAttributes(ctx, [type]) },
     };
-    const group = jsonLine({ id: { id: 'c.id' }, name: { text: 'c.name' }, items: { array: 'f.entries' } });
+    const group = jsonLine({
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      parent_id: { text: 'c.parent_id' },
+      items: { array: 'f.entries' },
+    });
     await sql.raw(`set local work_mem = '64MB'`);
     // the entries are a subquery of their own, so that the database's workers write them
     const groups = await lines({

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../../domain/command.ts';
+import type { CardType } from '../../../domain/metamodel/metamodel.compile.ts';
+import type { TreemapChart } from '../../../reports/charts/charts.types.ts';
 import { costTreemapChart } from '../../../reports/cost-treemap/cost-treemap.chart.ts';
+import { groupOfField } from '../../../reports/cost-treemap/cost-treemap.sql.ts';
 import { reachPosition } from '../../../reports/report.position.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
@@ -143,14 +146,16 @@ describe('cost treemap', () => {
   it('groups by a related type and by a select field, with the rest', async () => {
     const byType = await admin.get(at('cost-treemap?aggregate=ITComponent&group_by=Organization'));
     expect(byType.body.groups).toEqual([
-      { id: ids.bought, name: 'bought', cost: 300 },
-      { id: ids.accounts, name: 'accounts', cost: 120.5 },
-      { id: null, name: 'Ungrouped', cost: 25 },
+      { id: ids.bought, name: 'bought', parent_name: null, cost: 300 },
+      { id: ids.accounts, name: 'accounts', parent_name: null, cost: 120.5 },
+      { id: null, name: 'Ungrouped', parent_name: null, cost: 25 },
     ]);
     expect(byType.body.items[0]).toMatchObject({ group: 'bought', group_id: ids.bought });
     expect(byType.body.items[2]).toMatchObject({ group: 'Ungrouped', group_id: null });
     const byField = await admin.get(at('cost-treemap?group_by=businessCriticality'));
-    expect(byField.body.groups).toEqual([{ id: null, name: 'Mission Critical', cost: 400.5 }]);
+    expect(byField.body.groups).toEqual([
+      { id: null, name: 'Mission Critical', parent_name: null, cost: 400.5 },
+    ]);
     const csv = await admin.get(at('cost-treemap?group_by=businessCriticality&table=groups'), {
       accept: 'text/csv',
     });
@@ -166,9 +171,9 @@ describe('cost treemap', () => {
     const path = 'cost-treemap?aggregate=ITComponent&group_by=Organization';
     const { body } = await admin.get(at(path));
     expect(body.groups).toEqual([
-      { id: ids.bought, name: 'Ungrouped', cost: 300 },
-      { id: ids.accounts, name: 'accounts', cost: 120.5 },
-      { id: null, name: 'Ungrouped', cost: 25 },
+      { id: ids.bought, name: 'Ungrouped', parent_name: null, cost: 300 },
+      { id: ids.accounts, name: 'accounts', parent_name: null, cost: 120.5 },
+      { id: null, name: 'Ungrouped', parent_name: null, cost: 25 },
     ]);
     const table = await admin.get(at(`${path}&table=items`), { accept: 'text/csv' });
     expect(table.text.split('\r\n')[0]).toMatch(/^id,name,cost,group,group_id,/);
@@ -180,6 +185,42 @@ describe('cost treemap', () => {
       groups: [{ key: ids.bought }, { key: ids.accounts }, { key: 'Ungrouped' }],
     });
     await rename('bought', { name: 'bought' });
+  });
+
+  it('names the card above a group, by which the picture tells groups of one name apart', async () => {
+    const move = (parent_id: string | null) => admin.patch(`/api/v1/cards/${ids.accounts}`, { parent_id });
+    expect((await move(ids.bought!)).status).toBe(200);
+    const { body } = await admin.get(at('cost-treemap?aggregate=ITComponent&group_by=Organization'));
+    expect(body.groups[1]).toEqual({
+      id: ids.accounts,
+      name: 'accounts',
+      parent_name: 'bought',
+      cost: 120.5,
+    });
+    expect((await move(null)).status).toBe(200);
+    const same = body.groups.map((group: object) => ({ ...group, name: 'Unit' }));
+    const { groups } = costTreemapChart(
+      { items: [], groups: same },
+      { type: 'Application', cost_field: 'costTotalAnnual' },
+      { metamodel: (await t.ctx()).metamodel } as never,
+    ) as TreemapChart;
+    expect(groups!.map(({ name }) => name)).toEqual(['Unit', 'Unit (bought)', 'Unit']);
+  });
+
+  it('keeps options of one label apart, and an option that is named as those without one', () => {
+    const optionLabels = new Map([
+      ['high', 'High'],
+      ['low', 'Low'],
+      ['highest', 'High'],
+      ['none', 'Ungrouped'],
+    ]);
+    const type = { fields: new Map([['level', { optionLabels }]]) } as unknown as CardType;
+    expect(JSON.parse(String(groupOfField(type, 'level').bindings[0]))).toEqual({
+      high: 'High (high)',
+      low: 'Low',
+      highest: 'High (highest)',
+      none: 'Ungrouped (none)',
+    });
   });
 
   it('shows the children of one card', async () => {

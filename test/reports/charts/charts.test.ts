@@ -21,7 +21,7 @@ import {
   PAPER,
   SHADES,
 } from '../../../reports/charts/charts.theme.ts';
-import type { Chart } from '../../../reports/charts/charts.types.ts';
+import type { Chart, TreemapChart } from '../../../reports/charts/charts.types.ts';
 import { landscapeChart } from '../../../reports/landscape/landscape.chart.ts';
 import { seededMetamodel } from '../../domain/cards/seeded-metamodel.ts';
 import { circlesOf, meeting, readPicture } from './boxes.ts';
@@ -208,10 +208,10 @@ describe('pictures', () => {
   it('keep groups of one name apart, and show those without members', () => {
     const chart = landscapeChart(
       [
-        { id: 'a', name: 'Sales', items: [{ name: 'Shop' }, { name: 'Till' }] },
-        { id: 'b', name: 'Sales', items: [{ name: 'Desk' }] },
-        { id: 'c', name: 'Unserved', items: [] },
-        { id: 'd', name: 'Ungrouped', items: [{ name: 'Odd one' }] },
+        { id: 'a', name: 'Sales', parent_id: null, items: [{ name: 'Shop' }, { name: 'Till' }] },
+        { id: 'b', name: 'Sales', parent_id: null, items: [{ name: 'Desk' }] },
+        { id: 'c', name: 'Unserved', parent_id: null, items: [] },
+        { id: 'd', name: 'Ungrouped', parent_id: null, items: [{ name: 'Odd one' }] },
       ],
       [{ name: 'Alone' }],
       { type: 'Application', group_by: 'BusinessCapability' },
@@ -226,6 +226,66 @@ describe('pictures', () => {
     ] as const) {
       expect([text, written.filter((one) => one === text).length]).toEqual([text, times]);
     }
+  });
+
+  it('name what lies above groups of one name, as far up as they differ', () => {
+    const group = (id: string, name: string, parent_id: string | null = null) => ({
+      id,
+      name,
+      parent_id,
+      items: [{ name: `in ${id}` }],
+    });
+    const { groups } = landscapeChart(
+      [
+        group('home', 'Home'),
+        group('motor', 'Motor'),
+        group('home-claims', 'Claims', 'home'),
+        group('motor-claims', 'Claims', 'motor'),
+        group('home-entry', 'Entry', 'home-claims'),
+        group('motor-entry', 'Entry', 'motor-claims'),
+        group('entry', 'Entry'),
+      ],
+      [],
+      { type: 'Application', group_by: 'BusinessCapability' },
+      { metamodel: seededMetamodel(), today: '2026-01-01' },
+    ) as TreemapChart;
+    expect(groups!.map(({ name }) => name)).toEqual([
+      'Home',
+      'Motor',
+      'Claims (Home)',
+      'Claims (Motor)',
+      'Entry (Home / Claims)',
+      'Entry (Motor / Claims)',
+      'Entry',
+    ]);
+  });
+
+  it('count the groups without members, and write their names on several lines', () => {
+    const groups = Array.from({ length: 52 }, (_, at) => ({
+      id: `g${at}`,
+      name: `Operational Resilience ${at}`,
+      parent_id: null,
+      items: at < 38 ? [{ name: `Application ${at}` }] : [],
+    }));
+    const draw = (of: typeof groups) =>
+      readPicture(
+        drawChart(
+          landscapeChart(
+            of,
+            [],
+            { type: 'Application', group_by: 'BusinessCapability' },
+            { metamodel: seededMetamodel(), today: '2026-01-01' },
+          ),
+          workspace,
+        ),
+      ).texts.map(({ text, title }) => title ?? text);
+    const all = draw(groups);
+    const joined = all.join(' ');
+    expect(joined).toContain('14 groups without Application');
+    expect(joined).not.toContain('others');
+    const few = draw(groups.slice(5, 43));
+    expect(few).toContain('Operational');
+    expect(few).toContain('Resilience 42');
   });
 
   it('say what they leave out, and never draw without bound', () => {
