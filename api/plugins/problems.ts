@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { withMissingScope } from '../../domain/access/policy.ts';
 import { scimTypeOf } from '../../domain/access/scim/scim.errors.ts';
 import { survivorOf } from '../../domain/cards/merge/merge.redirect.ts';
 import { isConnectionLoss } from '../../platform/database.ts';
@@ -22,7 +23,8 @@ const RETRY_SECONDS = '2';
 /** Turns every failure into problem details (RFC 9457); what is not expected is logged and answered without detail. */
 export function registerProblems(app: App): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const known = await ofMerged(request, toEstateError(error));
+    const given = await ofMerged(request, toEstateError(error));
+    const known = request.ctx ? withMissingScope(request.ctx.caller, given) : given;
     if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
     if (known.code === 'unavailable' || known.code === 'storage_full')
       request.log.warn({ err: error }, known.message);

@@ -27,9 +27,18 @@ export function holderWithin(caller: Caller, permission: AppPermission): string 
 /** @throws EstateError `forbidden` naming the scope. */
 export function requireScope(caller: Caller, scope: TokenScope): void {
   if (inScope(caller, scope)) return;
-  throw new EstateError('forbidden', `The scopes of the token do not hold ${scope}.`, {
-    extra: { permission: scope },
+  throw new EstateError('forbidden', `The scopes of the token do not include ${scope}.`, {
+    extra: { permission: scope, missing_scope: scope },
   });
+}
+
+/** A refusal that names a permission, with the note that the scopes of the token do not include it where that is so. */
+export function withMissingScope(caller: Caller, error: EstateError): EstateError {
+  const { permission, missing_scope: known } = error.extra;
+  if (error.code !== 'forbidden' || typeof permission !== 'string' || known !== undefined) return error;
+  if (inScope(caller, permission as TokenScope)) return error;
+  const detail = `${error.message} The scopes of the token do not include ${permission}.`;
+  return new EstateError('forbidden', detail, { extra: { ...error.extra, missing_scope: permission } });
 }
 
 /** The refusal that names the missing permission; `more` are further members of its problem document. */

@@ -169,6 +169,36 @@ describe('own tokens', () => {
     expect([invited.status, 'setup_token' in invited.body]).toEqual([201, false]);
   });
 
+  it('are told of what their scopes leave out, and accounts of what they lack', async () => {
+    const narrow = bearer((await make(admin, { scopes: ['inventory.view'] })).token);
+    const refused = async (token: Record<string, string>, path: string, client = admin) => {
+      const { status, body } = await client.get(path, token);
+      return [status, body.detail, body.permission, body.missing_scope];
+    };
+    expect(await refused(narrow, '/api/v1/settings/email')).toEqual([
+      403,
+      'You need the permission admin.settings. The scopes of the token do not include admin.settings.',
+      'admin.settings',
+      'admin.settings',
+    ]);
+    expect(await refused(narrow, '/api/v1/favorites')).toEqual([
+      403,
+      'The scopes of the token do not include account.',
+      'account',
+      'account',
+    ]);
+    const wide = bearer((await make(member, { scopes: ['*'] })).token);
+    const held = bearer((await make(member, { scopes: ['admin.settings'] })).token);
+    for (const token of [{}, wide, held]) {
+      expect(await refused(token, '/api/v1/settings/email', member)).toEqual([
+        403,
+        'You need the permission admin.settings.',
+        'admin.settings',
+        undefined,
+      ]);
+    }
+  });
+
   it('refuse unknown scopes, blank names, past ends and too many', async () => {
     const faulty = async (body: Record<string, unknown>) => {
       const answer = await member.post('/api/v1/tokens', { name: 'N', ...body });
