@@ -43,7 +43,7 @@ export interface OperationSpec<
   summary: string;
   description?: string;
   permission: RoutePermission;
-  /** For operations that a stakeholder role on the card may allow as well, or that check more. */
+  /** What is needed besides, each as `what, when or for what`, parted by `; `: it is shown as a list. */
   permissionNote?: string;
   /** The scope that an API token with scopes needs besides, for what is the caller's own and needs only a login. */
   scope?: TokenScope;

@@ -28,7 +28,7 @@ const listed = listAnswer(Type.Ref('AdrItem#'));
 const linking = {
   tag,
   permission: 'adr.view',
-  permissionNote: 'and adr.manage or card.manage_adr_links on the card',
+  permissionNote: 'adr.manage or card.manage_adr_links on the card',
 } as const;
 
 /** Architecture decision records, and the cards that they are about. */
@@ -71,7 +71,7 @@ export function registerAdrRoutes(app: App): void {
     tag,
     summary: 'List the decisions that a card is linked to',
     permission: 'adr.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: Type.Object({ card_id: Uuid }, closed),
     query: listQuery(schemas.adrSorts, 'created_at', schemas.statusFilter),
     answers: { 200: { description: 'Decisions, newest first', schema: listed } },

@@ -102,7 +102,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     url: `${url}/objective-dependencies`,
     id: 'readObjectiveDependencies',
     summary: 'Read the cards around objectives and the relations among them as a graph',
-    permissionNote: 'and relations.view',
+    permissionNote: 'relations.view',
     query: Type.Object(
       {
         objective_ids: Type.String({
@@ -128,7 +128,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       id: phase.id,
       summary: phase.summary,
       description: `${phase.description} ${everyPhase}`,
-      permissionNote: 'and relations.view',
+      permissionNote: 'relations.view',
       body: schemas.ArchitectBody,
       bodyExample: schemas.architectExample,
       answers: { 200: { description: phase.summary, schema: phase.schema } },
@@ -143,7 +143,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     id: 'readArchitecture',
     summary: 'Propose the target architecture',
     description: `The cards that are made, changed and retired, and the relations that are made, each with its reasons, for \`selectedOption\` or the recommended option. Kept as \`architecture\` in the session, it can be committed. ${everyPhase} With \`wording=model\` a language model words the proposal besides; it changes nothing about it, and is sent the requirement and what the settings let out of the cards.`,
-    permissionNote: 'and relations.view',
+    permissionNote: 'relations.view',
     query: Type.Object(
       {
         wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {

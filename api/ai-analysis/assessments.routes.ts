@@ -122,7 +122,7 @@ export function registerAssessmentRoutes(app: App): void {
       'Makes an initiative, the chosen cards and relations of the `architecture` that the session keeps, and the draft of a decision, all or nothing in one mutation batch. New cards are planned from `startDate` and active from `endDate`; retired ones end by then. Rolling the batch back makes it a saved session again.',
     permission: 'ai_analysis.manage',
     permissionNote:
-      'and inventory.create, relations.manage, adr.manage, and inventory.edit or card.edit on chosen stored cards',
+      'inventory.create; relations.manage; adr.manage; inventory.edit or card.edit on the stored cards that are chosen',
     body: schemas.CommitBody,
     bodyExample: schemas.commitExample,
     headers: ['If-Match'],

@@ -100,7 +100,7 @@ export function registerDuplicateRoutes(app: App): void {
     method: 'PATCH',
     url: `${base}/duplicates/:cluster_id/status`,
     id: 'decideDuplicateCluster',
-    permissionNote: 'and ai_analysis.view',
+    permissionNote: 'ai_analysis.view',
     summary: 'Confirm or dismiss a cluster, or look into it',
     description:
       'Decides about each pair of its cards that the caller sees. It stays so through later runs until one of the two cards says something else of itself; the next run learns from it. `pending` takes the decisions back.',
@@ -119,7 +119,7 @@ export function registerDuplicateRoutes(app: App): void {
     summary: 'Merge the cards of a cluster',
     description:
       'As `POST /cards/merge` does, and to be undone in the same way; the pairs of the merged cards are confirmed. A dry run answers the same and writes nothing.',
-    permissionNote: 'and inventory.edit and inventory.archive, or card.edit and card.archive on each card',
+    permissionNote: 'inventory.edit and inventory.archive, or card.edit and card.archive on each card',
     params: ofCluster,
     body: ClusterMergeBody,
     answers: {
@@ -175,7 +175,7 @@ export function registerDuplicateRoutes(app: App): void {
     method: 'PATCH',
     url: `${base}/duplicate-pairs/:pair_id/status`,
     id: 'decideDuplicatePair',
-    permissionNote: 'and ai_analysis.view',
+    permissionNote: 'ai_analysis.view',
     summary: 'Confirm or dismiss a pair, or look into it',
     params: ofPair,
     body: DecisionBody,

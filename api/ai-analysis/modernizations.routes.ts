@@ -50,7 +50,7 @@ export function registerModernizationRoutes(app: App): void {
     description:
       'As the last run over each type found it. Without costs.view scores and their order are those that would be without costs.',
     permission: 'ai_analysis.view',
-    permissionNote: 'and inventory.view, relations.view',
+    permissionNote: 'inventory.view; relations.view',
     query: schemas.ModernizationsQuery,
     answers: { 200: { description: 'Candidates', schema: listAnswer(Type.Ref('Modernization#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listModernizations(ctx, query)),
@@ -65,7 +65,7 @@ export function registerModernizationRoutes(app: App): void {
     description:
       'It stays decided for as often as the same is proposed for the card; `pending` takes it back. Dismissed candidates are listed still, and counted no more.',
     permission: 'ai_analysis.manage',
-    permissionNote: 'and ai_analysis.view, inventory.view, relations.view',
+    permissionNote: 'ai_analysis.view; inventory.view; relations.view',
     params: Type.Object({ modernization_id: Uuid }, closed),
     body: schemas.ModernizationStatusBody,
     bodyExample: { status: 'accepted' },

@@ -12,7 +12,7 @@ const tag = 'AI analysis';
 const root = '/api/v1/ai-analysis/vendors';
 const own = { permission: 'ai_analysis.view', module: 'ai_analysis', tag } as const;
 const started = { description: 'The run has been started', schema: Type.Ref('StartedRun#') };
-const permissionNote = 'and inventory.view, relations.view; costs with costs.view';
+const permissionNote = 'inventory.view; relations.view; costs.view for costs';
 
 /** Who the suppliers are, what they supply, who belongs to whom, and how much depends on few. */
 export function registerVendorRoutes(app: App): void {

@@ -66,7 +66,8 @@ export function registerAiRoutes(app: App, services: Services): void {
     description:
       'The question becomes a body of POST /reports/query, which is shown, and run with the rights of the caller. Rules read what the metamodel and the tags name, and the words of counting, grouping, amounts and dates; they never guess. What they do not understand a language model reads, where one is set up: it is told the question and the names of metamodel and tags, and no card.',
     permission: 'reports.ea_dashboard',
-    permissionNote: 'and costs.view, relations.view or stakeholders.view for what is asked about',
+    permissionNote:
+      'costs.view when costs are asked about; relations.view when relations are; stakeholders.view when stakeholders are',
     body: QuestionBody,
     bodyExample: { question: 'How many applications are ending before 2028 by business criticality?' },
     errors: [

@@ -20,7 +20,7 @@ export function registerInsightRoutes(app: App, services: Services): void {
     description:
       'Facts are computed from the applications that the caller sees, and said in plain words; no model is needed. Where the settings ask for it a language model words those anew that hold neither names nor costs; words with other numbers are not taken.',
     permission: 'ai.portfolio_insights',
-    permissionNote: 'and inventory.view, relations.view; costs with costs.view',
+    permissionNote: 'inventory.view; relations.view; costs.view for costs',
     body: InsightsBody,
     bodyExample: { group_by: 'businessCriticality', active_filters: ['subtype = businessApplication'] },
     answers: {

@@ -30,7 +30,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
     description:
       'The Open Group’s model exchange file format, 3.1. Everything that ArchiMate has no word for stands in properties, so that the import makes the same of it. Fetch the file at `GET /jobs/{id}/result`.',
     permission: 'inventory.export',
-    permissionNote: 'and relations.view; diagrams.view for diagrams',
+    permissionNote: 'relations.view; diagrams.view for diagrams',
     body: ArchimateExport,
     bodyExample: { types: ['Application', 'ITComponent'] },
     answers: started,
@@ -57,7 +57,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
       description:
         'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome`, `errors` and, where a part of it is lost, `not_kept`; `result.not_kept` of the job counts the losses. Everything is written at once, or nothing where the job fails.',
       permission: 'inventory.create',
-      permissionNote: 'and relations.manage, diagrams.manage; inventory.edit in the mode upsert',
+      permissionNote: 'relations.manage; diagrams.manage; inventory.edit in the mode upsert',
       query: Type.Object(archimateOptions, closed),
       consumes: { 'application/xml': { example }, 'text/xml': { example } },
       bodyLimit: MAX_MODEL,

@@ -148,7 +148,7 @@ export function registerBatchRoutes(app: App): void {
     description:
       'A dry run unless `dry_run` is false; either needs the permissions that the undone writes needed. Accounts, tokens, roles, secrets and what left the house cannot be undone: a batch that holds such is refused. Objects that later batches have changed are conflicts, unless `force` leaves what was changed. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report.',
     permission: 'admin.rollback',
-    permissionNote: 'and what the undone writes needed',
+    permissionNote: 'the permissions that the undone writes needed',
     params: IdParams,
     body: schemas.MutationBatchRollbackBody,
     bodyExample: { dry_run: false },

@@ -19,7 +19,7 @@ const assessing = {
   tag,
   module: 'bpm',
   permission: 'bpm.assessments',
-  permissionNote: 'and inventory.view to read',
+  permissionNote: 'inventory.view to read',
 } as const;
 const base = '/api/v1/bpm/processes/:process_id/assessments';
 const assessment = Type.Ref('ProcessAssessment#');

@@ -28,7 +28,7 @@ const reading = {
   tag,
   module: 'bpm',
   permission: 'bpm.view',
-  permissionNote: 'and inventory.view or card.view',
+  permissionNote: 'inventory.view or card.view',
 } as const;
 const editing = {
   tag,
@@ -39,7 +39,7 @@ const editing = {
 const relating = {
   ...editing,
   permissionNote:
-    'bpm.edit or card.bpm_edit, and relations.manage or card.manage_relations where relations follow',
+    'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations when relations are written',
 } as const;
 const base = '/api/v1/bpm/processes/:process_id';
 const FORM_ROOM = 64 * 1024;

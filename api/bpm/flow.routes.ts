@@ -63,7 +63,7 @@ export function registerProcessFlowRoutes(app: App): void {
     tag,
     module: 'bpm',
     permission: 'bpm.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     method: 'GET',
     url: `${base}/published`,
     id: 'getPublishedProcessFlow',

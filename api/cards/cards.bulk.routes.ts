@@ -34,7 +34,7 @@ export function registerCardBulkRoutes(app: App): void {
     description:
       'The rules of PATCH /cards/{id} for each: approvals break, data quality follows, each changed card has its event. All of them are changed or, when one is refused, none; the problem names that card as `card_id`. Ids of no card are reported as `not_found`.',
     permission: 'inventory.bulk_edit',
-    permissionNote: 'and inventory.edit or card.edit on each card',
+    permissionNote: 'inventory.edit or card.edit on each card',
     body: schemas.CardBulkPatchBody,
     bodyExample: { ids, updates: { attributes: { timeModel: 'invest' } }, dry_run: false },
     bodyLimit: 2 * MIB,
@@ -79,7 +79,7 @@ export function registerCardBulkRoutes(app: App): void {
     description:
       'Rows are carried out one after the other by the rules of POST /cards, in one transaction; a row may lie below an earlier one. A row that fails is reported with `error` and `code` and stops no other, but those below it.',
     permission: 'inventory.create',
-    permissionNote: 'and costs.view for cost attributes',
+    permissionNote: 'costs.view for cost attributes',
     body: schemas.CardBulkCreateBody,
     bodyExample: {
       cards: [

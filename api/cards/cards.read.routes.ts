@@ -116,7 +116,7 @@ export function registerCardReadRoutes(app: App): void {
     tag,
     summary: 'List the cards on which I, or the named user, hold a role',
     permission: 'inventory.view',
-    permissionNote: 'and stakeholders.view',
+    permissionNote: 'stakeholders.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       user_id: Type.Optional(Type.String({ ...Uuid, description: 'The caller where it is left out' })),
     }),
@@ -199,7 +199,7 @@ export function registerCardReadRoutes(app: App): void {
     tag,
     summary: 'Count the relations of a card by type and direction',
     permission: 'relations.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: IdParams,
     answers: { 200: { description: 'Counts', schema: Type.Ref('RelationSummary#') } },
     handler: async ({ ctx, params, reply }) => sendJson(reply, await readRelationSummary(ctx, params.id)),

@@ -36,7 +36,7 @@ export function registerCardWriteRoutes(app: App): void {
     description:
       'The card is active and DRAFT; its data quality and, for business capabilities, its level are computed. Values are checked against the card type.',
     permission: 'inventory.create',
-    permissionNote: 'and costs.view for cost attributes',
+    permissionNote: 'costs.view for cost attributes',
     body: bodies.CardCreateBody,
     bodyExample: {
       type: 'Application',

@@ -33,7 +33,7 @@ export function registerCommentRoutes(app: App): void {
     summary: 'List the threads of a card',
     description: 'A page holds comments that answer no other, each with all its replies.',
     permission: 'comments.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: IdParams,
     query: listQuery(['created_at'], 'created_at', {}),
     answers: {

@@ -28,7 +28,7 @@ export function registerDocumentRoutes(app: App): void {
     tag,
     summary: 'List the links of a card',
     permission: 'documents.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: IdParams,
     query: listQuery(['created_at', 'name', 'type'], 'created_at', {}),
     answers: { 200: { description: 'Links', schema: listAnswer(Type.Ref('DocumentItem#')) } },

@@ -40,7 +40,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     tag,
     summary: 'List the files of a card',
     permission: 'documents.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: IdParams,
     query: listQuery(['created_at', 'name', 'size', 'category'], 'created_at', {}),
     answers: { 200: { description: 'Files', schema: listAnswer(Type.Ref('FileAttachmentItem#')) } },
@@ -55,7 +55,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     summary: 'Download a file',
     description: 'Always as an attachment that runs nothing. `Repr-Digest` is the SHA-256 of the whole file.',
     permission: 'documents.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: IdParams,
     headers: ['Range', 'If-None-Match'],
     answers: {

@@ -82,7 +82,7 @@ export function registerStakeholderRoutes(app: App): void {
     tag,
     summary: 'List who holds a role on a card',
     permission: 'stakeholders.view',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: IdParams,
     query: listQuery(['role', 'user_display_name', 'created_at'], 'role', {}),
     answers: {

@@ -25,13 +25,13 @@ const reading = {
   tag: 'Compliance',
   module: 'grc',
   permission: 'compliance.view',
-  permissionNote: 'and grc.view',
+  permissionNote: 'grc.view',
 } as const;
 const maintaining = {
   tag: 'Compliance',
   module: 'grc',
   permission: 'compliance.manage',
-  permissionNote: 'and grc.manage',
+  permissionNote: 'grc.manage',
 } as const;
 const Params = Type.Object({ finding_id: Uuid }, closed);
 const finding = Type.Ref('ComplianceFinding#');
@@ -188,7 +188,7 @@ export function registerFindingRoutes(app: App): void {
     summary: 'Confirm or deny that the finding’s card uses AI',
     description:
       'Writes `hasAiFeatures` on the card as a change of the card by hand does; the findings follow with the next scan.',
-    permissionNote: 'and grc.manage, and inventory.edit or card.edit on the card',
+    permissionNote: 'grc.manage; inventory.edit or card.edit on the card',
     params: Params,
     body: schemas.VerdictBody,
     headers: ['If-Match'],

@@ -12,7 +12,7 @@ const reading = {
   tag: 'Compliance',
   module: 'grc',
   permission: 'compliance.view',
-  permissionNote: 'and grc.view',
+  permissionNote: 'grc.view',
 } as const;
 
 /** Scans of the landscape by the rules of regulations, and how it stands. */
@@ -35,7 +35,7 @@ export function registerScanRoutes(app: App): void {
       'One scan at a time: refused with `wrong_state`, naming the run, while another is under way. Findings keep their id, decision and note; what is seen no more is resolved.',
     module: 'grc',
     permission: 'compliance.manage',
-    permissionNote: 'and grc.manage',
+    permissionNote: 'grc.manage',
     body: schemas.ScanBody,
     bodyExample: { regulations: ['gdpr', 'nis2'] },
     answers: {

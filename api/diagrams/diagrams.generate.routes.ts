@@ -20,7 +20,7 @@ export function registerGenerateRoutes(app: App): void {
     description:
       'The answer is a preview and writes nothing, unless `save` is given. Active cards that you see are drawn, each with its `cardId`, so that the drawing follows them; `truncated` says that there are more than `max_cards`.',
     permission: 'diagrams.view',
-    permissionNote: 'and inventory.view, relations.view; diagrams.manage to save',
+    permissionNote: 'inventory.view; relations.view; diagrams.manage to save',
     body: GenerateBody,
     bodyExample: { view: 'landscape', type: 'Application', group_by: 'BusinessCapability' },
     errors: ['not_found'],

@@ -118,7 +118,7 @@ export function registerEolRoutes(app: App): void {
     description:
       'Goes through the active cards page by page. Names, aliases and, from the providers that offer a card, makers are compared with the products; the cycle is told where a name or the attribute `version` holds one.',
     permission: 'eol.manage',
-    permissionNote: 'cards as inventory.view shows them',
+    permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
     query: schemas.MassSearchQuery,
     answers: {
       200: {
@@ -144,7 +144,7 @@ export function registerEolRoutes(app: App): void {
     description:
       'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. A row that is refused is reported and stops no other. A PATCH of the card with null for both takes a link away.',
     permission: 'eol.manage',
-    permissionNote: 'and inventory.edit or card.edit on each card',
+    permissionNote: 'inventory.edit or card.edit on each card',
     query: Type.Object(
       { dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }) },
       closed,

@@ -24,7 +24,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     description:
       'The file holds one moment; the job’s `result` is its manifest, of which `position` is the place in the change feed to go on from: `after` takes it. Fetch the file at `GET /jobs/{id}/result`.',
     permission: 'inventory.export',
-    permissionNote: 'and relations.view for relations, inventory.view for what has changed',
+    permissionNote: 'relations.view for relations; inventory.view for what has changed',
     errors: ['position_expired'],
     body: ExportRequest,
     bodyExample: { format: 'xlsx', types: ['Application'], include: ['relations', 'hierarchy'] },
@@ -82,7 +82,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     description:
       'Cards of up to 20 types, active and archived, for slides and tools; `filter` narrows them. `owner` is the first responsible person, `provider_names` are the related providers; both as far as the caller may see them. `X-Position` is the place in the change feed that they include.',
     permission: 'inventory.export',
-    permissionNote: 'and relations.view or stakeholders.view for what is included',
+    permissionNote: 'relations.view when relations are included; stakeholders.view when stakeholders are',
     query: Type.Object(
       {
         types: Type.String({

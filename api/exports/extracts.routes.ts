@@ -45,11 +45,11 @@ const ExtractQuery = Type.Object(
 );
 
 const kinds = [
-  { kind: 'cards', id: 'extractCards', permissionNote: 'and inventory.view for what has changed' },
+  { kind: 'cards', id: 'extractCards', permissionNote: 'inventory.view for what has changed' },
   {
     kind: 'relations',
     id: 'extractRelations',
-    permissionNote: 'and relations.view; inventory.view for what has changed',
+    permissionNote: 'relations.view; inventory.view for what has changed',
   },
 ] as const;
 

@@ -73,7 +73,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
         'Kept here as long as at its destination, wherever that is. A download that was cut off goes on with `Range` and `If-Range`.',
       permission,
       permissionNote:
-        "admin.settings for others' schedules, admin.export_workspace for others' files, costs.view for files that may hold costs",
+        "admin.settings for others' schedules; admin.export_workspace for others' files; costs.view for files that may hold costs",
       params: Params,
       answers: {
         200: {

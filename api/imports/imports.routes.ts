@@ -39,7 +39,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
         'CSV or NDJSON. Faulty rows stop no others, unless `atomic`. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its file is the report, a JSON object a line with `line`, `external_id`, `outcome` and `errors`.',
       permission: 'login',
       permissionNote:
-        'inventory.create for cards, and inventory.edit in the mode upsert; relations.manage for relations',
+        'inventory.create for cards; inventory.edit for cards in the mode upsert; relations.manage for relations',
       query: ImportQuery,
       consumes: {
         'text/csv': { example: cards },

@@ -34,7 +34,7 @@ export function registerDownloadRoute(app: App, { blobs }: Services): void {
       'For the owner of the job. A download that was cut off goes on with `Range` and, to be sure that it is still the same file, `If-Range` with its ETag. `Repr-Digest` is the SHA-256 of the whole file.',
     permission: 'login',
     permissionNote:
-      "admin.events and admin.export_workspace for others' files, costs.view for files that may hold costs",
+      "admin.events and admin.export_workspace for others' files; costs.view for files that may hold costs",
     params: IdParams,
     answers: {
       200: {

@@ -168,7 +168,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
       'Tags first, then cards with their tags and stakeholders, then relations, links and comments. Records in conflict are left out. All of it is one mutation batch, under the id of the job, and can be rolled back.',
     permission,
     permissionNote:
-      'and inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for what it holds',
+      'inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for what it holds',
     params: Params,
     headers: ['If-Match'],
     answers: { 202: { description: 'The migration', schema: migration } },

@@ -32,7 +32,7 @@ const common = {
 } as const;
 const reading = {
   ...common,
-  permissionNote: 'for relations also relations.view, for costs costs.view',
+  permissionNote: 'relations.view for relations; costs.view for costs',
   query: ODataQuery,
   errors: [
     'odata_invalid_query',

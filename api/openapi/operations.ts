@@ -76,21 +76,32 @@ const notModified: OpenApiResponse = {
   headers: answerHeaderRefs(['ETag', 'X-Request-Id']),
 };
 
-/** The permission in one line: one key, several of which one is needed, and what more is decided. */
+/** What an operation needs besides its permission, each with the condition under which it does. */
+const needsBesides = (spec: OperationSpec): string[] => [
+  ...(spec.scope ? [`scope ${spec.scope}`] : []),
+  ...(spec.permissionNote?.split('; ') ?? []),
+];
+
+/** The permission in one line: one key, several of which one is needed, and behind ` / ` what is needed besides. */
 export function permissionOf(spec: OperationSpec): string {
   const keys = [spec.permission].flat().join(' | ');
-  const notes = [spec.scope && `scope ${spec.scope}`, spec.permissionNote].filter(Boolean);
-  return notes.length > 0 ? `${keys} / ${notes.join('; ')}` : keys;
+  const besides = needsBesides(spec);
+  return besides.length > 0 ? `${keys} / ${besides.join('; ')}` : keys;
 }
 
+/** Keys of permissions among words, in the font of code. */
+const withKeys = (words: string): string => words.replace(/\b[a-z_]+\.[a-z_]+\b/g, '`$&`');
+
 function descriptionOf(spec: OperationSpec): string {
+  const keys = [spec.permission].flat();
   const needs =
     spec.permission === 'public'
       ? 'Public: no token is needed.'
-      : spec.permission === 'login' && !spec.permissionNote && !spec.scope
-        ? 'Needs a login.'
-        : `Permission: \`${permissionOf(spec)}\`.`;
-  return [spec.description, needs].filter(Boolean).join('\n\n');
+      : spec.permission === 'login'
+        ? 'Permission: any login.'
+        : `Permission: ${keys.map((key) => `\`${key}\``).join(' or ')}.`;
+  const besides = needsBesides(spec).map((need) => `- Also needed: ${withKeys(need)}.`);
+  return [spec.description, needs, besides.join('\n')].filter(Boolean).join('\n\n');
 }
 
 function securityOf(spec: OperationSpec): object[] {

@@ -16,9 +16,9 @@ import type { App } from '../types.ts';
 const tag = 'Web portals';
 const permission = 'web_portals.manage';
 const seen = ['web_portals.view', 'web_portals.manage'] as ('web_portals.view' | 'web_portals.manage')[];
-const permissionNote = 'drafts with web_portals.manage';
+const permissionNote = 'web_portals.manage for drafts';
 /** A portal shows cards and relations to everybody. */
-const writing = { permission, permissionNote: 'and inventory.view, relations.view' } as const;
+const writing = { permission, permissionNote: 'inventory.view; relations.view' } as const;
 const Params = Type.Object({ portal_id: Uuid }, closed);
 const portal = Type.Ref('WebPortal#');
 

@@ -15,13 +15,13 @@ const shared = { tag: 'Project portfolio', module: 'ppm' } as const;
 export const reading = {
   ...shared,
   permission: 'ppm.view',
-  permissionNote: 'and sight of the initiative',
+  permissionNote: 'sight of the initiative',
 } as const;
 /** What every writing operation declares. */
 export const writing = {
   ...shared,
   permission: 'ppm.manage',
-  permissionNote: 'and sight of the initiative',
+  permissionNote: 'sight of the initiative',
 } as const;
 
 export const InitiativeParams = Type.Object({ initiative_id: Uuid }, closed);
@@ -64,7 +64,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
   const change = kind.costs
     ? {
         ...writing,
-        permissionNote: 'and sight of the initiative and its costs (costs.view, or a stakeholder role)',
+        permissionNote: 'sight of the initiative; costs.view, or a stakeholder role on the initiative',
       }
     : writing;
   app.addSchema(schema.whole);

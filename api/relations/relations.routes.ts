@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 const KEPT_TOTALS = 1000;
 const tag = 'Relations';
 const relation = Type.Ref('Relation#');
-const reading = { permission: 'relations.view', permissionNote: 'and inventory.view' } as const;
+const reading = { permission: 'relations.view', permissionNote: 'inventory.view' } as const;
 const writing = {
   permission: 'login',
   permissionNote: 'relations.manage or card.manage_relations on either card',

@@ -35,7 +35,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
     description:
       'With `every`, the last snapshot of each span of time; a span without one is a gap, in which all but `slot` is null. As CSV or workbook, by `Accept`: the whole period, the oldest first. As a picture: the whole period, with lines that are broken where no snapshot was stored.',
     permission: 'reports.ea_dashboard',
-    permissionNote: 'and inventory.view: the figures are of all cards',
+    permissionNote: 'inventory.view, since the figures are of all cards',
     headers: ['Accept'],
     errors: ['not_acceptable'],
     query: listQuery(['slot'], 'slot', {

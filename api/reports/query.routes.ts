@@ -29,7 +29,8 @@ export function registerQueryRoutes(app: App, services: Services): void {
     description:
       'Fields are paths of the filter language, and `phase` for the lifecycle phase at a day. A card with several values of a dimension counts in each of their groups, and once in each: sums and averages take every card (or, for a field of a related card or of a relation, each of those) once per group. JSON comes in pages; CSV and workbooks, by `Accept`, hold every group; a picture shows the greatest, the others together. With `Prefer: respond-async` a job writes the file, however heavy the query is.',
     permission: 'reports.ea_dashboard',
-    permissionNote: 'and costs.view, relations.view or stakeholders.view for what is asked about',
+    permissionNote:
+      'costs.view when costs are asked about; relations.view when relations are; stakeholders.view when stakeholders are',
     headers: ['Accept'],
     body: ReportQueryBody,
     bodyExample: queryExample,

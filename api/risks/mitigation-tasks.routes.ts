@@ -129,7 +129,7 @@ export function registerMitigationTaskRoutes(app: App): void {
 
   const ending = {
     ...reading,
-    permissionNote: 'and risks.manage, or its scope where it is assigned to the caller',
+    permissionNote: 'risks.manage, or the scope risks.manage for tasks that are assigned to the caller',
     body: schemas.EndBody,
     bodyExample: { notes: 'Restored in two hours.' },
   } as const;

@@ -120,7 +120,7 @@ export function registerRiskRoutes(app: App): void {
     summary: 'Make a risk of a finding about a regulation',
     description:
       'On the finding’s card, with one task to remedy it. The finding becomes `risk_tracked` and follows the risk from then on. Repeated it gives back the risk that is there, and nothing is written. The body replaces what the finding suggests.',
-    permissionNote: 'and compliance.view and grc.view',
+    permissionNote: 'compliance.view; grc.view',
     params: Type.Object({ finding_id: Uuid }, closed),
     body: schemas.PromotionBody,
     bodyExample: { initial_probability: 'high' },
@@ -215,7 +215,7 @@ export function registerRiskRoutes(app: App): void {
     url: '/api/v1/cards/:card_id/risks',
     id: 'listCardRisks',
     summary: 'List the risks of a card',
-    permissionNote: 'and inventory.view, or a stakeholder role that shows the card',
+    permissionNote: 'inventory.view, or a stakeholder role that shows the card',
     params: Type.Object({ card_id: Uuid }, closed),
     query: listQuery(schemas.riskSorts, 'updated_at', schemas.cardRiskFilters),
     answers: { 200: { description: 'Risks, what was changed last first', schema: listed } },

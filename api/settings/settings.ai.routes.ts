@@ -27,7 +27,7 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
     summary: 'Read what the provider of AI would be sent of a card',
     description: 'By the present settings, with your rights. Nothing is sent.',
     permission: 'admin.settings',
-    permissionNote: 'cards as inventory.view shows them',
+    permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
     query: Type.Object({ card_id: Type.String({ ...Uuid, description: 'The card' }) }, closed),
     answers: {
       200: { description: 'The card as it would be sent', schema: AiPreviewSchema, example: previewExample },

@@ -62,7 +62,7 @@ export function registerSigning<Row extends SignedRow>(app: App, api: SigningApi
     description:
       'As one of those who were asked, under the hash of its content. With the last signature it is `signed` and stays as it is.',
     permission: kind.rights.sign,
-    permissionNote: `for those who are asked, which needs ${kind.rights.view} too`,
+    permissionNote: `${kind.rights.view}; to be asked for the signature`,
     errors: ['wrong_state', 'not_signatory'],
     handler: async ({ ctx, params: given, reply }) =>
       sendResource(reply, await signRecord(ctx, kind, idOf(given))),
@@ -101,7 +101,7 @@ export function registerSigning<Row extends SignedRow>(app: App, api: SigningApi
     summary: `Reject a ${one}`,
     description: 'As one of those who are still to sign. A `draft` again, with the reason under `rejection`.',
     permission: kind.rights.sign,
-    permissionNote: `for those who are asked, which needs ${kind.rights.view} too`,
+    permissionNote: `${kind.rights.view}; to be asked for the signature`,
     body: schemas.RejectBody,
     bodyExample: { comment: 'The costs of the second option are missing.' },
     errors: ['wrong_state', 'not_signatory'],

@@ -125,7 +125,7 @@ export function registerSurveyRoutes(app: App): void {
     tag,
     summary: 'Show who would be asked about which card now',
     permission,
-    permissionNote: 'and stakeholders.view',
+    permissionNote: 'stakeholders.view',
     params: Params,
     query: schemas.PreviewQuery,
     answers: { 200: { description: 'Cards by name, a page of them', schema: Type.Ref('SurveyPreview#') } },
@@ -142,7 +142,7 @@ export function registerSurveyRoutes(app: App): void {
     description:
       'Asks every active person who holds one of the roles on a card that the filters select, once about each card, and tells them. Refused with `survey_incomplete`, whose `missing` names what it lacks: `fields`, `target_roles` or `targets`.',
     permission,
-    permissionNote: 'and stakeholders.view',
+    permissionNote: 'stakeholders.view',
     params: Params,
     headers: ['If-Match'],
     answers: { 200: { description: 'The survey', schema: Type.Ref('SentSurvey#') } },
@@ -197,7 +197,7 @@ export function registerSurveyRoutes(app: App): void {
     description:
       'Each answer is applied whole, or told under `errors` with the reason: the card was changed after it was given, or a value no longer fits its field. What was confirmed changes nothing.',
     permission,
-    permissionNote: 'and inventory.edit or card.edit on every card, costs.view for costs',
+    permissionNote: 'inventory.edit or card.edit on every card; costs.view for costs',
     params: Params,
     body: schemas.SurveyApplyBody,
     answers: { 200: { description: 'What was applied', schema: Type.Ref('SurveyApplied#') } },

@@ -41,7 +41,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     description:
       'Without a password it is an invitation: with `send_email` its token is mailed, else `setup_token` is in the answer for who holds what the role holds. Other roles than member and viewer are given by those alone who hold what they hold.',
     permission: ['admin.users', 'users.invite'],
-    permissionNote: 'users.invite gives the roles member and viewer',
+    permissionNote: 'admin.users to give other roles than member and viewer',
     secretAnswer: true,
     body: Type.Object(
       {
@@ -158,7 +158,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       'A new password, address, role or state ends all logins of the user at once, a new password also the user’s own tokens. After a change of the own password, address or provider, unless role or state change too, the answer holds a fresh token for this login. The own password and address need the present password or a code; an account without a password needs a login of the last five minutes. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
     permission: 'login',
     permissionNote:
-      'admin.users for others, roles, state, address and provider; admin.users or scope account for oneself',
+      'admin.users or scope account for the own account; admin.users for other accounts, and for roles, state, address and provider',
     secretAnswer: true,
     params: IdParams,
     body: Type.Object(

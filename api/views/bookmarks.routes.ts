@@ -16,7 +16,7 @@ import type { App } from '../types.ts';
 
 const tag = 'Bookmarks';
 const permission = 'bookmarks.manage';
-const permissionNote = 'to share bookmarks.share, to open a feed bookmarks.odata';
+const permissionNote = 'bookmarks.share to share; bookmarks.odata to open a feed';
 const BookmarkParams = Type.Object({ bm_id: Uuid }, closed);
 
 /** Saved views of the inventory. */

@@ -38,7 +38,7 @@ export function registerFavoriteRoutes(app: App): void {
     description: 'A card that is starred already stays so.',
     permission: 'login',
     scope: 'account',
-    permissionNote: 'and inventory.view or card.view',
+    permissionNote: 'inventory.view or card.view',
     params: CardParams,
     answers: { 201: { description: 'The favorite', schema: Type.Ref('Favorite#'), headers: ['ETag'] } },
     handler: async ({ ctx, params, reply }) =>

@@ -33,7 +33,7 @@ const FORM_ROOM = 64 * 1024;
 const schema = Type.Ref('WorkspaceTransfer#');
 const importing = {
   permission: 'admin.import_workspace',
-  permissionNote: 'and every other permission',
+  permissionNote: 'every other permission',
 } as const;
 const answer = (description: string) => ({ description, schema, example: transferExample });
 
@@ -51,7 +51,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     description:
       'A zip from one moment: `manifest.json` with versions, feed position, and name, size, rows and SHA-256 of every part; the rows of each kind as lines of JSON; and the contents of files. No passwords, tokens or other secrets, and nothing that would call another system. `X-Position` is the place in the change feed that it includes. With `Prefer: respond-async` the archive is made by a job.',
     permission: 'admin.export_workspace',
-    permissionNote: 'and costs.view',
+    permissionNote: 'costs.view',
     query: WorkspaceExport,
     answers: {
       200: {

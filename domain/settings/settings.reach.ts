@@ -117,16 +117,31 @@ export const settingReach: { readonly [K in SettingKey]: K extends SettingGroup 
   favicon: 'nothing',
 };
 
-/** What a change of a setting needs besides its own permission, in words; undefined where that is nothing. */
+/** The permissions of a reach, in words; undefined for none. */
+function neededFor(reach: Reach): string | undefined {
+  if (reach === 'nothing') return undefined;
+  if (reach === 'every account') return 'every permission';
+  return reach === 'registration role'
+    ? 'the permissions of the role that people register with'
+    : reach.join(' and ');
+}
+
+/**
+ * What a change of a setting needs besides its own permission, in words: parted by `; `, each with the members for
+ * which it does unless that is all of them. Undefined where nothing is needed.
+ */
 export function reachNote(key: SettingKey): string | undefined {
   const reach: Reach | Record<string, Reach> = settingReach[key];
-  const reaches = new Set(
-    typeof reach === 'string' ? [reach] : Array.isArray(reach) ? reach : Object.values(reach).flat(),
-  );
-  reaches.delete('nothing');
-  if (reaches.has('every account')) return 'and every permission where the change leads to other accounts';
-  if (reaches.has('registration role')) return 'and the permissions of the role that people register with';
-  return reaches.size > 0 ? `and ${[...reaches].join(', ')}` : undefined;
+  if (typeof reach === 'string' || Array.isArray(reach)) return neededFor(reach as Reach);
+  const members = Object.entries(reach as Record<string, Reach>);
+  const byNeed = Map.groupBy(members, ([, of]) => neededFor(of));
+  const notes = [...byNeed].flatMap(([need, of]) => {
+    if (need === undefined) return [];
+    const names = of.map(([name]) => `\`${name}\``);
+    if (of.length === members.length) return [need];
+    return [`${need} when ${names.length === 1 ? names[0] : `one of ${names.join(', ')}`} is changed`];
+  });
+  return notes.length > 0 ? notes.join('; ') : undefined;
 }
 
 /** The reach of one member of a setting; plain settings have no members. An unknown member reaches every account. */

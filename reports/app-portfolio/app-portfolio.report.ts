@@ -52,7 +52,7 @@ export const appPortfolioReport = defineReport<Params, Answer>({
   id: 'readAppPortfolioReport',
   summary: 'Read the applications with their relations and what they can be grouped by',
   permission: 'reports.portfolio',
-  permissionNote: 'and relations.view',
+  permissionNote: 'relations.view',
   params: { type: typeParam('Application') },
   timeTravel: true,
   check(ctx, { type }) {

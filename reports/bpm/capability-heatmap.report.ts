@@ -36,7 +36,7 @@ export const bpmCapabilityHeatmapReport = defineReport<{ metric: Metric }, Answe
   description:
     'Counts the processes that are linked to the capability itself, not to those below it. `filter` narrows the processes.',
   permission: 'reports.bpm_dashboard',
-  permissionNote: 'and relations.view',
+  permissionNote: 'relations.view',
   params: {
     metric: Type.Enum(Object.keys(metrics) as [Metric, ...Metric[]], {
       default: 'process_count',

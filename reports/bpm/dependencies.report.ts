@@ -23,7 +23,7 @@ export const processDependenciesReport = defineReport<Record<string, never>, Ans
   summary: 'Read which processes depend on which',
   description: 'An edge leads from a process to one on which it depends; both are among the nodes.',
   permission: 'reports.bpm_dashboard',
-  permissionNote: 'and relations.view',
+  permissionNote: 'relations.view',
   params: {},
   timeTravel: true,
   check(ctx) {

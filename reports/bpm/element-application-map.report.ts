@@ -35,7 +35,7 @@ export const elementApplicationMapReport = defineReport<Record<string, never>, A
   description:
     'Applications to which an element of a diagram is linked, by name. `filter` narrows the processes.',
   permission: 'reports.bpm_dashboard',
-  permissionNote: 'and bpm.view',
+  permissionNote: 'bpm.view',
   params: {},
   timeTravel: false,
   check(ctx) {

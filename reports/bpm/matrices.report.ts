@@ -35,7 +35,7 @@ const shared = (other: string) =>
   ({
     module: 'bpm',
     permission: 'reports.bpm_dashboard',
-    permissionNote: 'and relations.view',
+    permissionNote: 'relations.view',
     params: {},
     check(ctx: Ctx) {
       typeOf(ctx, 'type', PROCESS);
@@ -156,7 +156,7 @@ export const processApplicationMatrixReport = defineReport<Record<string, never>
   summary: 'Read which processes use which applications',
   description:
     'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` narrows the rows.',
-  permissionNote: 'and relations.view; bpm.view for elements of diagrams',
+  permissionNote: 'relations.view; bpm.view for elements of diagrams',
   timeTravel: false,
   check(ctx) {
     shared(APPLICATION).check(ctx);

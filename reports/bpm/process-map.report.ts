@@ -37,7 +37,7 @@ export const processMapReport = defineReport<Record<string, never>, Answer>({
   description:
     '`total_cost` is the sum of all cost fields of the applications, left out without `costs.view`. `filter` narrows the processes.',
   permission: 'reports.bpm_dashboard',
-  permissionNote: 'and relations.view and bpm.view; costs.view for costs',
+  permissionNote: 'relations.view; bpm.view; costs.view for costs',
   params: {},
   timeTravel: false,
   check(ctx) {

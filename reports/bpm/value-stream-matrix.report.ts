@@ -41,7 +41,7 @@ export const valueStreamMatrixReport = defineReport<Record<string, never>, Answe
   description:
     '`cells` holds by organisation and business context (`__none__` for processes without one) the processes that are related to both; `unassigned` those without an organisation. A context’s `sort_order` and `column_width` are its attributes `sortOrder` and `columnWidth`, where the workspace has such. `filter` narrows the processes.',
   permission: 'reports.bpm_dashboard',
-  permissionNote: 'and relations.view',
+  permissionNote: 'relations.view',
   params: {},
   timeTravel: true,
   check(ctx) {

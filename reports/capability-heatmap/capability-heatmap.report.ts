@@ -109,7 +109,8 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
   description:
     '`app_count` and `total_cost` (all cost fields of the applications; left out without `costs.view`) are of the applications that are linked to the capability itself, not to those below it. `risk_count` (left out without `risks.view`) counts the risks that are not closed and are linked to the capability or to one of these applications, each once. `filter` narrows the applications, not the capabilities.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'and relations.view; costs.view for the metric total_cost, risks.view for risk_count',
+  permissionNote:
+    'relations.view; costs.view for the metric total_cost; risks.view for the metric risk_count',
   params: {
     metric: Type.Enum(['app_count', 'total_cost', 'risk_count'], {
       default: 'app_count',

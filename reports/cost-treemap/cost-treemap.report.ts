@@ -153,7 +153,7 @@ export const costTreemapReport = defineReport<Params, Answer>({
   description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}". Groups of related cards have the id of their card, so that several may have one name; \`parent_name\` tells them apart. Options of one label have their keys in brackets.`,
   permission: 'reports.ea_dashboard',
   errors: ['not_found'],
-  permissionNote: 'and costs.view; relations.view for related types',
+  permissionNote: 'costs.view; relations.view for related types',
   params: {
     type: typeParam('Application'),
     cost_field: fieldParam('costTotalAnnual', 'Cost field that gives the area'),

@@ -22,7 +22,7 @@ export const costReport = defineReport<Params, Answer>({
   description:
     'The sum of all cost fields of each card, the highest first; cards without costs are left out.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'and costs.view',
+  permissionNote: 'costs.view',
   params: { type: typeParam('Application') },
   timeTravel: true,
   reads: { cards: 'any', others: false },

@@ -61,7 +61,7 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
   description:
     'With `center_id` the cards within `depth` relations of one, which `filter` narrows; the card itself is always among them. Without it the whole graph, which is streamed and never cut. `path` holds the names of the ancestors, root first.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'and relations.view',
+  permissionNote: 'relations.view',
   errors: ['not_found'],
   params: {
     center_id: Type.Optional(

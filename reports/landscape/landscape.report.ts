@@ -37,7 +37,7 @@ export const landscapeReport = defineReport<Params, Answer>({
   description:
     'A card that is related to several groups stands in each. Groups come by name, those without a card included. `filter` narrows the cards, not the groups.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'and relations.view',
+  permissionNote: 'relations.view',
   params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
   timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },

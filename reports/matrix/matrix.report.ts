@@ -31,7 +31,7 @@ export const matrixReport = defineReport<Params, Answer>({
   description:
     'An intersection is a pair that a relation of any type joins, in either direction. `filter` narrows the rows.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'and relations.view',
+  permissionNote: 'relations.view',
   params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
   timeTravel: true,
   reads: {

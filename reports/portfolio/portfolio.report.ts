@@ -37,7 +37,7 @@ export const portfolioReport = defineReport<Params, Answer>({
   summary: 'Read the cards of a type by four of their fields',
   description: 'Each parameter names a field of the type; `size` is null where the field holds no number.',
   permission: 'reports.portfolio',
-  permissionNote: 'and costs.view for cost fields',
+  permissionNote: 'costs.view for cost fields',
   params: {
     type: typeParam('Application'),
     x_axis: fieldParam('functionalSuitability', 'Field along the horizontal axis'),

@@ -107,7 +107,7 @@ export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
   summary: 'Read the initiatives along time',
   description:
     'Each initiative once, also where it is related to several cards of the type that it is grouped by: to the first by name. Without costs.view all amounts are null. As a workbook it is the export of the portfolio, with a sheet for the newest reports and one for the people.',
-  permissionNote: 'and reports.ppm_dashboard, for `group_by` relations.view',
+  permissionNote: 'reports.ppm_dashboard; relations.view for group_by',
   params: {
     group_by: Type.Optional(
       Type.String({ maxLength: 100, description: 'Key of a type of the group options; absent: no groups' }),

@@ -6,7 +6,7 @@ import type { Report } from '../report.ts';
 /** What all reports on portfolios of initiatives declare. */
 export const ofPortfolio = {
   permission: 'ppm.view',
-  permissionNote: 'and reports.ppm_dashboard',
+  permissionNote: 'reports.ppm_dashboard',
   module: 'ppm',
   // plans, lines and status reports of the past are not kept as tables
   timeTravel: false,

@@ -71,6 +71,33 @@ describe('every operation', () => {
     }
   });
 
+  test('lists what it needs in its description, each need with its condition', () => {
+    const byId = new Map(operations.map(({ operation }) => [operation.operationId, operation]));
+    const needs = (id: string) => (byId.get(id)!.description as string).split('\n\n').slice(-2);
+    expect(needs('listCards').at(-1)).toMatch(/^Permission: /);
+    expect(needs('readCapabilityHeatmapReport')).toEqual([
+      'Permission: `reports.ea_dashboard`.',
+      [
+        '- Also needed: `relations.view`.',
+        '- Also needed: `costs.view` for the metric total_cost.',
+        '- Also needed: `risks.view` for the metric risk_count.',
+      ].join('\n'),
+    ]);
+    expect(needs('changeLoginBranding')).toEqual([
+      'Permission: `admin.settings`.',
+      '- Also needed: every permission when `login_help_link` is changed.',
+    ]);
+    for (const { where, operation } of operations) {
+      const [, besides] = (operation['x-permission'] as string).split(' / ');
+      for (const need of besides?.split('; ') ?? []) {
+        expect(need, where).not.toMatch(/^and |[.]$|^$/);
+        expect((operation.description as string).replaceAll('`', ''), where).toContain(
+          `- Also needed: ${need.replaceAll('`', '')}.`,
+        );
+      }
+    }
+  });
+
   test('has a 2xx answer with a full schema, or one that is empty', () => {
     for (const { where, operation } of operations) {
       const good = Object.entries(operation.responses).filter(([status]) => /^2\d\d$/.test(status));
