@@ -46,6 +46,8 @@ export interface Outbound {
    * credentials in it, an address of a range that is not public. Names are resolved, and checked again, at each call.
    */
   refusal(url: string): string | undefined;
+  /** The same for a mail server, which has the ports 25, 465 and 587. */
+  mailRefusal(host: string, port: number): string | undefined;
   /** @throws OutboundRefusal; Error for whatever goes wrong on the way, time-outs included. */
   request(url: string, request?: OutboundRequest): Promise<OutboundAnswer>;
   /** The same guard for libraries that take a `fetch`; redirects are not followed. */
@@ -170,9 +172,17 @@ export function createOutbound(
     }
   };
 
+  const mailTarget = (host: string, port: number): Target => ({
+    host: bareHost(host),
+    port,
+    usual: MAIL_PORTS,
+    plain: false,
+  });
+  const mailRefusal = (host: string, port: number) => refusalBefore(allowed, mailTarget(host, port));
+
   const connectMail: Outbound['connectMail'] = async ({ host: given, port, timeoutMs, signal }) => {
-    const host = bareHost(given);
-    const target: Target = { host, port, usual: MAIL_PORTS, plain: false };
+    const target = mailTarget(given, port);
+    const { host } = target;
     const reason = refusalBefore(allowed, target);
     if (reason !== undefined) throw new OutboundRefusal(`${host}:${port} ${reason}.`);
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -190,6 +200,7 @@ export function createOutbound(
 
   return {
     refusal,
+    mailRefusal,
     fetch,
     connectMail,
     async request(url, request = {}) {

@@ -198,7 +198,8 @@ function registerSetting(app: App, services: Services, setting: SettingApi): voi
     answers: { 200: { ...answer, headers: ['ETag'] } },
     errors: ['precondition_failed', ...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
     handler: async ({ ctx, body, reply }) => {
-      const view = await changeSetting(ctx, services.secrets, key, body as Record<string, unknown>);
+      const { secrets, outbound } = services;
+      const view = await changeSetting(ctx, secrets, key, body as Record<string, unknown>, outbound);
       return sendResource(reply, JSON.stringify(view));
     },
   });

@@ -10,6 +10,7 @@ import { metamodelBusy } from '../metamodel/changes/changes.run.ts';
 import { secretFaults } from './settings.addresses.ts';
 import { showProcessTypes } from './settings.bpm.ts';
 import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
+import { type AddressGuard, outboundFaults } from './settings.outbound.ts';
 import { requireReach } from './settings.reach.ts';
 import { settingFaults } from './settings.rules.ts';
 import { MASK, type SecretGroup, secretKey, secretMembers } from './settings.secrets.ts';
@@ -33,6 +34,7 @@ export const settingPermission = (key: SettingKey): AppPermission =>
  * Changes one setting, of a group the members that are sent; null brings a default back. The secret of a group is
  * sealed; its mask leaves it, an empty text or null takes it away, and it has to be sent again when the server changes to
  * which it goes.
+ * @param guard refuses addresses that this service would not connect to.
  * @returns the setting as it is shown.
  * @throws EstateError `forbidden`, also where the change leads to rights that the caller does not hold, `precondition_failed`, `validation_failed`, `metamodel_busy`.
  */
@@ -41,6 +43,7 @@ export async function changeSetting(
   secrets: SecretBox,
   key: PlainSetting | SettingGroup,
   input: Record<string, unknown>,
+  guard?: AddressGuard,
 ): Promise<Record<string, unknown>> {
   requirePermission(ctx.caller, settingPermission(key));
   const change = async (work: Work) => {
@@ -61,6 +64,9 @@ export async function changeSetting(
     }
     if (faults.length > 0) throw invalidFields(faults);
     await writeSetting(work, ctx, before, key, value);
+    // behind the check of rights: what OUTBOUND_ALLOW names is for those who may change the address
+    const refused = guard ? outboundFaults(guard, key, before.values, value) : [];
+    if (refused.length > 0) throw invalidFields(refused);
     if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);
     if (key === 'bpm_enabled' && value !== before.values.bpm_enabled) {
       await showProcessTypes(work, ctx, value as boolean);

@@ -25,7 +25,7 @@ const root = '/api/v1/settings';
 /** One change of each member that reaches every account. */
 const everyAccount: [string, string, object][] = [
   ['email', 'smtp_host', { smtp_host: 'mail.attacker.example' }],
-  ['email', 'smtp_port', { smtp_port: 2525 }],
+  ['email', 'smtp_port', { smtp_port: 465 }],
   ['email', 'smtp_user', { smtp_user: 'attacker' }],
   ['email', 'smtp_from', { smtp_from: 'bounces@attacker.example' }],
   ['email', 'smtp_tls', { smtp_tls: false }],
@@ -64,6 +64,22 @@ describe('a change of a setting that leads to the rights of every account', () =
           : [],
     );
     expect(everyAccount.map(([, member]) => member).sort()).toEqual(declared.sort());
+  });
+
+  it('is refused for an address that is not connected to, after the rights', async () => {
+    const port = { smtp_host: 'mail.estate.example', smtp_port: 6379 };
+    expect((await almost.patch(`${root}/email`, port)).status).toBe(403);
+    const { status, body } = await admin.patch(`${root}/email`, port);
+    expect([status, body.errors]).toEqual([
+      422,
+      [
+        {
+          field: 'smtp_port',
+          code: 'refused_address',
+          message: 'uses port 6379; OUTBOUND_ALLOW can allow it as host:port',
+        },
+      ],
+    ]);
   });
 
   it.each(everyAccount)('%s %s needs the rights of administrators', async (path, _member, body) => {
