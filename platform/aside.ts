@@ -6,6 +6,8 @@ import { createTurns } from './turns.ts';
 const IDLE_MS = 60_000;
 /** How long one question may take, in milliseconds: much longer than the largest of all takes. */
 const LIMIT_MS = 20_000;
+/** The heap that one question may take, in MB: several times what the largest of all takes. */
+const MEMORY_MB = 512;
 /** Questions that may wait or be worked on; each is kept meanwhile. */
 const WAITING = 10;
 /** Questions that are worked on at once. */
@@ -13,9 +15,9 @@ const THREADS = 2;
 
 /**
  * Has threads of their own answer questions in the order in which they came, so that no request waits for the work. A
- * question that takes too long ends its thread, and no other question.
+ * question that takes too long, or too much memory, ends its thread, and no other question.
  * @param options.what of which too many may wait, such as `large models`; `limitMs` for one question.
- * @throws EstateError `unavailable` where too many wait, `query_too_heavy` where one takes too long.
+ * @throws EstateError `unavailable` where too many wait, `query_too_heavy` where one takes too long or too much memory.
  */
 export function aside<Question, Answer>({
   module,
@@ -33,10 +35,12 @@ export function aside<Question, Answer>({
   const answer = async (question: Question): Promise<Answer> => {
     let thread = idle.pop();
     while (thread?.ended) thread = idle.pop();
-    const asked = thread ?? startThread<Question, Answer>({ module, idleMs: IDLE_MS });
+    const asked = thread ?? startThread<Question, Answer>({ module, idleMs: IDLE_MS, memoryMb: MEMORY_MB });
     const timer = setTimeout(() => asked.end(tooLong(limitMs)), limitMs);
     try {
       return await asked.ask({ question });
+    } catch (error) {
+      throw (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error;
     } finally {
       clearTimeout(timer);
       if (!asked.ended) idle.push(asked);
@@ -66,4 +70,10 @@ const tooLong = (limitMs: number): EstateError =>
   new EstateError(
     'query_too_heavy',
     `To read it takes longer than ${limitMs / 1000} seconds; make it simpler.`,
+  );
+
+const tooLarge = (): EstateError =>
+  new EstateError(
+    'query_too_heavy',
+    `To read it takes more than ${MEMORY_MB} MB of memory; make it simpler.`,
   );

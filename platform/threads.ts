@@ -33,6 +33,8 @@ export interface ThreadOptions {
   module: URL;
   /** How long a thread without work is kept, in milliseconds. */
   idleMs: number;
+  /** The heap that ends a thread, in MB; as much as the process may have without it. */
+  memoryMb?: number;
 }
 
 /**
@@ -40,7 +42,9 @@ export interface ThreadOptions {
  * nobody waits for it, and ends when it has been without work for a while.
  */
 export function startThread<Question, Answer>(options: ThreadOptions): Thread<Question, Answer> {
-  const worker = new Worker(options.module);
+  const worker = new Worker(options.module, {
+    ...(options.memoryMb && { resourceLimits: { maxOldGenerationSizeMb: options.memoryMb } }),
+  });
   const waiting: Waiting<Answer>[] = [];
   let idle: NodeJS.Timeout | undefined;
   let ended: Error | undefined;

@@ -27,6 +27,9 @@ export interface XmlLimits {
   elements: number;
 }
 
+/** Attributes of one element, at most. */
+const MAX_ATTRIBUTES = 10_000;
+
 /**
  * Reads a text as XML, piece by piece, in one pass. Document types, and so entities, and processing instructions are
  * refused, and so is what is nested or repeated without end.
@@ -36,6 +39,7 @@ export function readXml(text: string, handlers: XmlHandlers, limits: XmlLimits):
   const parser = new SaxesParser();
   let depth = 0;
   let elements = 0;
+  let attributes = 0;
   let start = 0;
   const refuse = (why: string) => {
     throw new Error(why);
@@ -46,6 +50,11 @@ export function readXml(text: string, handlers: XmlHandlers, limits: XmlLimits):
   // the name ends at the position, and holds no angle bracket
   parser.on('opentagstart', () => {
     start = text.lastIndexOf('<', parser.position - 1);
+    attributes = 0;
+  });
+  parser.on('attribute', () => {
+    attributes += 1;
+    if (attributes > MAX_ATTRIBUTES) refuse(`an element has more than ${MAX_ATTRIBUTES} attributes`);
   });
   parser.on('opentag', ({ name, attributes, isSelfClosing }) => {
     depth += 1;

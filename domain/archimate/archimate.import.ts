@@ -13,9 +13,10 @@ import { endOf } from '../jobs/jobs.outcome.ts';
 import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
 import type { ArchimateImport } from '../jobs/kinds/archimate.ts';
 import type { Services } from '../services.ts';
-import { type Model, type ModelView, parseModel } from './archimate.parse.ts';
+import type { Model, ModelView } from './archimate.parse.ts';
 import { lostOf, type ModelRow, type NotKept, rowsOf } from './archimate.rows.ts';
 import { requireModelRights } from './archimate.start.ts';
+import { readModelAside } from './archimate.thread.ts';
 import { importView } from './archimate.views.ts';
 import { cardIdsOf, type Importing, importRows, removeRows } from './archimate.write.ts';
 
@@ -54,7 +55,7 @@ export async function runModelImport(
   const { ctx, payload } = job;
   requireModelRights(ctx, payload);
   const model = await readModel(services, payload.file_id);
-  const rows = rowsOf(ctx, model);
+  const rows = await rowsOf(ctx, model);
   ctx.batch.rowCount = model.elements.length + model.relationships.length + model.views.length;
   let searchTaken = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -87,8 +88,9 @@ export async function runModelImport(
 async function readModel({ blobs }: Services, fileId: string): Promise<Model> {
   const xml = await text(await openContent(blobs, fileId));
   try {
-    return parseModel(xml.replace(/^\uFEFF/, ''));
+    return await readModelAside(xml.replace(/^\uFEFF/, ''));
   } catch (error) {
+    if (error instanceof EstateError) throw error;
     const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 200);
     throw invalidField('file', 'bad_model', `cannot be read: ${why}`);
   }
@@ -194,7 +196,10 @@ async function endWith(
   const counts: JobCounts = { total: all.length, created: 0, updated: 0, unchanged: 0, failed: 0 };
   for (const { outcome } of all) counts[outcome] = (counts[outcome] ?? 0) + 1;
   const lines = all.filter(({ outcome }) => payload.report === 'all' || outcome === 'failed');
-  const content = await storeContent(blobs, Readable.from(lines.map((line) => `${JSON.stringify(line)}\n`)));
+  const texts = function* () {
+    for (const line of lines) yield `${JSON.stringify(line)}\n`;
+  };
+  const content = await storeContent(blobs, Readable.from(texts()));
   const moment = new Date();
   const file = await recordFile(sql, content, {
     name: `archimate-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,

@@ -1,9 +1,11 @@
 import { readXml } from '../../platform/xml.ts';
 import { NAMESPACE, PREFIX } from './archimate.map.ts';
 
-/** Characters of a model, at most: it is read in one go, in which its worker says nothing of itself. */
+/** Characters of a model, at most. */
 export const MAX_MODEL = 24 * 1024 * 1024;
 const LIMITS = { depth: 64, elements: 3_000_000 };
+/** Nodes and connections of a view that are read: a drawing of more is refused. */
+const MAX_PARTS = 100_000;
 
 interface Concept {
   identifier: string;
@@ -96,8 +98,8 @@ export function parseModel(xml: string): Model {
       model.views.push(made);
     } else if (name === 'node' && view) {
       open.node = nodeOf(attributes);
-      view.nodes.push(open.node);
-    } else if (name === 'connection' && view) {
+      if (hasRoom(view)) view.nodes.push(open.node);
+    } else if (name === 'connection' && view && hasRoom(view)) {
       view.connections.push({ source: attributes.source ?? '', target: attributes.target ?? '' });
     } else if (name === 'property') {
       const concept = inner('concept');
@@ -161,6 +163,8 @@ export function parseModel(xml: string): Model {
   }
   return model;
 }
+
+const hasRoom = ({ nodes, connections }: ModelView) => nodes.length + connections.length <= MAX_PARTS;
 
 const localOf = (name: string): string => name.slice(name.indexOf(':') + 1);
 

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { FieldError } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { cardTypeOf, elementType, relationshipType, valuesOf } from './archimate.map.ts';
@@ -29,11 +30,23 @@ export interface ModelRow {
   notKept: NotKept;
 }
 
+/** Concepts after which the process may answer others. */
+const STRIDE = 1_000;
+
+async function mapped<T, R>(list: readonly T[], map: (item: T) => R): Promise<R[]> {
+  const made: R[] = [];
+  for (let from = 0; from < list.length; from += STRIDE) {
+    for (const item of list.slice(from, from + STRIDE)) made.push(map(item));
+    await breathe();
+  }
+  return made;
+}
+
 /** Turns a model into rows as the imports of cards and relations take them. */
-export function rowsOf(ctx: Ctx, model: Model): { cards: ModelRow[]; relations: ModelRow[] } {
+export async function rowsOf(ctx: Ctx, model: Model): Promise<{ cards: ModelRow[]; relations: ModelRow[] }> {
   const types = new Map<string, string>();
   const ids = new Map<string, { id?: string; external_id?: string }>();
-  const cards = model.elements.map((element): ModelRow => {
+  const cards = await mapped(model.elements, (element): ModelRow => {
     const { identifier, name } = element;
     const values = valuesOf(element.properties);
     const type = (values.get('type') as string | undefined) ?? cardTypeOf(ctx.metamodel, element.type);
@@ -55,7 +68,7 @@ export function rowsOf(ctx: Ctx, model: Model): { cards: ModelRow[]; relations: 
     const { id, external_id } = ids.get(parent)!;
     Object.assign(row, id ? { parent_id: id } : { parent_external_id: external_id });
   }
-  const relations = model.relationships.map((relationship) =>
+  const relations = await mapped(model.relationships, (relationship) =>
     relationRow(ctx, relationship, { types, ids, parents }),
   );
   return { cards, relations };

@@ -65,8 +65,10 @@ async function stage({ work, job }: Importing, kind: ImportKind, id: string, row
   const { sql } = work;
   const { ctx } = job;
   // a line for each row, so that lines are places; one without a row is blank, and is read over
-  const lines = rows.map(({ row }) => `${row ? JSON.stringify(row) : ''}\n`);
-  const source = Readable.from(lines.map((line) => Buffer.from(line)));
+  const lines = function* () {
+    for (const { row } of rows) yield Buffer.from(`${row ? JSON.stringify(row) : ''}\n`);
+  };
+  const source = Readable.from(lines());
   const options = { kind, format: 'ndjson', empty: 'leave' } as const;
   const cards = kind === 'cards' ? await createCardStager(ctx, sql) : undefined;
   for await (const read of readSource(source, ctx.metamodel, kind, options, BATCH_ROWS)) {

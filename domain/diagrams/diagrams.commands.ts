@@ -1,3 +1,4 @@
+import { whileAwake } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { checkLine, checkText, MAX_DESCRIPTION } from '../cards/rules/text.ts';
@@ -25,21 +26,22 @@ export const MAX_SETTINGS = 100_000;
 export async function createDiagram(ctx: Ctx, input: DiagramInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
   // before anything is locked
-  const drawing = await drawingOf(input);
+  const given = await readGiven(input);
   return await command(ctx, async (work) => {
-    const row = await insertDiagram(work, ctx, input, { drawing });
+    const row = await insertDiagram(work, ctx, input, { given });
     return await diagramText(work.sql, ctx, row.id);
   });
 }
 
-/** The same within a command; but for the drawing that was read, `more` is what only comes from a file. */
+/** The same within a command; but for what was read before, `more` is what only comes from a file. */
 export async function insertDiagram(
   work: Work,
   ctx: Ctx,
   input: DiagramInput,
-  { drawing, ...more }: { drawing?: ReadDrawing | undefined; id?: string; group_ids?: string[] } = {},
+  { given, ...more }: { given?: Given; id?: string; group_ids?: string[] } = {},
 ): Promise<DiagramRow> {
-  const values = await checked(work, input, null, drawing ?? (await drawingOf(input)));
+  const read = given ?? (await whileAwake(work.sql, () => readGiven(input)));
+  const values = await checked(work, input, null, read);
   const row = (await insertRow(work.sql, 'diagrams', {
     ...values,
     group_ids: [],
@@ -58,13 +60,13 @@ export async function insertDiagram(
  */
 export async function patchDiagram(ctx: Ctx, id: string, input: DiagramInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
-  const drawing = await drawingOf(input);
+  const given = await readGiven(input);
   return await command(ctx, async (work) => {
     const before = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
     const { private_to, shared_with } = await checkedAudience(work, ctx, input, before);
     const changed = differing(before, {
-      ...(await checked(work, input, before, drawing)),
+      ...(await checked(work, input, before, given)),
       private_to,
       shared_with,
     });
@@ -102,10 +104,21 @@ export async function deleteDiagram(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The drawing that is sent, read; an empty one where it is cleared, and undefined where nothing is said of it. */
-async function drawingOf({ data }: DiagramInput): Promise<ReadDrawing | undefined> {
+/** What is sent of a drawing, read. */
+interface Given {
+  /** An empty one where it is cleared, and undefined where nothing is said of it. */
+  drawing: ReadDrawing | undefined;
+  thumbnail: string | undefined;
+}
+
+async function readGiven({ data }: DiagramInput): Promise<Given> {
   const xml = data === null ? null : data?.xml;
-  return xml === undefined ? undefined : await checkDrawing(typeof xml === 'string' ? xml : EMPTY_DRAWING);
+  const thumbnail = data?.thumbnail;
+  return {
+    drawing:
+      xml === undefined ? undefined : await checkDrawing(typeof xml === 'string' ? xml : EMPTY_DRAWING),
+    thumbnail: typeof thumbnail === 'string' ? await checkThumbnail(thumbnail) : undefined,
+  };
 }
 
 /** The input as it is stored. */
@@ -113,7 +126,7 @@ async function checked(
   work: Work,
   input: DiagramInput,
   before: DiagramRow | null,
-  given: ReadDrawing | undefined,
+  given: Given,
 ): Promise<Partial<DiagramRow>> {
   const values: Partial<DiagramRow> = {};
   if (input.name !== undefined) {
@@ -128,12 +141,12 @@ async function checked(
     if (fault) throw invalidField(fault.field, fault.code, fault.message);
   }
   const { xml: _, thumbnail, ...settings } = input.data ?? {};
-  if (given !== undefined || before === null) {
-    const drawing = given ?? (await checkDrawing(EMPTY_DRAWING));
+  if (given.drawing !== undefined || before === null) {
+    const drawing = given.drawing ?? (await checkDrawing(EMPTY_DRAWING));
     values.drawing = await storeDrawing(work.sql, drawing, before?.drawing ?? null);
   }
   if (input.data === null) return { ...values, thumbnail: null, settings: {} };
-  if (typeof thumbnail === 'string') values.thumbnail = checkThumbnail(thumbnail);
+  if (given.thumbnail !== undefined) values.thumbnail = given.thumbnail;
   else if (thumbnail === null) values.thumbnail = null;
   values.settings = mergedSettings(before?.settings ?? {}, settings);
   return values;

@@ -1,5 +1,5 @@
-import { invalidField } from '../../platform/errors.ts';
-import { checkSvg } from '../collaboration/files/svg.check.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
+import { checkSvgAside } from '../collaboration/files/svg.thread.ts';
 
 /** Characters of a thumbnail as a `data:` address. */
 export const MAX_THUMBNAIL = 300_000;
@@ -16,9 +16,9 @@ const magic: Record<string, (bytes: Buffer) => boolean> = {
 /**
  * Looks at a picture as a `data:` address: its bytes are what it says, and an SVG runs nothing. It is only ever sent within
  * JSON, and a browser that shows the address as an image loads nothing from elsewhere.
- * @throws EstateError `validation_failed`.
+ * @throws EstateError `validation_failed`; `unavailable`, `query_too_heavy` for a large SVG.
  */
-export function checkThumbnail(text: string, field = 'data.thumbnail'): string {
+export async function checkThumbnail(text: string, field = 'data.thumbnail'): Promise<string> {
   const refuse = (why: string) => invalidField(field, 'bad_thumbnail', why);
   if (text.length > MAX_THUMBNAIL) throw refuse(`is longer than ${MAX_THUMBNAIL} characters`);
   const head = text.slice(0, MAX_HEAD).split(',', 1)[0]!;
@@ -33,8 +33,11 @@ export function checkThumbnail(text: string, field = 'data.thumbnail'): string {
     throw refuse(`holds no ${type.toUpperCase()} picture`);
   }
   try {
-    checkSvg(isBase64 ? Buffer.from(content, 'base64').toString('utf8') : decodeURIComponent(content));
+    await checkSvgAside(
+      isBase64 ? Buffer.from(content, 'base64').toString('utf8') : decodeURIComponent(content),
+    );
   } catch (error) {
+    if (error instanceof EstateError) throw error;
     throw refuse(`holds no safe SVG picture: ${(error as Error).message.slice(0, 200)}`);
   }
   return text;

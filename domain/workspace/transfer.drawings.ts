@@ -75,6 +75,8 @@ async function readHere({ ids, signal }: Checking, xml: string): Promise<ReadDra
 export async function checkThumbnails(checking: Checking): Promise<void> {
   await leaveLong(checking, 'diagrams', 'thumbnail', MAX_THUMBNAIL);
   await leaveFaulty(checking, 'diagrams', ({ thumbnail }) =>
-    typeof thumbnail === 'string' ? faultsIn(() => checkThumbnail(thumbnail, 'thumbnail')) : [],
+    typeof thumbnail === 'string'
+      ? faultsIn(() => patiently(checking.signal, () => checkThumbnail(thumbnail, 'thumbnail')))
+      : [],
   );
 }

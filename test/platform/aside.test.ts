@@ -22,3 +22,15 @@ it('ends a question that takes too long, and answers the others meanwhile and af
   expect(await ask('after')).toBe('after');
   await Promise.all(both);
 });
+
+it('ends a question that takes too much memory, and answers the next one', async () => {
+  const ask = aside<string, string>({
+    module: new URL('./fixtures/hanging.worker.ts', import.meta.url),
+    what: 'questions',
+  });
+  await expect(ask('fill')).rejects.toMatchObject({
+    code: 'query_too_heavy',
+    message: expect.stringContaining('512 MB of memory'),
+  });
+  expect(await ask('after')).toBe('after');
+});

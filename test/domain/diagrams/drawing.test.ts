@@ -156,9 +156,9 @@ describe('a thumbnail', () => {
   const svg = (content: string) => `data:image/svg+xml;base64,${Buffer.from(content).toString('base64')}`;
   const plain = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>';
 
-  it('is a picture by its bytes that runs nothing', () => {
+  it('is a picture by its bytes that runs nothing', async () => {
     for (const good of [png, svg(plain), `data:image/svg+xml;utf8,${encodeURIComponent(plain)}`]) {
-      expect(checkThumbnail(good)).toBe(good);
+      expect(await checkThumbnail(good)).toBe(good);
     }
     const bad = [
       'https://estate.example/a.png',
@@ -173,6 +173,20 @@ describe('a thumbnail', () => {
       `data:image/png;base64,${'A'.repeat(300_000)}`,
       `data:image/png${';a'.repeat(100_000)}`,
     ];
-    for (const text of bad) expect(() => checkThumbnail(text), text.slice(0, 60)).toThrow();
+    for (const text of bad) await expect(checkThumbnail(text), text.slice(0, 60)).rejects.toThrow();
+  });
+
+  it('of much SVG is checked while the process answers others', async () => {
+    const large = `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg">${'<a href="a"/>'.repeat(22_000)}</svg>`;
+    let answered = false;
+    setImmediate(() => {
+      answered = true;
+    });
+    expect(await checkThumbnail(large)).toBe(large);
+    expect(answered).toBe(true);
+    const scripted = large.replace('</svg>', '<script/></svg>');
+    await expect(checkThumbnail(scripted)).rejects.toMatchObject({
+      errors: [{ code: 'bad_thumbnail', message: expect.stringContaining('script element') }],
+    });
   });
 });
