@@ -34,7 +34,8 @@ export const complianceRows: Row[] = [
   row('DELETE /api/v1/compliance/findings/bulk', '+ - - - - - 0', async (w) => ({
     body: { ids: [await finding(w)] },
   })),
-  row('PATCH /api/v1/compliance/findings/{finding_id}', '+ - - - - - 0', async (w) => ({
+  // a decision is made once: each request gets a finding of its own
+  row('PATCH /api/v1/compliance/findings/{finding_id}', '+ - - - - - 0', async (w, _role) => ({
     ...(await one(w)),
     body: { decision: 'accepted', review_note: 'Small.' },
   })),

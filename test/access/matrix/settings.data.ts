@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
@@ -30,7 +31,6 @@ const harmless: Record<string, object> = {
   'two-factor': { required: false },
   'api-token-life': { days: 365 },
   'cors-origins': { origins: [] },
-  'eol-source': { url: '' },
   'notification-digest': { minutes: 15 },
   'bpm-row-order': { row_order: ['management', 'core', 'support'] },
   'fiscal-year-start': { month: 1 },
@@ -62,7 +62,12 @@ export const settingRows: Row[] = [
   row(`GET ${url}/bootstrap`, everybody),
   ...plainSettings.flatMap(({ path }) => [
     row(`GET ${url}/${path}`, open.includes(path) ? everybody : administrators),
-    row(`PATCH ${url}/${path}`, administrators, () => ({ body: harmless[path] ?? { enabled: true } })),
+    // where facts are loaded from is decided by who may manage them
+    path === 'eol-source'
+      ? row(`PATCH ${url}/${path}`, '+ - - - - - 0', () => ({
+          body: { url: `https://${randomUUID()}.example/api` },
+        }))
+      : row(`PATCH ${url}/${path}`, administrators, () => ({ body: harmless[path] ?? { enabled: true } })),
   ]),
   ...['login-branding', 'email', 'sso', 'ai', 'retention'].flatMap((path) => [
     row(`GET ${url}/${path}`, administrators),
