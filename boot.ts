@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createFirstAdministrator, issueSetupToken } from './domain/access/access.register.ts';
 import { createSessionReader } from './domain/access/access.sessions.ts';
+import { extensions } from './domain/app/extensions.ts';
 import { systemCaller } from './domain/context.ts';
 import { loadDemo } from './domain/demo/demo.load.ts';
 import { seedFacts } from './domain/eol/eol.seed.ts';
@@ -76,6 +77,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
     blobs: createDiskBlobStore(path.join(config.dataDir, 'files')),
     secrets: createSecretBox(config.secretKeys),
     passwords: createPasswords(),
+    extensions,
     metamodels: createMetamodelStore(),
     settings: createSettingsStore(),
     sessions: createSessionReader(db),

@@ -1,5 +1,5 @@
 import { EstateError } from '../platform/errors.ts';
-import type { Work } from './command.ts';
+import type { Work } from './context.ts';
 import type { EventDraft } from './events/events.types.ts';
 
 /** What came of a part of a command: its value, or why it was refused. */

@@ -3,21 +3,9 @@ import type { Knex } from 'knex';
 import { inTransaction, LOCK_NOT_AVAILABLE, sqlState } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
 import { holdBatch } from './batches/batches.join.ts';
-import type { Ctx } from './context.ts';
+import type { Ctx, Work } from './context.ts';
 import { type EventDraft, eventTypes } from './events/events.types.ts';
 import { earlierResult, storeResult } from './idempotency.results.ts';
-import type { Metamodel } from './metamodel/metamodel.compile.ts';
-
-/** What a command's body works with: one transaction, and the events and topics it leaves behind. */
-export interface Work {
-  sql: Knex.Transaction;
-  /** The metamodel in force; nobody else changes it before the transaction ends. */
-  metamodel: Metamodel;
-  /** Notes an event, to be written as the transaction's last act. */
-  emit(event: EventDraft): void;
-  /** Notes a topic whose version rises with the commit. */
-  raise(topic: string): void;
-}
 
 export interface CommandOptions {
   /** Roll back at the end: the answer is the same, nothing is written. */
@@ -70,6 +58,7 @@ export async function command<T>(
       const answer = await work({
         sql,
         metamodel,
+        extensions: ctx.extensions,
         emit: (event) => void events.push(event),
         raise: (topic) => void topics.add(topic),
       });

@@ -1,8 +1,12 @@
+import type { Knex } from 'knex';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { AppPermission, TokenScope } from './access/permissions.data.ts';
-import type { Metamodel } from './metamodel/metamodel.compile.ts';
+import type { EventDraft } from './events/events.types.ts';
+import type { StoredRow } from './events/row-changes.ts';
+import type { JobDefinition } from './jobs/jobs.define.ts';
+import type { CardType, Metamodel } from './metamodel/metamodel.compile.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 
 /** Who acts, and with which application permissions. */
@@ -53,6 +57,8 @@ export interface Ctx {
   /** The mutation batch that everything written through this context belongs to. */
   batch: BatchRef;
   passwords: Passwords;
+  /** What the parts of the domain add to shared operations. */
+  extensions: Extensions;
   metamodels: MetamodelStore;
   /** The metamodel as it stood when the request or job began. */
   metamodel: Metamodel;
@@ -79,6 +85,68 @@ export interface IdempotencyClaim {
 export interface SealedResults {
   seal(plain: string): string;
   open(sealed: string): string;
+}
+
+/** What a command's body works with: one transaction, and the events and topics it leaves behind. */
+export interface Work {
+  sql: Knex.Transaction;
+  /** The metamodel in force; nobody else changes it before the transaction ends. */
+  metamodel: Metamodel;
+  /** What the parts of the domain add to shared operations. */
+  extensions: Extensions;
+  /** Notes an event, to be written as the transaction's last act. */
+  emit(event: EventDraft): void;
+  /** Notes a topic whose version rises with the commit. */
+  raise(topic: string): void;
+}
+
+/** A card as the extensions see it that act on its deletion. */
+export interface DeletedCard {
+  id: string;
+  name: string;
+  type: string;
+}
+
+/** A user as the extensions see it that act on its deletion. */
+export interface DeletedUser {
+  id: string;
+  display_name: string;
+}
+
+/** Rows of one table that refer to a card by one column, and move to the surviving card of a merge. */
+export interface CardReference {
+  /** The kind of row, as events name it. */
+  entity: string;
+  /** A table with a column `id`. */
+  table: string;
+  column: string;
+  /** The column of the only user whom such a row concerns; other users get no event of it. */
+  owner?: 'user_id';
+  /** Set where a card has at most one row of its kind. */
+  once?: {
+    /** The columns that are equal in two rows of the same kind. */
+    by: string[];
+    /** SQL on `t`: the rows that a merge may drop; without it any. Other rows are kept, in preference to these. */
+    only?: string;
+    /** The event of a row that a merge drops (`gone`) or its undo restores; `user` is the display name of its user. */
+    event(
+      card: { id: string; name: string },
+      type: CardType,
+      row: StoredRow,
+      user: string,
+      gone: boolean,
+    ): EventDraft;
+  };
+}
+
+/** All extensions in the order in which they are called. */
+export interface Extensions {
+  jobs: readonly JobDefinition[];
+  cardReferences: readonly CardReference[];
+  deleteWithCards(work: Work, cards: readonly DeletedCard[]): Promise<void>;
+  deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser[]): Promise<void>;
+  userRightsChanged(work: Work, ctx: Ctx, userIds: readonly string[]): Promise<void>;
+  stakeholdersChanged(work: Work, cardType: string, cardIds?: readonly string[]): Promise<void>;
 }
 
 /** Whoever has not logged in. */

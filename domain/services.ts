@@ -9,7 +9,7 @@ import type { Outbound } from '../platform/outbound.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { SessionReader } from './access/access.sessions.ts';
-import type { Caller, Ctx } from './context.ts';
+import type { Caller, Ctx, Extensions } from './context.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 import type { SettingsStore } from './settings/settings.state.ts';
 
@@ -21,6 +21,7 @@ export interface Services {
   blobs: BlobStore;
   secrets: SecretBox;
   passwords: Passwords;
+  extensions: Extensions;
   metamodels: MetamodelStore;
   settings: SettingsStore;
   sessions: SessionReader;
@@ -47,6 +48,7 @@ export async function createContext(
     // what a job writes is undone under the job's own id
     batch: { id: more.jobId ?? randomUUID(), toolName: more.tool },
     passwords: services.passwords,
+    extensions: services.extensions,
     metamodels: services.metamodels,
     metamodel: await services.metamodels.at(version, services.db),
     position: undefined,

@@ -1,4 +1,4 @@
-import type { ReportFormat } from '../domain/jobs/kinds/report.options.ts';
+import type { ReportFormat } from '../domain/exports/report.options.ts';
 import type { Metamodel } from '../domain/metamodel/metamodel.compile.ts';
 import type { SettingValues } from '../domain/settings/settings.defaults.ts';
 import type { ChartContext } from './charts/charts.labels.ts';

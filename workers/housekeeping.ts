@@ -1,6 +1,6 @@
-import { cleanUp } from '../domain/jobs/housekeeping.ts';
+import { housekeepingJob } from '../domain/app/housekeeping.job.ts';
+import { cleanUp } from '../domain/app/housekeeping.ts';
 import { processes } from '../domain/jobs/jobs.running.ts';
-import { housekeepingJob } from '../domain/jobs/kinds/housekeeping.ts';
 import { cleanExtractions } from './extraction/extraction.retention.ts';
 
 export const housekeepingProcessor = processes(housekeepingJob, async (job, services) => {

@@ -4,6 +4,7 @@ import { command, recordEvents } from '../domain/command.ts';
 import { type Ctx, systemCaller } from '../domain/context.ts';
 import type { EventDraft } from '../domain/events/events.types.ts';
 import { breakOffRun } from '../domain/itsm/runs.end.ts';
+import { itsmRunJob } from '../domain/itsm/runs.job.ts';
 import { loadRun, logRun } from '../domain/itsm/runs.store.ts';
 import type { RunRow } from '../domain/itsm/runs.types.ts';
 import {
@@ -14,7 +15,6 @@ import {
   processes,
   type RunningJob,
 } from '../domain/jobs/jobs.running.ts';
-import { itsmRunJob } from '../domain/jobs/kinds/itsm-run.ts';
 import { createContext, type Services } from '../domain/services.ts';
 import { RemoteFailed } from '../integrations/itsm/remote.failed.ts';
 import { carryRun } from '../integrations/itsm/runs/run.carry.ts';

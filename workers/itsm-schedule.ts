@@ -1,6 +1,6 @@
 import { startRun } from '../domain/itsm/runs.start.ts';
+import { itsmScheduleJob } from '../domain/itsm/schedules.job.ts';
 import { processes } from '../domain/jobs/jobs.running.ts';
-import { itsmScheduleJob } from '../domain/jobs/kinds/itsm-schedule.ts';
 import { EstateError } from '../platform/errors.ts';
 
 /**

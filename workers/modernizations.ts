@@ -1,4 +1,4 @@
-import { modernizationsJob } from '../domain/jobs/kinds/modernizations.ts';
+import { modernizationsJob } from '../domain/modernizations/modernizations.job.ts';
 import { analyseModernizations } from '../domain/modernizations/modernizations.run.ts';
 import { processesAnalysis } from './analysis.ts';
 

@@ -1,5 +1,5 @@
+import { reportQueryJob } from '../domain/exports/report-query.job.ts';
 import { processes } from '../domain/jobs/jobs.running.ts';
-import { reportQueryJob } from '../domain/jobs/kinds/report-query.ts';
 import { runQueryJob } from '../reports/query/query.files.ts';
 
 export const reportQueryProcessor = processes(reportQueryJob, runQueryJob);

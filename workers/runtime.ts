@@ -1,7 +1,7 @@
+import { builtInSchedules } from '../domain/app/schedules.data.ts';
 import { jobQueues } from '../domain/jobs/jobs.define.ts';
 import { JOB_CANCEL_CHANNEL } from '../domain/jobs/jobs.lease.ts';
 import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
-import { builtInSchedules } from '../domain/jobs/schedules.data.ts';
 import { ensureSchedule } from '../domain/jobs/schedules.fire.ts';
 import type { Services } from '../domain/services.ts';
 import { openDatabase } from '../platform/database.ts';

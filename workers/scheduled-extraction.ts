@@ -1,7 +1,7 @@
 import type { Ctx } from '../domain/context.ts';
+import { scheduledExtractionJob } from '../domain/exports/scheduled-extraction.job.ts';
 import { callerOfOwner } from '../domain/jobs/jobs.owner.ts';
 import { type JobResult, processes, type RunningJob } from '../domain/jobs/jobs.running.ts';
-import { scheduledExtractionJob } from '../domain/jobs/kinds/scheduled-extraction.ts';
 import { createContext, type Services } from '../domain/services.ts';
 import { inTransaction } from '../platform/database.ts';
 import { failRun, succeedRun } from '../reports/schedules/extraction-runs.finish.ts';

@@ -1,6 +1,6 @@
 import { aiNotConfigured, missingForAi } from '../../domain/ai/ai.provider.ts';
 import type { Ctx } from '../../domain/context.ts';
-import type { ReportQuery } from '../../domain/jobs/kinds/report-query.ts';
+import type { ReportQuery } from '../../domain/exports/report-query.job.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';
 import type { Services } from '../../domain/services.ts';
 import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
+import { ArchimateExport, archimateOptions } from '../../domain/archimate/archimate.jobs.ts';
 import { MAX_MODEL } from '../../domain/archimate/archimate.parse.ts';
 import { requireModelRights, startModelImport } from '../../domain/archimate/archimate.start.ts';
 import { type StoredContent, storeContent } from '../../domain/files/files.store.ts';
-import { ArchimateExport, archimateOptions } from '../../domain/jobs/kinds/archimate.ts';
 import type { Services } from '../../domain/services.ts';
 import { closed } from '../../domain/shapes.ts';
 import type { BlobStore } from '../../platform/blobs.ts';

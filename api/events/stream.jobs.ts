@@ -1,4 +1,4 @@
-import { jobCatalogue } from '../../domain/jobs/jobs.catalogue.ts';
+import { extensions } from '../../domain/app/extensions.ts';
 import { JOB_NEWS_CHANNEL } from '../../domain/jobs/jobs.lease.ts';
 import { readJobNews } from '../../domain/jobs/jobs.news.ts';
 import type { Services } from '../../domain/services.ts';
@@ -7,7 +7,7 @@ import type { Streams } from './stream.open.ts';
 /** News of a job are told at once, and those that come within this time after it once at its end, in milliseconds. */
 const GATHER_MS = 100;
 
-const watchedWith = new Map(jobCatalogue.map((kind) => [kind.kind, kind.watchedWith]));
+const watchedWith = new Map(extensions.jobs.map((kind) => [kind.kind, kind.watchedWith]));
 
 /**
  * Tells owners of jobs, and those who may watch their kind, how these get on, as `job.updated` frames without an id.

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import { ExportRequest } from '../../domain/exports/export.job.ts';
 import type { Services } from '../../domain/services.ts';
 import { closed } from '../../domain/shapes.ts';
 import { Outflow } from '../../platform/outflow.ts';

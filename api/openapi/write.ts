@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
+import { extensions } from '../../domain/app/extensions.ts';
 import type { Services } from '../../domain/services.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createApp } from '../app.ts';
@@ -32,6 +33,7 @@ const services: Services = {
   blobs: unused('blobs'),
   secrets: unused('secrets'),
   passwords: unused('passwords'),
+  extensions,
   settings: unused('settings'),
   metamodels: unused('metamodels'),
   sessions: unused('sessions'),

@@ -94,6 +94,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
       jobId: null,
       batch: { id: randomUUID(), toolName: `${request.method} ${request.routeOptions.url}` },
       passwords: services.passwords,
+      extensions: services.extensions,
       metamodels: services.metamodels,
       metamodel: await services.metamodels.at(topics.get('metamodel') ?? 0, services.db),
       position: undefined,

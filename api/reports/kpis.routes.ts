@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { requirePermission } from '../../domain/access/policy.ts';
-import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
+import type { ReportFormat } from '../../domain/exports/report.options.ts';
 import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { streamKpiFile } from '../../reports/kpis/kpis.files.ts';

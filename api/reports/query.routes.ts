@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import Type from 'typebox';
-import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
+import type { ReportFormat } from '../../domain/exports/report.options.ts';
 import type { Services } from '../../domain/services.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../reports/query/query.files.ts';
 import { runQuery } from '../../reports/query/query.run.ts';

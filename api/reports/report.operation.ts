@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { matchesEtag, parseEtags } from '../../domain/etag.ts';
 import { POSITION_PATTERN } from '../../domain/events/events.types.ts';
-import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
+import type { ReportFormat } from '../../domain/exports/report.options.ts';
 import type { Services } from '../../domain/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { closed } from '../../domain/shapes.ts';

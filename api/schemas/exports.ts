@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import { ExportRequest } from '../../domain/exports/export.job.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
 import { CardStatus, Lifecycle } from './cards.ts';
 import { Position, Timestamp } from './common.ts';

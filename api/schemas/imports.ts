@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { importOptions } from '../../domain/jobs/kinds/import.ts';
+import { importOptions } from '../../domain/imports/imports.job.ts';
 import { closed } from '../../domain/shapes.ts';
 
 /** How an uploaded file is imported. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reportQueryMembers } from '../../domain/jobs/kinds/report-query.ts';
+import { reportQueryMembers } from '../../domain/exports/report-query.job.ts';
 import { closed, Nullable } from '../../domain/shapes.ts';
 import { Position } from './common.ts';
 

@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
-import { WorkspaceExport } from '../../domain/jobs/kinds/workspace.ts';
 import type { Services } from '../../domain/services.ts';
 import {
   applyTransfer,
@@ -11,6 +10,7 @@ import {
 } from '../../domain/workspace/transfer.commands.ts';
 import { requireTransferRights } from '../../domain/workspace/transfer.rights.ts';
 import { archiveLimits } from '../../domain/workspace/workspace.archive.ts';
+import { WorkspaceExport } from '../../domain/workspace/workspace.jobs.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { startWorkspaceExport, streamWorkspace } from '../../reports/workspace/workspace.export.ts';
 import { sendStream } from '../exports/exports.send.ts';

@@ -4,12 +4,12 @@ import { EstateError } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
-import type { RegistrationPayload } from '../jobs/kinds/registration.ts';
 import { enqueueMails } from '../notifications/mail.enqueue.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { approvalMail, knownAddressMail, registrationMail } from './access.mails.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { unknownToken } from './one-time-tokens.ts';
+import type { RegistrationPayload } from './registration.job.ts';
 import {
   findMailed,
   keepMailed,

@@ -5,10 +5,10 @@ import { invalidField } from '../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
-import { registrationJob } from '../jobs/kinds/registration.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
+import { registrationJob } from './registration.job.ts';
 import { keepRegistration, requireOpenRegistration } from './registrations.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 

@@ -2,7 +2,6 @@ import { StartupError } from '../../platform/startup.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { storePassword } from './passwords.store.ts';
-import { followRights } from './rights.followed.ts';
 import { lockUsers, updateUser } from './users.store.ts';
 
 /**
@@ -37,7 +36,7 @@ export async function resetAdministrator(
     await sql('recovery_codes').where({ user_id: user.id }).delete();
     if (!user.is_active) {
       await updateUser(work, user, { is_active: true });
-      await followRights(work, ctx, [user.id]);
+      await work.extensions.userRightsChanged(work, ctx, [user.id]);
     }
     await storePassword(work, user, passwordHash, 'admin:reset');
     // the way in when the provider of single sign-on is away, or was set up wrongly

@@ -1,6 +1,6 @@
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { readSetting } from '../settings/settings.read.ts';
 import { readApiToken } from './api-tokens.queries.ts';

@@ -6,15 +6,15 @@ import {
   invalidFields,
   notFound,
 } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { type PermissionMap, requireGrantable } from './grants.ts';
 import { appPermissions } from './permissions.data.ts';
 import { requirePermission } from './policy.ts';
-import { followRightsOf } from './rights.followed.ts';
+import { roleRightsChanged } from './rights.changed.ts';
 import { readRole } from './roles.queries.ts';
 
 // One role is the default: changes of roles follow one another, as long as it takes to write one.
@@ -109,7 +109,7 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
       await clearDefault(work);
     }
     await write(work, 'role.updated', role, values);
-    if (patch.permissions) await followRightsOf(work, ctx, [key]);
+    if (patch.permissions) await roleRightsChanged(work, ctx, [key]);
   });
 }
 
@@ -132,7 +132,7 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
       archived_at: work.sql.fn.now(),
       archived_by: ctx.caller.userId,
     });
-    await followRightsOf(work, ctx, [key]);
+    await roleRightsChanged(work, ctx, [key]);
     const { rows } = await work.sql.raw('select count(*)::int as n from users where role = ? and is_active', [
       key,
     ]);
@@ -151,7 +151,7 @@ export async function restoreRole(ctx: Ctx, key: string): Promise<void> {
     if (!role.is_archived) throw new EstateError('wrong_state', 'The role is not archived.');
     requireGrantable(ctx.caller, role.permissions);
     await write(work, 'role.restored', role, { is_archived: false, archived_at: null, archived_by: null });
-    await followRightsOf(work, ctx, [key]);
+    await roleRightsChanged(work, ctx, [key]);
   });
 }
 

@@ -1,6 +1,5 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { Fragment } from '../lists/lists.types.ts';
 
 /** Somebody with whom a thing of one's own is shared. */

@@ -1,7 +1,7 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { readSetting } from '../settings/settings.read.ts';
 import { continueLogin } from './access.impersonate.ts';
 import type { TokenSubject } from './access.login.ts';

@@ -3,7 +3,6 @@ import type { Ctx } from '../context.ts';
 import { administratorLeft, lockAdministrators } from './administrators.ts';
 import { permissionsOfRole, requireGrantable, requireReopening } from './grants.ts';
 import { requirePermission } from './policy.ts';
-import { followRights } from './rights.followed.ts';
 import { isAdministrator, type Skipped } from './users.delete.ts';
 import { lockUsers, tellUpdate, type UserRow } from './users.store.ts';
 
@@ -62,7 +61,7 @@ export async function updateUsersInBulk(
     );
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
     for (const before of changing) tellUpdate(work, before, after.get(before.id) as UserRow);
-    await followRights(work, ctx, [...after.keys()] as string[]);
+    await work.extensions.userRightsChanged(work, ctx, [...after.keys()] as string[]);
     work.raise('users');
     return { updated: changing.length, skipped };
   });

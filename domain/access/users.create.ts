@@ -1,6 +1,6 @@
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { enqueueMail } from '../notifications/mail.enqueue.ts';
 import { invitationMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';

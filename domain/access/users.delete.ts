@@ -1,14 +1,8 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { cardsTopic } from '../cards/cards.events.ts';
-import { rescoreCards } from '../cards/cards.save.ts';
-import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakeholders/stakeholders.events.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import { disownRisks } from '../risks/risks.leave.ts';
-import { withdrawQuestions } from '../surveys/surveys.leave.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
 import { requirePermission } from './policy.ts';
-import { followRights } from './rights.followed.ts';
 import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
 
 /**
@@ -64,11 +58,9 @@ export async function deleteUsers(ctx: Ctx, ids: string[]): Promise<{ deleted: n
 export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Promise<void> {
   if (users.length === 0) return;
   const ids = users.map(({ id }) => id);
-  await removeStakeholdings(work, ctx, users);
-  await withdrawQuestions(work, ids);
-  await disownRisks(work, ids);
+  await work.extensions.deleteWithUsers(work, ctx, users);
   await work.sql('users').whereIn('id', ids).delete();
-  await followRights(work, ctx, ids);
+  await work.extensions.userRightsChanged(work, ctx, ids);
   for (const user of users) {
     work.emit({
       event_type: 'user.deleted',
@@ -76,30 +68,4 @@ export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Pr
     });
   }
   work.raise('users');
-}
-
-/** The roles that the users hold on cards end, each with its event in the card's history. */
-async function removeStakeholdings(work: Work, ctx: Ctx, users: UserRow[]): Promise<void> {
-  const names = new Map(users.map((user) => [user.id, user.display_name]));
-  const { rows } = await work.sql.raw(
-    `with gone as (delete from stakeholders where user_id = any(?::uuid[]) returning *)
-     select to_jsonb(g) as row, c.id, c.type, c.name from gone g join cards c on c.id = g.card_id order by g.id`,
-    [[...names.keys()]],
-  );
-  for (const { row, id, type, name } of rows as (CardOfRole & { row: StakeholderRow })[]) {
-    const cardType = work.metamodel.cardTypes.get(type)!;
-    work.emit(stakeholderEvent({ id, name }, cardType, names.get(row.user_id)!, row, null));
-    work.raise(cardsTopic(type));
-  }
-  await rescoreCards(
-    work,
-    ctx,
-    (rows as CardOfRole[]).map(({ id }) => id),
-  );
-}
-
-interface CardOfRole {
-  id: string;
-  type: string;
-  name: string;
 }

@@ -18,7 +18,6 @@ import {
 import { checkPresentPassword, type OwnProof, requireOwnProof } from './own-proof.ts';
 import { storePassword } from './passwords.store.ts';
 import { may, requirePermission, requireScope } from './policy.ts';
-import { followRights } from './rights.followed.ts';
 import { onlyForPeople } from './users.create.ts';
 import { isAdministrator } from './users.delete.ts';
 import { readUser } from './users.queries.ts';
@@ -95,7 +94,7 @@ export async function patchUser(
       await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
         revokes: endsLogins.some((field) => field in values),
       });
-      if ('is_active' in values || 'role' in values) await followRights(work, ctx, [id]);
+      if ('is_active' in values || 'role' in values) await work.extensions.userRightsChanged(work, ctx, [id]);
     }
     if (passwordHash !== undefined) await storePassword(work, user, passwordHash);
     // who changes the own role or state as well logs in again

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type Sql, sqlState, violatedConstraint } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 

@@ -1,7 +1,7 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
 import { forbidden, may, requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';

@@ -1,8 +1,8 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
 import { type CardRight, requireOnCard, requirePermission } from '../access/policy.ts';
 import { loadCards, lockCards, requireCard } from '../cards/cards.load.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { lockRecord, recordText } from '../signatures/signatures.records.ts';
 import { adrKind } from './adr.kind.ts';

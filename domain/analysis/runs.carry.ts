@@ -1,5 +1,5 @@
 import { EstateError } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { JobCancelled, type RunningJob } from '../jobs/jobs.running.ts';
 import { makeRoom } from './runs.start.ts';
 import { completeRun, lockRun, reopenRun } from './runs.store.ts';

@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { recordFile, type StoredContent } from '../files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../jobs/jobs.enqueue.ts';
-import { type ArchimateImport, archimateImportJob } from '../jobs/kinds/archimate.ts';
+import { type ArchimateImport, archimateImportJob } from './archimate.jobs.ts';
 
 const UPLOAD_MS = 97 * 86_400_000;
 

@@ -1,7 +1,6 @@
 import { isUuid } from '../../platform/uuid.ts';
 import { xmlAttribute } from '../../platform/xml.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { insertDiagram } from '../diagrams/diagrams.commands.ts';
 import { groupEvent } from '../diagrams/diagrams.events.ts';
 import type { DiagramInput } from '../diagrams/diagrams.types.ts';

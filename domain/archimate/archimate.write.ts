@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import type { FieldError } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { applyBatch } from '../imports/imports.apply-batches.ts';
 import { planCards } from '../imports/imports.cards.plan.ts';
 import { createCardStager } from '../imports/imports.cards.stage.ts';
@@ -13,7 +13,7 @@ import { readSource } from '../imports/imports.source.ts';
 import { removeStaged, storeOutcomes, storeRows } from '../imports/imports.staging.ts';
 import type { RowOutcome } from '../imports/imports.types.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
-import type { ArchimateImport } from '../jobs/kinds/archimate.ts';
+import type { ArchimateImport } from './archimate.jobs.ts';
 import type { ModelRow } from './archimate.rows.ts';
 
 const BATCH_ROWS = 1_000;

@@ -1,9 +1,9 @@
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { enqueueJob, type StartedJob } from '../jobs/jobs.enqueue.ts';
-import { batchRollbackJob } from '../jobs/kinds/batch-rollback.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { batchText } from './batches.queries.ts';
+import { batchRollbackJob } from './batches.rollback.job.ts';
 import { countEvents, type RollbackRequest, rollBack } from './batches.rollback.ts';
 import { requireUndoRights } from './undo.rights.ts';
 

@@ -3,8 +3,8 @@ import { EstateError, notFound } from '../../platform/errors.ts';
 import { may } from '../access/policy.ts';
 import { lockHierarchy } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { holdEvents } from '../events/events.held.ts';
 import type { EventDraft, EventType } from '../events/events.types.ts';
 import { type BatchConflict, findConflicts } from './batches.conflicts.ts';
@@ -283,6 +283,7 @@ async function attempt(
       const inner: Work = {
         sql,
         metamodel: work.metamodel,
+        extensions: work.extensions,
         emit: (event) => void events.push(event),
         raise: (topic) => void topics.push(topic),
       };

@@ -3,9 +3,7 @@ import { insertCards, nothingFilled } from '../cards/cards.insert.ts';
 import { loadCards, lockCards, type StoredCard } from '../cards/cards.load.ts';
 import { type CardWrite, saveCards } from '../cards/cards.save.ts';
 import { guardUnique } from '../cards/cards.unique.ts';
-import { deleteAttached } from '../collaboration/collaboration.delete.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
 import { deleteTags } from '../tags/tags.use.ts';
 import { type BatchEvent, changedLater, type Left, missing } from './undo.outcome.ts';
@@ -73,7 +71,7 @@ export async function undoCards(
       ctx,
       gone.map(({ id }) => id),
     );
-    await deleteAttached(work, gone);
+    await work.extensions.deleteWithCards(work, gone);
     await deleteTags(
       work,
       gone.map(({ id }) => id),

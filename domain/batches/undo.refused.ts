@@ -1,5 +1,5 @@
+import { undoSpecs } from '../app/undo.registry.ts';
 import type { EventType } from '../events/events.types.ts';
-import { undoSpecs } from './undo.registry.ts';
 import type { UndoSpec } from './undo.types.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { lockCards } from '../cards/cards.load.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { NamedEnd } from '../relations/relations.events.ts';
 import { saveRelations } from '../relations/relations.save.ts';
 import type { StoredRelation } from '../relations/relations.types.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { insertRow, lockRow } from '../events/stored-rows.ts';

@@ -1,5 +1,4 @@
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
 import type { RowChanges } from '../events/row-changes.ts';
 

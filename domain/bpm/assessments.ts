@@ -1,8 +1,8 @@
 import { notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { itemText, type WrittenItem } from '../collaboration/items.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { differing, insertRow, updateRow } from '../events/stored-rows.ts';

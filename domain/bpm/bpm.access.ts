@@ -3,8 +3,7 @@ import { EstateError, notFound } from '../../platform/errors.ts';
 import { type CardRight, requireOnCard } from '../access/policy.ts';
 import { loadCards, lockCards, type StoredCard } from '../cards/cards.load.ts';
 import { type AttendedCard, requireSeenCard } from '../collaboration/attended.card.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { PROCESS } from './bpm.types.ts';
 
 /** What may be done with the flow of a process: by permission, or by a stakeholder role on the process. */

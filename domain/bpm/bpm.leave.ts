@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { assessmentEvent, diagramEvent, flowEvent, linkEvent } from './bpm.events.ts';
 import { BPM_TOPIC, type DiagramRow, type FlowRow, type LinkRow, linkKinds } from './bpm.types.ts';

@@ -1,6 +1,6 @@
 import { notFound } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { insertRow } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';

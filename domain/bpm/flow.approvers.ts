@@ -1,5 +1,5 @@
 import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { rights } from './bpm.access.ts';
 import { APPROVAL_TOPIC, type FlowRow, PROCESS } from './bpm.types.ts';
 import { approversToAsk, othersNamed } from './flow.rules.ts';

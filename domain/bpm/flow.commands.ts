@@ -1,6 +1,6 @@
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { differing, insertRow } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { lockProcess, rights } from './bpm.access.ts';

@@ -1,8 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { invalidFields, notFound } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
 import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { itemsOf, runList } from '../lists/lists.run.ts';
 import { projection } from '../lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';

@@ -1,8 +1,7 @@
 import { notFound } from '../../platform/errors.ts';
 import type { CardRight } from '../access/policy.ts';
 import type { StoredCard } from '../cards/cards.load.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { updateRow } from '../events/stored-rows.ts';
 import { lockProcess } from './bpm.access.ts';

@@ -1,6 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { loadEnds } from '../relations/relations.load.ts';
 import type { RelationEnd } from '../relations/relations.types.ts';
 import { type LinkTargets, linkKinds } from './bpm.types.ts';

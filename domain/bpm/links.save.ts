@@ -1,7 +1,6 @@
 import { notFound } from '../../platform/errors.ts';
 import { lockCards } from '../cards/cards.load.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { RelationType } from '../metamodel/metamodel.compile.ts';
 import { requireManage } from '../relations/relations.admit.ts';

@@ -1,8 +1,7 @@
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { forbidden, may } from '../access/policy.ts';
 import { LEVEL_FIELD } from '../cards/rules/capability.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import {
   arrange,

@@ -1,8 +1,8 @@
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { differing, insertRow, lockRow, updateRow } from '../events/stored-rows.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { type ChangedKeys, touchesOwn } from './calculations.local.ts';
 import { type Formula, peerTypes } from './calculations.plan.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 
 type Locking = Pick<Work, 'sql' | 'metamodel'>;
 

@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { loadMetamodel, METAMODEL_TOPIC } from '../metamodel/metamodel.store.ts';

@@ -1,6 +1,5 @@
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../batches/undo.types.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { differing, insertRow, lockRow, updateRow } from '../events/stored-rows.ts';
 import { CALCULATIONS, takeUp, tellCalculation } from './calculations.told.ts';
 import { recomputeOrEnqueue } from './recalculate.type.ts';

@@ -1,8 +1,7 @@
 import { loadCards, lockCards, type StoredCard, typeOf } from '../cards/cards.load.ts';
 import { rescored, updateRows } from '../cards/cards.rows.ts';
 import type { Changes } from '../cards/rules/diff.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { withHiddenTypes } from '../metamodel/metamodel.hidden.ts';
 import { follow, type Seeds, seed } from './calculations.follow.ts';
 import { noSurroundings, readSurroundings } from './calculations.inputs.ts';

@@ -2,13 +2,13 @@ import { notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { saveCards } from '../cards/cards.save.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { enqueueJob, type StartedJob } from '../jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
-import { type RecalculatePayload, recalculateJob } from '../jobs/kinds/recalculate.ts';
 import { noRuns } from './calculations.local.ts';
 import type { CalculationRow } from './calculations.plan.ts';
+import { type RecalculatePayload, recalculateJob } from './recalculate.job.ts';
 import { seedsOfType } from './recalculate.ts';
 
 /** Cards of one transaction of the job. */

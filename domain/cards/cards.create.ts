@@ -1,7 +1,7 @@
 import { invalidFields } from '../../platform/errors.ts';
 import { may, requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { refuseHiddenCosts } from './cards.costs.ts';

@@ -1,9 +1,8 @@
 import { requireOnCard, requireOnCards } from '../access/policy.ts';
 import { noRuns } from '../calculations/calculations.local.ts';
 import { noteRuns, recalculate } from '../calculations/recalculate.ts';
-import { deleteAttached } from '../collaboration/collaboration.delete.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import type { NamedEnd } from '../relations/relations.events.ts';
@@ -62,7 +61,7 @@ export async function deleteAll(
     [...plan.moved.keys()].map((id) => requireCard(cards, id)),
   );
   await deleteRelations(work, ctx, plan.removed);
-  await deleteAttached(work, removed);
+  await work.extensions.deleteWithCards(work, removed);
   await deleteTags(
     work,
     removed.map(({ id }) => id),

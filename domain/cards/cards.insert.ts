@@ -1,8 +1,7 @@
 import { noRuns, withLocalValues } from '../calculations/calculations.local.ts';
 import { lockCalculations } from '../calculations/calculations.lock.ts';
 import { noteRuns, recalculate } from '../calculations/recalculate.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { type StoredCard, typeOf } from './cards.load.ts';
 import { rescored } from './cards.rows.ts';

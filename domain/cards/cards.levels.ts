@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { limitedBelow, parentCycle } from './cards.tree.ts';
 import { hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, type Place, tooDeep } from './rules/capability.ts';
 

@@ -1,5 +1,4 @@
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { inBatches } from '../jobs/jobs.batches.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
 import { readSetting } from '../settings/settings.read.ts';

@@ -1,6 +1,5 @@
 import { EstateError, invalidFields } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { levelsAfter } from './cards.levels.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
 import { rescored } from './cards.rows.ts';

@@ -1,7 +1,7 @@
 import { EstateError, invalidFields } from '../../platform/errors.ts';
 import { requireOnCard, requireOnCards } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { ARCHIVE } from './cards.archive.ts';

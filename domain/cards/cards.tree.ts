@@ -1,7 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { visibleCards } from './cards.visible.ts';
 import { LEVEL_FIELD, levelAt, MACRO, maxDepth, type Place, tooDeep } from './rules/capability.ts';

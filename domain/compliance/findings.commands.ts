@@ -1,7 +1,7 @@
 import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
 import { loadCards, lockCards } from '../cards/cards.load.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { differing, insertRow, updateRow } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';

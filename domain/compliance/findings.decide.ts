@@ -1,6 +1,6 @@
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { requireMaintainer } from './compliance.access.ts';

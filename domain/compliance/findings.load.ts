@@ -1,7 +1,6 @@
 import { notFound } from '../../platform/errors.ts';
 import { lockCards } from '../cards/cards.load.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { visibleFindings } from './compliance.access.ts';
 import type { FindingRow } from './compliance.types.ts';
 

@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { FindingRow } from './compliance.types.ts';
 import { nextDecisions } from './decisions.rules.ts';
 import { findingEvent } from './findings.events.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import type { Severity } from './compliance.types.ts';
 import { compileRule, evidenceOf } from './rules/rules.compile.ts';

@@ -1,6 +1,7 @@
 import { EstateError } from '../../platform/errors.ts';
 import type { AnalysisJob, CarriedRun } from '../analysis/runs.carry.ts';
-import { command, type Work } from '../command.ts';
+import { command } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { JobStep } from '../jobs/jobs.running.ts';
 import { readingSets, ruleSets } from './rules/rule-sets.ts';
 import type { ComplianceRule, ReadingRule } from './rules/rules.types.ts';

@@ -2,8 +2,8 @@ import { EstateError, invalidFields } from '../../platform/errors.ts';
 import { type StartedRun, startRun } from '../analysis/runs.start.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import { complianceScanJob } from '../jobs/kinds/compliance-scan.ts';
 import { requireMaintainer } from './compliance.access.ts';
+import { complianceScanJob } from './scans.job.ts';
 
 /** What a scan was asked for, kept with its run. */
 export interface ScanParameters {

@@ -1,8 +1,8 @@
 import { invalidFields, notFound } from '../../platform/errors.ts';
 import { requireOnCard, requirePermission } from '../access/policy.ts';
 import { holdCard } from '../collaboration/attended.card.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { linkEvent } from './diagrams.events.ts';

@@ -1,7 +1,6 @@
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { checkedShares, sharedWithCaller, sharesSeen } from '../access/shares.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { Fragment } from '../lists/lists.types.ts';
 import type { DiagramInput, DiagramRow } from './diagrams.types.ts';

@@ -4,8 +4,8 @@ import { EstateError, invalidField, invalidFields, notFound } from '../../platfo
 import { requirePermission } from '../access/policy.ts';
 import { checkLine } from '../cards/rules/text.ts';
 import { itemText } from '../collaboration/items.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { differing, insertRow, lockRow, updateRow } from '../events/stored-rows.ts';

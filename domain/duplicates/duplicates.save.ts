@@ -1,5 +1,4 @@
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { comparedFields } from './duplicates.fields.ts';
 import { factsOf, recordsOf } from './duplicates.records.ts';

@@ -1,7 +1,7 @@
 import { invalidField } from '../../platform/errors.ts';
 import { type StartedRun, startAnalysis } from '../analysis/runs.start.ts';
 import type { Ctx } from '../context.ts';
-import { duplicatesJob } from '../jobs/kinds/duplicates.ts';
+import { duplicatesJob } from './duplicates.job.ts';
 import type { SearchMode } from './duplicates.types.ts';
 
 /**

@@ -6,8 +6,8 @@ import { EDIT } from '../cards/cards.patch.ts';
 import { type CardWrite, saveCards, settled } from '../cards/cards.save.ts';
 import { validateCardInput } from '../cards/rules/input.ts';
 import { patchedValues } from '../cards/rules/merge.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from './eol.fields.ts';
 
 /** A card and what it is linked to. */

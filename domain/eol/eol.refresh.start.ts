@@ -3,7 +3,7 @@ import { requirePermission } from '../access/policy.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { enqueueJob, type StartedJob } from '../jobs/jobs.enqueue.ts';
-import { eolRefreshJob } from '../jobs/kinds/eol-refresh.ts';
+import { eolRefreshJob } from './eol.refresh.job.ts';
 
 /**
  * Asks for the facts to be read anew now, unless somebody, or the schedule, has asked for that already.

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { EOL_TOPIC, type FactSource, type ProductFacts } from './eol.types.ts';
 
 /** Facts with the validators of the answer that they came in. */

@@ -1,5 +1,5 @@
-import { batchRow, eventRows, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { batchRow, eventRows } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { EventDraft } from './events.types.ts';
 
 const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_type text, peer_card_id uuid,

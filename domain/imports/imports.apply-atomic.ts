@@ -4,10 +4,10 @@ import { tidy } from '../../platform/heap.ts';
 import { command } from '../command.ts';
 import { holdEvents } from '../events/events.held.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
-import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
 import { applyBatch, isClash } from './imports.apply-batches.ts';
 import { endWithReport } from './imports.finish.ts';
+import type { ImportPayload } from './imports.job.ts';
 import { storeOutcomes } from './imports.staging.ts';
 import { BatchConflict, type ImportProgress, type RowOutcome, shares } from './imports.types.ts';
 

@@ -1,12 +1,12 @@
 import { inTransaction, sqlState } from '../../platform/database.ts';
 import { EstateError, type FieldError } from '../../platform/errors.ts';
 import { tidy } from '../../platform/heap.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { JobCounts, JobStep, RunningJob } from '../jobs/jobs.running.ts';
-import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
 import { applyCards } from './imports.cards.apply.ts';
+import type { ImportPayload } from './imports.job.ts';
 import { applyRelations } from './imports.relations.apply.ts';
 import { countOutcomes } from './imports.report.ts';
 import type { ImportKind } from './imports.row.ts';

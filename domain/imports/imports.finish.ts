@@ -3,8 +3,8 @@ import { type Db, inTransaction } from '../../platform/database.ts';
 import { recordFile } from '../files/files.store.ts';
 import { endOf, nothingWritten } from '../jobs/jobs.outcome.ts';
 import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
-import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
+import type { ImportPayload } from './imports.job.ts';
 import { countOutcomes, storeReport } from './imports.report.ts';
 import { planTable } from './imports.staging.ts';
 

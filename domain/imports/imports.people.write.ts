@@ -3,7 +3,7 @@ import { PROCESS } from '../bpm/bpm.types.ts';
 import { followApprovers } from '../bpm/flow.approvers.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { type StakeholderRow, stakeholderEvent } from '../collaboration/stakeholders/stakeholders.events.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
 import { tagEvent } from '../tags/tags.events.ts';

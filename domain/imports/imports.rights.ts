@@ -1,7 +1,7 @@
 import type { FieldError } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
-import type { ImportPayload } from '../jobs/kinds/import.ts';
+import type { ImportPayload } from './imports.job.ts';
 
 /** The refusal of a value that the caller may not set. */
 export function lacking(field: string, permission: string): FieldError {

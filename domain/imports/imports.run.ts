@@ -1,12 +1,12 @@
 import { inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { JobCounts, JobResult, RunningJob } from '../jobs/jobs.running.ts';
-import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Services } from '../services.ts';
 import { applyAtomically } from './imports.apply-atomic.ts';
 import { applyBatches } from './imports.apply-batches.ts';
 import { planCards } from './imports.cards.plan.ts';
 import { finishImport } from './imports.finish.ts';
+import type { ImportPayload } from './imports.job.ts';
 import type { Planning } from './imports.planning.ts';
 import { readFile } from './imports.read.ts';
 import { planRelations } from './imports.relations.plan.ts';

@@ -1,7 +1,7 @@
-import type { ImportPayload } from '../jobs/kinds/import.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import type { FieldType } from '../metamodel/metamodel.types.ts';
 import type { Separator } from './imports.csv-records.ts';
+import type { ImportPayload } from './imports.job.ts';
 import { readCsv } from './imports.read-csv.ts';
 import { readNdjson } from './imports.read-ndjson.ts';
 import type { ImportKind, ImportRow, ReadOptions } from './imports.row.ts';

@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { openContent, recordFile, type StoredContent } from '../files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../jobs/jobs.enqueue.ts';
-import { type ImportPayload, importJob } from '../jobs/kinds/import.ts';
+import { type ImportPayload, importJob } from './imports.job.ts';
 import { requireImportRights } from './imports.rights.ts';
 import { readSource } from './imports.source.ts';
 import { RESUME_DAYS } from './imports.staging.ts';

@@ -1,6 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 
 /** What became of a row; `skipped` where another row of an atomic import has failed. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | 'failed' | 'skipped';

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../platform/database.ts';
-import type { Work } from '../command.ts';
-import type { Caller, Ctx } from '../context.ts';
+import type { Caller, Ctx, Work } from '../context.ts';
 import { callerOfOwner, type OwnerRefused, ownedBy } from '../jobs/jobs.owner.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';

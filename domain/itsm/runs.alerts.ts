@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { ownersOf } from './mappings.people.ts';
 
 /** Whoever was told is told again no sooner. */

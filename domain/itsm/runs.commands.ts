@@ -5,11 +5,11 @@ import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from '../jobs/jobs.lease.ts';
-import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
 import { requireRunRights } from './connections.owner.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { forgetDue } from './runs.due.ts';
 import { breakOffRun } from './runs.end.ts';
+import { itsmRunJob } from './runs.job.ts';
 import { changeRun, loadRun, requireStatus } from './runs.store.ts';
 
 /** Which rows of a plan are meant; all that wait unless given. */

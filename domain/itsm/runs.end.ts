@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { forgetHeard } from './runs.heard.ts';
 import { changeRun } from './runs.store.ts';
 import type { RunRow } from './runs.types.ts';

@@ -1,15 +1,15 @@
 import type { Sql } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { OwnerRefused } from '../jobs/jobs.owner.ts';
-import { itsmRunJob } from '../jobs/kinds/itsm-run.ts';
 import { needsComplete } from './book.reach.ts';
 import { pauseConnection, requireRunRights } from './connections.owner.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { forgetDue } from './runs.due.ts';
+import { itsmRunJob } from './runs.job.ts';
 import { changeRun, insertRun, logRun } from './runs.store.ts';
 import type { RunDirection, RunStage, RunTrigger } from './runs.types.ts';
 

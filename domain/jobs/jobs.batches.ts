@@ -1,4 +1,5 @@
-import { command, type Work } from '../command.ts';
+import { command } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { RunningJob } from './jobs.running.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
 import { requireControlOf } from '../access/grants.ts';
 import { requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import { jobCatalogue } from './jobs.catalogue.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { JOBS_CHANNEL, ownRows } from './jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from './jobs.lease.ts';
 import { seesAllJobs } from './jobs.queries.ts';
@@ -92,7 +91,7 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
         },
       );
     }
-    const definition = jobCatalogue.find(({ kind }) => kind === job.kind);
+    const definition = work.extensions.jobs.find(({ kind }) => kind === job.kind);
     const { payload } = job;
     const objection = await definition?.whyNotAgain?.(work.sql, { id, payload: payload as never });
     if (objection) {

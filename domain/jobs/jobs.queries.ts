@@ -3,7 +3,6 @@ import { may } from '../access/policy.ts';
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
-import { jobKinds } from './jobs.catalogue.ts';
 import { jobPath, ownRows } from './jobs.enqueue.ts';
 
 export const jobStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
@@ -62,7 +61,12 @@ export async function listJobs(
   params: ListParams & { kind?: string; status?: string },
 ): Promise<JsonText> {
   const conditions = visibleJobs(ctx);
-  oneOf(conditions, 'kind', params.kind, jobKinds);
+  oneOf(
+    conditions,
+    'kind',
+    params.kind,
+    ctx.extensions.jobs.map(({ kind }) => kind),
+  );
   oneOf(conditions, 'status', params.status, jobStatuses);
   return await runList(ctx.db, jobList, conditions, params, { owner: ctx.caller.userId });
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type CommentRow, commentEvent } from '../collaboration/comments/comments.events.ts';
 import { type DocumentRow, documentEvent } from '../collaboration/documents/documents.events.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 
 const PAGE = 500;
 

@@ -13,7 +13,6 @@ import type { ImportKind } from '../imports/imports.row.ts';
 import { countRows, removeStaged } from '../imports/imports.staging.ts';
 import { endOf } from '../jobs/jobs.outcome.ts';
 import type { JobResult, JobStep, RunningJob } from '../jobs/jobs.running.ts';
-import type { MigrationPayload } from '../jobs/kinds/migration.ts';
 import type { Services } from '../services.ts';
 import { createMissingTags, type WantedTag } from '../tags/tags.missing.ts';
 import { writeAttached } from './apply.attached.ts';
@@ -21,6 +20,7 @@ import { noteCards, noteFollowers, noteRelations, stageRelationRows } from './ap
 import { cardsBehind, handOver } from './import.rows.ts';
 import { requireRights, store } from './migration.commands.ts';
 import { endedEvent, failureOf, recipientsOf } from './migration.ended.ts';
+import type { MigrationPayload } from './migration.jobs.ts';
 import { type MigrationRow, migrationEvent } from './migration.rows.ts';
 import { migrationOf } from './stage.run.ts';
 import { countRecords } from './stage.told.ts';

@@ -1,7 +1,7 @@
 import { recordEvents } from '../command.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import type { FailedJob, JobTransaction } from '../jobs/jobs.running.ts';
-import type { MigrationPayload } from '../jobs/kinds/migration.ts';
+import type { MigrationPayload } from './migration.jobs.ts';
 import type { MigrationRow } from './migration.rows.ts';
 
 /** Those who are told that a job of a migration has ended: who brought the file, and who had it worked on. */

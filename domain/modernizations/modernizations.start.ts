@@ -2,7 +2,7 @@ import { invalidField } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { type StartedRun, startAnalysis } from '../analysis/runs.start.ts';
 import type { Ctx } from '../context.ts';
-import { modernizationsJob } from '../jobs/kinds/modernizations.ts';
+import { modernizationsJob } from './modernizations.job.ts';
 import type { ModernizationType } from './modernizations.types.ts';
 
 export interface ModernizationsAsked {

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { invalidField } from '../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { JOBS_CHANNEL, type JobRights } from '../jobs/jobs.enqueue.ts';
-import { mailJob } from '../jobs/kinds/mail.ts';
+import { mailJob } from './mail.job.ts';
 
 /** One mail to one person. */
 export interface Mail {

@@ -1,6 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { Metamodel } from '../metamodel/metamodel.compile.ts';
 import { readSetting } from '../settings/settings.read.ts';
 import { enqueueMails, isMailAddress, type Mail } from './mail.enqueue.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { command, type Work } from '../command.ts';
-import { systemCaller } from '../context.ts';
+import { command } from '../command.ts';
+import { systemCaller, type Work } from '../context.ts';
 import type { FeedRow } from '../events/feed.read.ts';
 import { createContext, type Services } from '../services.ts';
 import { readSetting } from '../settings/settings.read.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { digestTexts, type Group } from './notifications.gather.ts';
 import { notificationRules } from './notifications.rules.ts';

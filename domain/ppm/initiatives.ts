@@ -5,8 +5,7 @@ import { requirePermission } from '../access/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { unseenCard } from '../cards/cards.visible.ts';
 import { type AttendedCard, findCard } from '../collaboration/attended.card.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { INITIATIVE } from './ppm.types.ts';
 
 /** @throws EstateError `forbidden`. */

@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../platform/database.ts';
 import type { AttendedCard } from '../collaboration/attended.card.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { Condition, ListSpec } from '../lists/lists.types.ts';
 import type { PpmRow } from './ppm.types.ts';
 

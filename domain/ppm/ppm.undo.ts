@@ -1,7 +1,6 @@
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../batches/undo.types.ts';
 import { lockCards } from '../cards/cards.load.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
 import { dependencies } from './dependencies.ts';
 import { budgetLines, costLines, type LineTable, writeSum } from './lines.ts';

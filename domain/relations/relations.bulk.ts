@@ -1,7 +1,7 @@
 import { EstateError } from '../../platform/errors.ts';
 import { lockCards } from '../cards/cards.load.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { admitInput, guardDuplicates, requireManage, seesRelationCosts } from './relations.admit.ts';
 import { createBook, type RelationBook } from './relations.book.ts';
 import { loadCompeting, loadEnds, type WantedRelation } from './relations.load.ts';

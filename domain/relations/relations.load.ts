@@ -2,8 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { lockCards, mandatoryTypes } from '../cards/cards.load.ts';
 import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { RelationType } from '../metamodel/metamodel.compile.ts';
 import type { RelationEnd, StoredRelation } from './relations.types.ts';
 

@@ -1,8 +1,7 @@
 import { followEnds, type TouchedRelation } from '../calculations/calculations.follow.ts';
 import { mandatoryTypes } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { type NamedEnd, relationEvent, relationsTopic } from './relations.events.ts';
 import { diffRelation } from './relations.rules.ts';
 import type { StoredRelation } from './relations.types.ts';

@@ -1,6 +1,5 @@
 import { openNewSystemTodos } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { riskCardEvent, riskEvent } from './risks.events.ts';
 import { ownerTodo } from './risks.owner.ts';
 import { nextReferences } from './risks.references.ts';

@@ -1,8 +1,8 @@
 import { EstateError, type FieldError, invalidFields, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { addLinks } from './risks.add.ts';

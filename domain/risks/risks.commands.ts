@@ -1,8 +1,8 @@
 import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { closeSystemTodos } from '../collaboration/todos/todos.system.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { differing, updateRow } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';

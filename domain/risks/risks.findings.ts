@@ -1,7 +1,6 @@
-import type { Work } from '../command.ts';
 import type { Decision, FindingRow } from '../compliance/compliance.types.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { followedDecision } from './risks.rules.ts';
 import type { RiskRow } from './risks.types.ts';
 

@@ -1,8 +1,8 @@
 import { requirePermission } from '../access/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { foldName, type ImportRow, type Known, type KnownRisk, planImport } from './import.rules.ts';
 import { addRisks } from './risks.add.ts';
 import { withReferences } from './risks.references.ts';

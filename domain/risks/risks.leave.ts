@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { occurrenceEvent, riskEvent, taskEvent } from './risks.events.ts';
 import type { OccurrenceRow, RiskRow, TaskRow } from './risks.types.ts';
 

@@ -2,8 +2,7 @@ import { EstateError, type FieldError, notFound } from '../../platform/errors.ts
 import { lockCards } from '../cards/cards.load.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { requireActiveUser } from '../collaboration/items.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { lockRow } from '../events/stored-rows.ts';
 import type { LinkedCard, RiskRow } from './risks.types.ts';
 

@@ -1,5 +1,5 @@
 import { closeSystemTodos, openSystemTodo, type SystemTodo } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { riskLink } from './risks.events.ts';
 import { isSettled } from './risks.rules.ts';
 import { RISK_TOPIC } from './risks.topics.ts';

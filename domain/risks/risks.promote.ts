@@ -1,12 +1,12 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
+import { command } from '../command.ts';
 import { requireReader } from '../compliance/compliance.access.ts';
 import type { FindingRow } from '../compliance/compliance.types.ts';
 import { store } from '../compliance/findings.commands.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
 import { type LoadedFinding, lockFinding } from '../compliance/findings.load.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { addRisks } from './risks.add.ts';
 import type { RiskInput } from './risks.commands.ts';

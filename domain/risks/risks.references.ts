@@ -1,5 +1,5 @@
 import { violatedConstraint } from '../../platform/database.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 
 const NUMBERING_LOCK = 7203058;
 /** How often a command begins anew since its number was given meanwhile: only a rollback brings one back. */

@@ -1,5 +1,4 @@
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { insertRow } from '../events/stored-rows.ts';
 import { taskEvent } from './risks.events.ts';
 import type { LoadedRisk } from './risks.load.ts';

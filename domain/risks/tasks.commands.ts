@@ -2,8 +2,8 @@ import { EstateError, type FieldError, invalidFields } from '../../platform/erro
 import { requirePermission } from '../access/policy.ts';
 import { statusOn } from '../collaboration/todos/todos.rules.ts';
 import { openSystemTodo } from '../collaboration/todos/todos.system.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { differing, updateRow } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { occurrenceEvent, taskEvent } from './risks.events.ts';

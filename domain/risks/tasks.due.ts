@@ -1,5 +1,5 @@
 import { openNewSystemTodos } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { inBatches } from '../jobs/jobs.batches.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
 import { occurrenceEvent } from './risks.events.ts';

@@ -1,6 +1,5 @@
 import { notFound } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { lockRow } from '../events/stored-rows.ts';
 import { lockRisk, requireOpen } from './risks.load.ts';

@@ -1,5 +1,5 @@
 import { closeSystemTodos, type SystemTodo } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { riskLink } from './risks.events.ts';
 import { OCCURRENCE_TOPIC } from './risks.topics.ts';
 import type { OccurrenceRow, TaskRow } from './risks.types.ts';

@@ -1,5 +1,5 @@
 import { openSystemTodo } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { occurrenceEvent, taskEvent } from './risks.events.ts';
 import type { OccurrenceRow, RiskRow, TaskRow } from './risks.types.ts';
 import { closeOccurrenceTodo, occurrenceTodo } from './tasks.owner.ts';

@@ -1,6 +1,6 @@
 import { nextDue, statusOn } from '../collaboration/todos/todos.rules.ts';
 import { openNewSystemTodos } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { insertRow } from '../events/stored-rows.ts';
 import { occurrenceEvent } from './risks.events.ts';
 import type { OccurrenceRow, TaskRow } from './risks.types.ts';

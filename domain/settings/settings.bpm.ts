@@ -1,5 +1,4 @@
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { lockRow } from '../events/stored-rows.ts';
 import { writeCardType } from '../metamodel/card-types/card-types.write.ts';
 import { openRun } from '../metamodel/changes/changes.run.ts';

@@ -1,7 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { followGroupSettings } from '../access/scim/scim.group-roles.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { SettingKey, SettingValues } from './settings.defaults.ts';

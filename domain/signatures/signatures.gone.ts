@@ -1,38 +1,34 @@
-import { adrKind } from '../adr/adr.kind.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import { soawKind } from '../soaw/soaw.kind.ts';
+import type { Ctx, Work } from '../context.ts';
 import { pendingIds } from './signatures.rules.ts';
 import { type Abilities, abilitiesOf } from './signatures.signatories.ts';
 import { type Asked, askAbout, askedAbout, settleAsked } from './signatures.todos.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
-
-/** Every kind of documents that people sign. */
-const kinds: readonly SignedKind[] = [adrKind, soawKind] as unknown as SignedKind[];
 
 /**
  * Follows accounts that were closed, opened again, deleted or given another role, inside the same command: documents that
  * wait for the signature of somebody who can no longer give it would wait for ever, so whoever answers for them is asked
  * to see to it.
  */
-export async function followSignatories(work: Work, ctx: Ctx, userIds: readonly string[]): Promise<void> {
-  if (userIds.length === 0) return;
-  for (const kind of kinds) {
-    const { rows } = await work.sql.raw(
-      `select to_jsonb(t) as row from ${kind.table} t
-       where t.status = 'in_review' and (t.created_by = any(?::uuid[]) or exists (
-         select from jsonb_array_elements(t.signatories) s where (s.value ->> 'user_id')::uuid = any(?::uuid[])))
-       order by t.id for no key update`,
-      [userIds, userIds] as never,
-    );
-    await follow(
-      work,
-      ctx,
-      kind,
-      rows.map(({ row }: { row: SignedRow }) => row),
-      ['signature', 'signatory_gone'],
-    );
-  }
+export async function followSignatories<Row extends SignedRow>(
+  work: Work,
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  userIds: readonly string[],
+): Promise<void> {
+  const { rows } = await work.sql.raw(
+    `select to_jsonb(t) as row from ${kind.table} t
+     where t.status = 'in_review' and (t.created_by = any(?::uuid[]) or exists (
+       select from jsonb_array_elements(t.signatories) s where (s.value ->> 'user_id')::uuid = any(?::uuid[])))
+     order by t.id for no key update`,
+    [userIds, userIds] as never,
+  );
+  await follow(
+    work,
+    ctx,
+    kind,
+    rows.map(({ row }: { row: Row }) => row),
+    ['signature', 'signatory_gone'],
+  );
 }
 
 /**

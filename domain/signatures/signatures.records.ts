@@ -1,7 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { EventType } from '../events/events.types.ts';
 import type { StoredRow } from '../events/row-changes.ts';

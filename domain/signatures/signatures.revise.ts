@@ -1,7 +1,7 @@
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { insertRecord, lockRecord, recordText } from './signatures.records.ts';

@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import { EstateError, invalidFields } from '../../platform/errors.ts';
 import { permissionSet } from '../access/access.sessions.ts';
 import type { AppPermission } from '../access/permissions.data.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { SignedKind } from './signatures.types.ts';
 
 type Rights = SignedKind['rights'];

@@ -1,5 +1,5 @@
 import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.system.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
 /** What people are asked to do about a document in review: to sign it, or to see to somebody who no longer can sign. */

@@ -1,8 +1,8 @@
 import { invalidField } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { loadCards, lockCards } from '../cards/cards.load.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { differing } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';

@@ -1,6 +1,6 @@
 import { type StartedRun, startAnalysis } from '../analysis/runs.start.ts';
 import type { Ctx } from '../context.ts';
-import { vendorHierarchyJob, vendorsJob } from '../jobs/kinds/vendors.ts';
+import { vendorHierarchyJob, vendorsJob } from './suppliers.jobs.ts';
 
 /** Starts finding out who the suppliers are, and what each supplies. @throws EstateError `forbidden`, `wrong_state`. */
 export const startVendors = (ctx: Ctx): Promise<StartedRun> =>

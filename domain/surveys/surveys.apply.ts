@@ -5,8 +5,8 @@ import { loadCards, lockCards, type StoredCard, typeOf } from '../cards/cards.lo
 import { EDIT } from '../cards/cards.patch.ts';
 import { saveCards, settled } from '../cards/cards.save.ts';
 import { summedKeys } from '../cards/cards.sums.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { responseEvent } from './surveys.events.ts';
 import { applyAnswer } from './surveys.rules.ts';
 import type { ResponseRow } from './surveys.types.ts';

@@ -6,8 +6,8 @@ import {
   notFound,
 } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import { differing, insertRow, lockRow, updateRow } from '../events/stored-rows.ts';
 import type { JsonText } from '../lists/lists.types.ts';

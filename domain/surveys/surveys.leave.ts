@@ -1,4 +1,4 @@
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import { responseEvent } from './surveys.events.ts';
 import type { ResponseRow } from './surveys.types.ts';
 

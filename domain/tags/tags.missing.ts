@@ -1,6 +1,5 @@
 import { requirePermission } from '../access/policy.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { insertRow } from '../events/stored-rows.ts';
 import { restateInventory } from '../metamodel/changes/restate.ts';
 import { changeCatalogue } from './tags.catalogue.ts';

@@ -2,8 +2,7 @@ import type { UndoneEvent, UndoRefusal, UndoSpec } from '../batches/undo.types.t
 import { cardsTopic } from '../cards/cards.events.ts';
 import { loadCards, lockCards } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { insertRow } from '../events/stored-rows.ts';
 import { openRun } from '../metamodel/changes/changes.run.ts';

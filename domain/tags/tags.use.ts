@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { EstateError } from '../../platform/errors.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
-import type { Work } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import { type ChangeRun, workOf } from '../metamodel/changes/changes.types.ts';
 import { type TaggedCard, tagEvent } from './tags.events.ts';

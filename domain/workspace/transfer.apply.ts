@@ -1,9 +1,9 @@
 import { inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { tidy } from '../../platform/heap.ts';
-import { command, type Work } from '../command.ts';
+import { command } from '../command.ts';
+import type { Work } from '../context.ts';
 import type { JobResult, RunningJob } from '../jobs/jobs.running.ts';
-import type { WorkspaceTransferPayload } from '../jobs/kinds/workspace.ts';
 import type { Services } from '../services.ts';
 import { countActions, leaveRows, leftRows } from './transfer.diff.ts';
 import { rescoreImported } from './transfer.rescore.ts';
@@ -23,6 +23,7 @@ import {
 import { storeContents, writeFiles, writePeople, writeSettings } from './transfer.write.others.ts';
 import { type Applying, type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
 import { openArchive } from './workspace.archive.ts';
+import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
 import { contentTables } from './workspace.tables.data.ts';
 import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';

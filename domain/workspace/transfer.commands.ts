@@ -1,15 +1,15 @@
 import type { Sql } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { command, type Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../command.ts';
+import type { Ctx, Work } from '../context.ts';
 import { recordFile, type StoredContent } from '../files/files.store.ts';
 import { enqueueJob } from '../jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL } from '../jobs/jobs.lease.ts';
-import { workspaceApplyJob, workspaceParseJob } from '../jobs/kinds/workspace.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { requireTransferRights } from './transfer.rights.ts';
 import { unstage } from './transfer.stage.ts';
 import type { TransferStatus } from './transfer.types.ts';
+import { workspaceApplyJob, workspaceParseJob } from './workspace.jobs.ts';
 
 /** An archive, and what was read of it, is kept so long. */
 const KEPT_DAYS = 30;

@@ -1,7 +1,6 @@
 import { type Db, inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { FailedJob, JobResult, JobTransaction, RunningJob } from '../jobs/jobs.running.ts';
-import type { WorkspaceTransferPayload } from '../jobs/kinds/workspace.ts';
 import type { Services } from '../services.ts';
 import type { SettingKey, StoredImage } from '../settings/settings.defaults.ts';
 import { settingValue, storedKey } from '../settings/settings.read.ts';
@@ -14,6 +13,7 @@ import { columnsOf, isRowFault, partOf, stageRows, unstage } from './transfer.st
 import type { TransferDiff } from './transfer.types.ts';
 import { findMistyped, findUnfit } from './transfer.values.ts';
 import { type Archive, openArchive } from './workspace.archive.ts';
+import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { ArchiveFault } from './workspace.manifest.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
 import { movedFaults } from './workspace.settings.ts';

@@ -1,6 +1,4 @@
-import { followRights } from '../access/rights.followed.ts';
 import { followApprovers } from '../bpm/flow.approvers.ts';
-import { followSignatories } from '../signatures/signatures.gone.ts';
 import { signedHere } from './transfer.check.ts';
 import { type Page, RowRefused, readPage, tellRows, type WrittenRow, writeRows } from './transfer.write.ts';
 
@@ -20,7 +18,7 @@ export async function writeSigned(page: Page): Promise<void> {
   const waitedFor = written
     .filter(({ after }) => after.status === 'in_review')
     .flatMap(({ after }) => (after.signatories as { user_id: string }[]).map(({ user_id }) => user_id));
-  await followSignatories(page.work, page.ctx, [...new Set(waitedFor)]);
+  await page.work.extensions.userRightsChanged(page.work, page.ctx, [...new Set(waitedFor)]);
 }
 
 /** Writes roles on cards: who holds one on a process may approve its flows. */
@@ -46,7 +44,7 @@ export async function writeTodos(page: Page): Promise<void> {
     ...idsOf(asked, 'assigned_to'),
     ...asked.map(({ before }) => before?.assigned_to as string),
   ];
-  await followRights(page.work, page.ctx, [...new Set(people.filter(Boolean))]);
+  await page.work.extensions.userRightsChanged(page.work, page.ctx, [...new Set(people.filter(Boolean))]);
 }
 
 const idsOf = (written: readonly WrittenRow[], column: string): string[] => [

@@ -1,4 +1,4 @@
-import { followRightsOf } from '../access/rights.followed.ts';
+import { roleRightsChanged } from '../access/rights.changed.ts';
 import { lockRoles } from '../access/roles.commands.ts';
 import { PROCESS } from '../bpm/bpm.types.ts';
 import { followApprovers } from '../bpm/flow.approvers.ts';
@@ -121,7 +121,7 @@ export async function writeRoles(page: Page): Promise<void> {
   }
   const written = await writeRows(page, rows);
   await tellRows(page, written);
-  await followRightsOf(
+  await roleRightsChanged(
     work,
     ctx,
     written.flatMap(({ before, after }) => (before === null ? [] : [after.key as string])),

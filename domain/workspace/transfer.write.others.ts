@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { insertUsers } from '../access/users.store.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import { differing } from '../events/stored-rows.ts';
 import { showProcessTypes } from '../settings/settings.bpm.ts';
 import type { SettingKey, SettingValues, StoredImage } from '../settings/settings.defaults.ts';

@@ -1,14 +1,13 @@
 import { EstateError, type FieldError } from '../../platform/errors.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
-import type { Work } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { StoredRow } from '../events/row-changes.ts';
 import type { RunningJob } from '../jobs/jobs.running.ts';
-import type { WorkspaceTransferPayload } from '../jobs/kinds/workspace.ts';
 import type { Services } from '../services.ts';
 import { importedEvent } from './transfer.events.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Archive } from './workspace.archive.ts';
+import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import type { TableShape } from './workspace.schema.ts';
 import type { ContentTable } from './workspace.types.ts';
 

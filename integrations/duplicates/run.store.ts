@@ -1,4 +1,4 @@
-import type { Work } from '../../domain/command.ts';
+import type { Work } from '../../domain/context.ts';
 import type { ComparedField } from '../../domain/duplicates/duplicates.fields.ts';
 import { lockDecisions } from '../../domain/duplicates/duplicates.lock.ts';
 import { idFor } from '../../domain/duplicates/duplicates.records.ts';

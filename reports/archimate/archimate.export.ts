@@ -1,13 +1,13 @@
 import { PassThrough, Readable } from 'node:stream';
 import { heldOf, may, requirePermission } from '../../domain/access/policy.ts';
+import { type ArchimateExport, archimateExportJob } from '../../domain/archimate/archimate.jobs.ts';
 import { elementType, NAMESPACE, relationshipType } from '../../domain/archimate/archimate.map.ts';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
 import { recordFile, storeContent } from '../../domain/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import { type ArchimateExport, archimateExportJob } from '../../domain/jobs/kinds/archimate.ts';
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';

@@ -1,7 +1,7 @@
 import { heldOf, may } from '../../domain/access/policy.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
 import { type FileFacts, type StoredContent, storeWritten } from '../../domain/files/files.store.ts';
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { Outflow } from '../../platform/outflow.ts';
 import { withSnapshot } from '../../platform/snapshot.ts';

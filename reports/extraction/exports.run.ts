@@ -1,6 +1,6 @@
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
 import { recordFile } from '../../domain/files/files.store.ts';
 import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { makeExport } from './exports.make.ts';

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
 import type { Services } from '../../domain/services.ts';
 import { hasSpare, type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';

@@ -1,5 +1,5 @@
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
 import type { StoredFile } from '../../domain/files/files.store.ts';
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Column, ColumnType } from './extraction.types.ts';
 
 /** The types of columns as a manifest names them. */

@@ -1,4 +1,4 @@
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
 
 export const mediaTypes: Record<ExportRequest['format'], string> = {
   csv: 'text/csv; charset=utf-8',

@@ -1,4 +1,4 @@
-import { undoSpecs } from '../../domain/batches/undo.registry.ts';
+import { undoSpecs } from '../../domain/app/undo.registry.ts';
 import type { UndoSpec } from '../../domain/batches/undo.types.ts';
 import type { EventType } from '../../domain/events/events.types.ts';
 

@@ -2,6 +2,12 @@ import { Readable, type Writable } from 'node:stream';
 import { heldOf } from '../../domain/access/policy.ts';
 import { command } from '../../domain/command.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { ReportFormat } from '../../domain/exports/report.options.ts';
+import {
+  type ReportQuery,
+  type ReportQueryPayload,
+  reportQueryJob,
+} from '../../domain/exports/report-query.job.ts';
 import {
   recordFile,
   type StoredContent,
@@ -10,12 +16,6 @@ import {
 } from '../../domain/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import type { ReportFormat } from '../../domain/jobs/kinds/report.options.ts';
-import {
-  type ReportQuery,
-  type ReportQueryPayload,
-  reportQueryJob,
-} from '../../domain/jobs/kinds/report-query.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { fileMediaTypes } from '../report.media.ts';

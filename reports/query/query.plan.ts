@@ -1,6 +1,7 @@
 import { forbidden, may } from '../../domain/access/policy.ts';
 import { visibleCards } from '../../domain/cards/cards.visible.ts';
 import type { Ctx } from '../../domain/context.ts';
+import type { QueryDimension, QueryMeasure, ReportQuery } from '../../domain/exports/report-query.job.ts';
 import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
 import {
   createFilterSchema,
@@ -8,7 +9,6 @@ import {
   type FilterScope,
 } from '../../domain/filters/filters.schema.ts';
 import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
-import type { QueryDimension, QueryMeasure, ReportQuery } from '../../domain/jobs/kinds/report-query.ts';
 import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
 import { type QueryField, ROOT, resolveQueryField, type ShownField } from './query.fields.ts';
 import { createNodes, type NodeValue, type Place, type QueryNode } from './query.tree.ts';

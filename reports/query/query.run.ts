@@ -1,6 +1,6 @@
 import type { Ctx } from '../../domain/context.ts';
+import type { ReportQuery } from '../../domain/exports/report-query.job.ts';
 import { type Fragment, sql } from '../../domain/filters/filters.sql.ts';
-import type { ReportQuery } from '../../domain/jobs/kinds/report-query.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';
 import { readSetting } from '../../domain/settings/settings.read.ts';
 import type { Sql } from '../../platform/database.ts';

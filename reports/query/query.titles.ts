@@ -1,4 +1,4 @@
-import type { QueryDimension, QueryMeasure } from '../../domain/jobs/kinds/report-query.ts';
+import type { QueryDimension, QueryMeasure } from '../../domain/exports/report-query.job.ts';
 import type { CompiledField, Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
 import { phaseLabel } from '../charts/charts.labels.ts';

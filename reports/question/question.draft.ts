@@ -1,4 +1,4 @@
-import type { QueryDimension, QueryMeasure, ReportQuery } from '../../domain/jobs/kinds/report-query.ts';
+import type { QueryDimension, QueryMeasure, ReportQuery } from '../../domain/exports/report-query.job.ts';
 
 /** A question as a query, with what was taken from it. */
 export interface ReadQuestion {

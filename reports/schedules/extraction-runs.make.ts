@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Ctx } from '../../domain/context.ts';
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
 import { recordFile, storeContent } from '../../domain/files/files.store.ts';
 import type { RunningJob } from '../../domain/jobs/jobs.running.ts';
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
 import type { Services } from '../../domain/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';

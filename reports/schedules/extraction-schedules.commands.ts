@@ -1,12 +1,12 @@
 import { requirePermission } from '../../domain/access/policy.ts';
-import { command, type Work } from '../../domain/command.ts';
-import type { Ctx } from '../../domain/context.ts';
+import { command } from '../../domain/command.ts';
+import type { Ctx, Work } from '../../domain/context.ts';
 import { checkIfMatch } from '../../domain/etag.ts';
 import { rowChanges, type StoredRow } from '../../domain/events/row-changes.ts';
+import type { ExportRequest } from '../../domain/exports/export.job.ts';
+import { scheduledExtractionJob } from '../../domain/exports/scheduled-extraction.job.ts';
 import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
 import { ownedBy } from '../../domain/jobs/jobs.owner.ts';
-import type { ExportRequest } from '../../domain/jobs/kinds/export.ts';
-import { scheduledExtractionJob } from '../../domain/jobs/kinds/scheduled-extraction.ts';
 import { scheduleFaults } from '../../domain/jobs/schedules.check.ts';
 import { SCHEDULES_CHANNEL } from '../../domain/jobs/schedules.fire.ts';
 import type { JsonText } from '../../domain/lists/lists.types.ts';

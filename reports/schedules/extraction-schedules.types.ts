@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { ExportRequest } from '../../domain/jobs/kinds/export.ts';
+import { ExportRequest } from '../../domain/exports/export.job.ts';
 import { MASK } from '../../domain/settings/settings.secrets.ts';
 
 const closed = { additionalProperties: false } as const;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import pg from 'pg';
+import { builtInSchedules } from '../../domain/app/schedules.data.ts';
 import { storeFile } from '../../domain/files/files.store.ts';
-import { builtInSchedules } from '../../domain/jobs/schedules.data.ts';
 import { ensureSchedule } from '../../domain/jobs/schedules.fire.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
 

@@ -6,6 +6,7 @@ import type { InjectOptions } from 'fastify';
 import { createApp } from '../../api/app.ts';
 import type { App } from '../../api/types.ts';
 import { createSessionReader } from '../../domain/access/access.sessions.ts';
+import { extensions } from '../../domain/app/extensions.ts';
 import { type Caller, type Ctx, systemCaller } from '../../domain/context.ts';
 import { createMetamodelStore } from '../../domain/metamodel/metamodel.store.ts';
 import { createContext, type Services } from '../../domain/services.ts';
@@ -96,6 +97,7 @@ export async function createTestServices(
     secrets: createSecretBox(config.secretKeys),
     // a fifth of a second each at the cost that ships, and tests log in hundreds of times
     passwords: createPasswords({ logN: 8, r: 8, p: 1 }),
+    extensions,
     metamodels: createMetamodelStore(),
     settings: createSettingsStore(),
     sessions: createSessionReader(db),

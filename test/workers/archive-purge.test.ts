@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { archivePurgeJob } from '../../domain/jobs/kinds/archive-purge.ts';
+import { archivePurgeJob } from '../../domain/cards/archive-purge.job.ts';
 import { changeSetting } from '../../domain/settings/settings.change.ts';
 import { archivePurgeProcessor } from '../../workers/archive-purge.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { todosDueJob } from '../../domain/jobs/kinds/todos-due.ts';
+import { todosDueJob } from '../../domain/collaboration/todos/todos.due.job.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';
 import { todosDueProcessor } from '../../workers/todos-due.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';

@@ -1,11 +1,12 @@
 import { inTransaction, type Sql } from '../../../platform/database.ts';
-import { command, type Work } from '../../command.ts';
+import { command } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import { feedEnds } from '../../events/changes.ts';
 import type { RunningJob } from '../../jobs/jobs.running.ts';
-import type { EraseUserPayload } from '../../jobs/kinds/erase-user.ts';
 import { revokeApiTokensOf } from '../api-tokens.commands.ts';
 import { lockUsers, type UserRow } from '../users.store.ts';
 import { knownAs } from './erasure.identity.ts';
+import type { EraseUserPayload } from './erasure.job.ts';
 import { createEraser, type KnownAs, type Pseudonym, pseudonymOf } from './erasure.rules.ts';
 import { type Erased, patternsOf, type Stretch, sweepEvents, sweepTable } from './erasure.sweep.ts';
 import { ownRows, textTables } from './erasure.tables.ts';

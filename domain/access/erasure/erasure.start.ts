@@ -2,13 +2,12 @@ import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../command.ts';
 import type { Ctx } from '../../context.ts';
 import { enqueueJob, type StartedJob } from '../../jobs/jobs.enqueue.ts';
-import { eraseUserJob } from '../../jobs/kinds/erase-user.ts';
 import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
 import { requirePermission } from '../policy.ts';
-import { followRights } from '../rights.followed.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, updateUser } from '../users.store.ts';
 import { knownAs } from './erasure.identity.ts';
+import { eraseUserJob } from './erasure.job.ts';
 
 /**
  * Deactivates a user at once, and starts the job that replaces name and address wherever the service has written them.
@@ -29,7 +28,7 @@ export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
       if (isAdministrator(user)) await keepAnAdministrator(sql, [id]);
       if (user.is_active) {
         await updateUser(work, user, { is_active: false }, { revokes: true });
-        await followRights(work, ctx, [id]);
+        await work.extensions.userRightsChanged(work, ctx, [id]);
       }
     }
     return await enqueueJob(ctx, work, eraseUserJob, { user_id: id });

@@ -1,8 +1,6 @@
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { administratorLeft } from '../administrators.ts';
 import { OPEN_ROLES, permissionsOfRole, requireGrantable } from '../grants.ts';
-import { followRights } from '../rights.followed.ts';
 import { rolesByGroups } from '../sso/sso.roles.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, tellUpdate, type UserRow } from '../users.store.ts';
@@ -56,7 +54,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
     for (const user of members) tellUpdate(work, user, now.get(user.id) as UserRow);
     work.raise('users');
   }
-  await followRights(
+  await work.extensions.userRightsChanged(
     work,
     ctx,
     changing.map(({ id }) => id),

@@ -1,7 +1,7 @@
 import { sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
 import { differing, insertRow, lockRow, updateRow } from '../../events/stored-rows.ts';
 import { lockAdministrators } from '../administrators.ts';

@@ -1,7 +1,7 @@
 import { sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { differing } from '../../events/stored-rows.ts';
 import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
 import {
@@ -12,7 +12,6 @@ import {
   requireReopening,
 } from '../grants.ts';
 import { requirePermission } from '../policy.ts';
-import { followRights } from '../rights.followed.ts';
 import { deleteUserRows, isAdministrator } from '../users.delete.ts';
 import { identity, insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { scimError } from './scim.errors.ts';
@@ -126,7 +125,7 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
     }
     if (Object.keys(changes).length > 0) {
       await updateUser(work, user, changes, { revokes: 'is_active' in changes || 'email' in changes });
-      if ('is_active' in changes) await followRights(work, ctx, [user.id]);
+      if ('is_active' in changes) await work.extensions.userRightsChanged(work, ctx, [user.id]);
     }
     await keepIdentity(work, { ...user, ...changes }, before ?? null, names);
   });

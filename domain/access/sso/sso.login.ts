@@ -1,10 +1,9 @@
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { TokenSubject } from '../access.login.ts';
 import { administratorLeft, lockAdministrators } from '../administrators.ts';
-import { followRights } from '../rights.followed.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { roleOfGroups } from './sso.roles.ts';
@@ -154,6 +153,6 @@ async function followGroups(
   if (role === undefined || role === user.role) return user.role;
   if (isAdministrator(user) && !(await administratorLeft(work.sql, [user.id]))) return user.role;
   await updateUser(work, user, { role }, { revokes: true });
-  await followRights(work, ctx, [user.id]);
+  await work.extensions.userRightsChanged(work, ctx, [user.id]);
   return role;
 }

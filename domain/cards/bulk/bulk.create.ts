@@ -1,7 +1,7 @@
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { forbidden, may, requirePermission } from '../../access/policy.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { refuseHiddenCosts } from '../cards.costs.ts';
 import { newCard, takeLevel } from '../cards.create.ts';
 import { insertCards, newIds } from '../cards.insert.ts';

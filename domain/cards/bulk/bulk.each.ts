@@ -1,8 +1,7 @@
 import { EstateError } from '../../../platform/errors.ts';
 import { requireOnCard } from '../../access/policy.ts';
 import { type Attempt, attempt } from '../../command.attempt.ts';
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { findLoops } from '../../imports/imports.cards.apply-sql.ts';
 import { archiveAll } from '../cards.archive.ts';
 import { loadCards, lockCards, lockHierarchy, requireCard, type StoredCard, typeOf } from '../cards.load.ts';

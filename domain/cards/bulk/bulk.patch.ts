@@ -1,7 +1,7 @@
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { requireOnCards, requirePermission, seesCosts } from '../../access/policy.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { refuseHiddenCosts } from '../cards.costs.ts';
 import { levelsAfter } from '../cards.levels.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf } from '../cards.load.ts';

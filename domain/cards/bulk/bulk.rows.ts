@@ -1,5 +1,4 @@
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../cards.load.ts';
 
 /** A card that a bulk operation passes over. */

@@ -1,11 +1,10 @@
-import type { Work } from '../../command.ts';
+import type { CardReference, Work } from '../../context.ts';
 import type { EventDraft } from '../../events/events.types.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { CardType } from '../../metamodel/metamodel.compile.ts';
 import { tagEvent } from '../../tags/tags.events.ts';
 import { deleteTags } from '../../tags/tags.use.ts';
 import type { StoredCard } from '../cards.load.ts';
-import { type CardReference, cardReferences } from './merge.references.ts';
 
 /** A row that was given to the survivor. */
 export interface MovedRow {
@@ -63,7 +62,7 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Merg
   const { type, survivor, merged } = cards;
   const gone = merged.map((card) => card.id);
   const result: MergedAttachments = { moved: [], removed: [] };
-  for (const reference of cardReferences) {
+  for (const reference of work.extensions.cardReferences) {
     const { table, column } = reference;
     if (reference.once) result.removed.push(...(await removeDoubles(work, reference, cards)));
     const { rows } = await sql.raw(

@@ -1,7 +1,7 @@
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { forbidden, requireOnCards, seesCosts } from '../../access/policy.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
 import type { NamedEnd } from '../../relations/relations.events.ts';
 import { saveRelations } from '../../relations/relations.save.ts';
@@ -18,7 +18,6 @@ import { LEVEL_FIELD } from '../rules/capability.ts';
 import { type MergedCards, mergeTags, moveAttached } from './merge.attached.ts';
 import { chosenInput, type FieldChoices, survivingValues } from './merge.fields.ts';
 import { type MergeJournal, readImages, storeMerge } from './merge.journal.ts';
-import { cardReferences } from './merge.references.ts';
 import { type MergedRelations, planRelations, relationsOf } from './merge.relations.ts';
 import { type MergedTree, planTree, requireMergeable } from './merge.tree.ts';
 
@@ -99,15 +98,14 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
   const [mergeId] = await newIds(work, 1);
   await deleteRows(work, ctx, merged, { merged_into: survivorId, merge_id: mergeId });
   const saved = await saveSurviving(work, ctx, { survivorId, values, tree, gone });
-  // its flows have approvers from all sides now
-  if (type.key === PROCESS) await followApprovers(work, [survivorId]);
+  await work.extensions.stakeholdersChanged(work, type.key, [survivorId]);
 
   const counts: Record<string, number> = {
     child: [...tree.moved].filter(([, parent]) => parent === survivorId).length,
     relation: relationPlan.moved,
     tag: tags.added.length,
   };
-  for (const { entity, table } of cardReferences) {
+  for (const { entity, table } of work.extensions.cardReferences) {
     counts[entity] = attached.moved.filter((row) => row.table === table).length;
   }
   const journal: MergeJournal = {
@@ -202,6 +200,3 @@ async function saveSurviving(
   });
   return await saveCards(work, ctx, writes);
 }
-
-import { PROCESS } from '../../bpm/bpm.types.ts';
-import { followApprovers } from '../../bpm/flow.approvers.ts';

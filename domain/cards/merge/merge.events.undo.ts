@@ -1,15 +1,13 @@
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.types.ts';
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { EventType } from '../../events/events.types.ts';
 import { movedEvent, ownerOf } from './merge.attached.ts';
-import { cardReferences } from './merge.references.ts';
 
 const gone = (what: string): UndoRefusal => ({ code: 'missing', message: `The ${what} is no longer there.` });
 
 /** Hangs a row on the card on which it hung before. */
 async function undoMove(work: Work, _ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
-  const reference = cardReferences.find(({ entity }) => entity === event.data.entity);
+  const reference = work.extensions.cardReferences.find(({ entity }) => entity === event.data.entity);
   const { old, new: present } = event.data.changes.card_id as { old: string; new: string };
   const card = await work.sql('cards').where({ id: old }).first('type');
   if (!reference || !card) return gone('card');

@@ -1,5 +1,4 @@
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { RelationWrite } from '../../relations/relations.save.ts';
 import type { Changes } from '../rules/diff.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import type { Metamodel } from '../../metamodel/metamodel.compile.ts';
 import { cardinalityExceeded, diffRelation, limitedSides } from '../../relations/relations.rules.ts';
 import type { RelationWrite } from '../../relations/relations.save.ts';

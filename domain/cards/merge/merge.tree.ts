@@ -1,6 +1,5 @@
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { CardType } from '../../metamodel/metamodel.compile.ts';
 import { levelsAfter } from '../cards.levels.ts';
 import type { StoredCard } from '../cards.load.ts';

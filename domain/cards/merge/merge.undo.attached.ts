@@ -1,15 +1,15 @@
 import { sqlState } from '../../../platform/database.ts';
+import type { CardReference } from '../../context.ts';
 import { insertRow } from '../../events/stored-rows.ts';
 import { tagEvent } from '../../tags/tags.events.ts';
 import { movedEvent, ownerOf } from './merge.attached.ts';
 import { changed, missing } from './merge.conflicts.ts';
-import { type CardReference, cardReferences } from './merge.references.ts';
 import type { Undoing } from './merge.undo.types.ts';
 
 /** Gives back to the merged cards what the survivor was given, and what was left out. */
 export async function bringBackAttached(undoing: Undoing): Promise<void> {
-  for (const reference of cardReferences) await moveBack(undoing, reference);
-  for (const reference of cardReferences) await insertBack(undoing, reference);
+  for (const reference of undoing.work.extensions.cardReferences) await moveBack(undoing, reference);
+  for (const reference of undoing.work.extensions.cardReferences) await insertBack(undoing, reference);
 }
 
 interface MoveOutcome {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import { cardEvent, cardsTopic } from '../cards.events.ts';
 import { loadCards, type StoredCard, typeOf } from '../cards.load.ts';
 import { type CardWrite, saveCards } from '../cards.save.ts';

@@ -1,8 +1,8 @@
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { requirePermission } from '../../access/policy.ts';
 import { seedsOfType } from '../../calculations/recalculate.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
 import { cardEvent } from '../cards.events.ts';
 import { levelsAfter } from '../cards.levels.ts';
@@ -96,7 +96,7 @@ async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest)
   const parents = journal.cards.flatMap((card) => (card.parent_id ? [String(card.parent_id)] : []));
   const seeds = seedsOfType(work, survivor.type, [...back, ...parents]);
   await rescoreCards(work, ctx, back, seeds);
-  if (survivor.type === PROCESS) await followApprovers(work, [survivorId, ...restored]);
+  await work.extensions.stakeholdersChanged(work, survivor.type, [survivorId, ...restored]);
   await closeMerge(work, ctx, merge.id);
   const type = typeOf(work.metamodel, survivor);
   const event = cardEvent('card.unmerged', type, survivor, {});
@@ -141,6 +141,3 @@ export async function closeMerge({ sql }: Work, ctx: Ctx, id: string): Promise<v
   await sql('card_redirects').where({ merge_id: id }).delete();
   await sql('card_merges').where({ id }).update({ undone_by: ctx.caller.userId, undone_at: sql.fn.now() });
 }
-
-import { PROCESS } from '../../bpm/bpm.types.ts';
-import { followApprovers } from '../../bpm/flow.approvers.ts';

@@ -1,5 +1,4 @@
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { MergeConflict } from './merge.conflicts.ts';
 import type { MergeJournal } from './merge.journal.ts';
 

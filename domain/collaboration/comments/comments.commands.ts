@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { forbidden, inScope, mayOnCard, requireOnCard } from '../../access/policy.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { checkIfMatch } from '../../etag.ts';
 import { insertRow, lockRow, updateRow } from '../../events/stored-rows.ts';
 import type { JsonText } from '../../lists/lists.types.ts';

@@ -1,6 +1,5 @@
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.types.ts';
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { insertRow } from '../../events/stored-rows.ts';
 import { toldRow } from '../told.rows.ts';
 import { expireFiles } from './files.attach.ts';

@@ -1,13 +1,11 @@
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { forbidden, requireOnCard, seesCosts, showsCosts } from '../../access/policy.ts';
-import { PROCESS } from '../../bpm/bpm.types.ts';
-import { followApprovers } from '../../bpm/flow.approvers.ts';
 import { cardsTopic } from '../../cards/cards.events.ts';
 import { loadCards, lockCards, requireCard, type StoredCard, typeOf } from '../../cards/cards.load.ts';
 import { rescoreCards } from '../../cards/cards.save.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { checkIfMatch } from '../../etag.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
 import { itemText, requireActiveUser, type WrittenItem } from '../items.ts';
@@ -146,7 +144,7 @@ async function settle(
   work.emit(stakeholderEvent(card, type, name, before, after));
   work.raise(cardsTopic(type.key));
   await rescoreCards(work, ctx, [card.id]);
-  if (type.key === PROCESS) await followApprovers(work, [card.id]);
+  await work.extensions.stakeholdersChanged(work, type.key, [card.id]);
 }
 
 function requireRole(work: Work, card: StoredCard, role: string): void {

@@ -1,11 +1,8 @@
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.types.ts';
-import { PROCESS } from '../../bpm/bpm.types.ts';
-import { followApprovers } from '../../bpm/flow.approvers.ts';
 import { cardsTopic } from '../../cards/cards.events.ts';
 import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
 import { rescoreCards } from '../../cards/cards.save.ts';
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { insertRow } from '../../events/stored-rows.ts';
 import { toldRow } from '../told.rows.ts';
 import { type StakeholderRow, stakeholderEvent } from './stakeholders.events.ts';
@@ -38,7 +35,7 @@ async function undo(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefus
   work.emit(stakeholderEvent(card, type, user.display_name, present, after));
   work.raise(cardsTopic(type.key));
   await rescoreCards(work, ctx, [cardId]);
-  if (type.key === PROCESS) await followApprovers(work, [cardId]);
+  await work.extensions.stakeholdersChanged(work, type.key, [cardId]);
   return null;
 }
 

@@ -1,4 +1,4 @@
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import { inBatches } from '../../jobs/jobs.batches.ts';
 import type { RunningJob } from '../../jobs/jobs.running.ts';
 import { type TodoRow, todoEvent } from './todos.events.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import { insertRow } from '../../events/stored-rows.ts';
 import { saveTodo } from './todos.commands.ts';
 import { type TodoCard, type TodoRow, todoEvent } from './todos.events.ts';

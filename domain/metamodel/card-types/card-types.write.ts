@@ -1,6 +1,6 @@
 import { EstateError } from '../../../platform/errors.ts';
 import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
 import { updateRow } from '../../events/stored-rows.ts';
 import type { ChangeRun, Impact } from '../changes/changes.types.ts';

@@ -6,10 +6,10 @@ import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
 import { command } from '../../command.ts';
 import type { JobResult, RunningJob } from '../../jobs/jobs.running.ts';
-import type { MetamodelChangePayload } from '../../jobs/kinds/metamodel-change.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
 import { type ChangeOperation, carryOut } from './changes.dispatch.ts';
 import { openRun } from './changes.run.ts';
+import type { MetamodelChangePayload } from './metamodel-change.job.ts';
 
 const PAUSE_MS = 1_000;
 const BATCH = 500;

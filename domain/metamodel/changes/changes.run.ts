@@ -1,13 +1,13 @@
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { requirePermission } from '../../access/policy.ts';
-import { command, type Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../command.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { enqueueJob, type StartedJob } from '../../jobs/jobs.enqueue.ts';
-import { metamodelChangeJob } from '../../jobs/kinds/metamodel-change.ts';
 import type { JsonText } from '../../lists/lists.types.ts';
 import { carryOut, type MetamodelChange } from './changes.dispatch.ts';
 import { type ChangeRun, LargeChange } from './changes.types.ts';
+import { metamodelChangeJob } from './metamodel-change.job.ts';
 
 /** The most cards and relations that a request writes itself; a second or so. */
 export const REQUEST_LIMIT = 2_000;

@@ -1,5 +1,4 @@
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import { type HeldEvents, holdEvents } from '../../events/events.held.ts';
 
 /** One change of the metamodel while it is carried out: in a request, in a job, or as the undoing of another. */

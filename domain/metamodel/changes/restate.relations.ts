@@ -1,4 +1,4 @@
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import type { Fragment } from '../../lists/lists.types.ts';
 import type { NamedEnd } from '../../relations/relations.events.ts';
 import { saveRelations } from '../../relations/relations.save.ts';

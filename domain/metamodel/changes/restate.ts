@@ -1,7 +1,7 @@
 import { loadCards } from '../../cards/cards.load.ts';
 import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import type { Fragment } from '../../lists/lists.types.ts';
 import type { CardType, Metamodel } from '../metamodel.compile.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';

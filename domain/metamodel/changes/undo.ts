@@ -1,7 +1,6 @@
 import { EstateError } from '../../../platform/errors.ts';
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.types.ts';
-import type { Work } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import type { Ctx, Work } from '../../context.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import { differing, insertRow, lockRow } from '../../events/stored-rows.ts';
 import { removeCardType } from '../card-types/card-types.changes.ts';

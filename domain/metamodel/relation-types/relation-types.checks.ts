@@ -1,5 +1,5 @@
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import type { Metamodel } from '../metamodel.compile.ts';
 import type { Cardinality } from '../metamodel.types.ts';

@@ -1,4 +1,4 @@
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import type { StoredRow } from '../../events/row-changes.ts';
 import { type ChangeRun, LargeChange, workOf } from '../changes/changes.types.ts';
 import { deleteInstances } from '../changes/restate.relations.ts';

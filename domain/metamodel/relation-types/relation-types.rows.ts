@@ -1,4 +1,4 @@
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
 import { METAMODEL_TOPIC } from '../metamodel.store.ts';
 

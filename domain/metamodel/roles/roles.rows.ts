@@ -1,6 +1,4 @@
-import { PROCESS } from '../../bpm/bpm.types.ts';
-import { followApprovers } from '../../bpm/flow.approvers.ts';
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
 import { differing, insertRow, updateRow } from '../../events/stored-rows.ts';
 import { METAMODEL_TOPIC } from '../metamodel.store.ts';
@@ -15,8 +13,7 @@ async function tell(work: Work, before: StoredRow | null, after: StoredRow | nul
     data: { id, card_type_key, key, label, changes: rowChanges(before, after) },
   });
   work.raise(METAMODEL_TOPIC);
-  // who holds it may approve what he could not, or no longer
-  if (card_type_key === PROCESS) await followApprovers(work);
+  await work.extensions.stakeholdersChanged(work, card_type_key as string);
 }
 
 /** The roles of a type, archived ones too, locked, in order. */

@@ -1,5 +1,5 @@
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
-import type { Work } from '../../command.ts';
+import type { Work } from '../../context.ts';
 import type { CardTypeInput } from '../card-types/card-types.rules.ts';
 import { unique } from '../card-types/card-types.rules.ts';
 import { stakeholderRoleSeeds } from '../stakeholder-roles.data.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { requirePermission } from '../../../domain/access/policy.ts';
-import { command, type Work } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
+import { command } from '../../../domain/command.ts';
+import type { Ctx, Work } from '../../../domain/context.ts';
 import { checkIfMatch } from '../../../domain/etag.ts';
 import { rowChanges } from '../../../domain/events/row-changes.ts';
 import { takeOverConnection } from '../../../domain/itsm/connections.owner.ts';

@@ -1,6 +1,6 @@
 import type { StoredRow } from '../../../domain/events/row-changes.ts';
 import type { MappingSchedule } from '../../../domain/itsm/mappings.input.ts';
-import { itsmScheduleJob } from '../../../domain/jobs/kinds/itsm-schedule.ts';
+import { itsmScheduleJob } from '../../../domain/itsm/schedules.job.ts';
 import { scheduleFaults } from '../../../domain/jobs/schedules.check.ts';
 import { SCHEDULES_CHANNEL } from '../../../domain/jobs/schedules.fire.ts';
 import type { Sql } from '../../../platform/database.ts';

@@ -7,8 +7,7 @@ import {
   restoreEachWithin,
 } from '../../../domain/cards/bulk/bulk.each.ts';
 import type { CardInput } from '../../../domain/cards/rules/card.types.ts';
-import type { Work } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
+import type { Ctx, Work } from '../../../domain/context.ts';
 import { bulkRelationsOfLocked } from '../../../domain/relations/relations.bulk.ts';
 import type { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';

@@ -1,6 +1,5 @@
 import { lockCards, lockHierarchy } from '../../../domain/cards/cards.load.ts';
-import type { Work } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
+import type { Ctx, Work } from '../../../domain/context.ts';
 import { cardsOfRecords } from '../../../domain/itsm/runs.links.ts';
 import { lockNewEnds } from '../../../domain/relations/relations.load.ts';
 import { allLeft, leftOut, without } from '../engine/apply.state.ts';

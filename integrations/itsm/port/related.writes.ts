@@ -1,5 +1,4 @@
-import type { Work } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
+import type { Ctx, Work } from '../../../domain/context.ts';
 import { relatedPath } from '../../../domain/itsm/mappings.related.ts';
 import { type BulkOperation, bulkRelationsWithin } from '../../../domain/relations/relations.bulk.ts';
 import type { Path } from '../engine/mapping.types.ts';

@@ -3,10 +3,10 @@ import { command } from '../../../domain/command.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
 import { countApplied, isTakenBack } from '../../../domain/itsm/plan.journal.ts';
+import { itsmRunJob } from '../../../domain/itsm/runs.job.ts';
 import { makeRoomForUndo } from '../../../domain/itsm/runs.start.ts';
 import { insertRun, loadRun } from '../../../domain/itsm/runs.store.ts';
 import { enqueueJob } from '../../../domain/jobs/jobs.enqueue.ts';
-import { itsmRunJob } from '../../../domain/jobs/kinds/itsm-run.ts';
 import { EstateError } from '../../../platform/errors.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../domain/context.ts';
-import type { ReportQuery } from '../../../domain/jobs/kinds/report-query.ts';
+import type { ReportQuery } from '../../../domain/exports/report-query.job.ts';
 import type { Services } from '../../../domain/services.ts';
 import { loadSettings } from '../../../domain/settings/settings.state.ts';
 import { snapshotPosition } from '../../extraction/extraction.plan.ts';

@@ -1,4 +1,4 @@
-import type { ReportQuery } from '../../../domain/jobs/kinds/report-query.ts';
+import type { ReportQuery } from '../../../domain/exports/report-query.job.ts';
 import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
 import { withNote } from '../../charts/charts.parts.ts';
 import { formatCount, formatDate } from '../../charts/charts.text.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanUp } from '../../../domain/jobs/housekeeping.ts';
+import { cleanUp } from '../../../domain/app/housekeeping.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
 import { chain, definitions, rich, sendFile } from './models.ts';

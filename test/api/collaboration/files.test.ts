@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanUp } from '../../../domain/jobs/housekeeping.ts';
+import { cleanUp } from '../../../domain/app/housekeeping.ts';
 import { archive, officeMembers, pdf, png, svg } from '../../domain/collaboration/samples.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 import { appoint, card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { builtInSchedules } from '../../../domain/jobs/schedules.data.ts';
+import { builtInSchedules } from '../../../domain/app/schedules.data.ts';
 import { ensureSchedule } from '../../../domain/jobs/schedules.fire.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 

@@ -1,7 +1,7 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mitigationsDueJob } from '../../../domain/jobs/kinds/mitigations-due.ts';
+import { mitigationsDueJob } from '../../../domain/risks/mitigations.due.job.ts';
 import { occurrenceStatuses } from '../../../domain/risks/risks.types.ts';
 import { occurrenceActs } from '../../../domain/risks/tasks.rules.ts';
 import { mitigationsDueProcessor } from '../../../workers/mitigations-due.ts';

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownAs } from '../../../domain/access/erasure/erasure.identity.ts';
+import type { EraseUserPayload } from '../../../domain/access/erasure/erasure.job.ts';
 import { createEraser, pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
 import { eraseUser } from '../../../domain/access/erasure/erasure.run.ts';
 import { patternsOf, sweepEvents } from '../../../domain/access/erasure/erasure.sweep.ts';
 import { feedEnds } from '../../../domain/events/changes.ts';
 import type { RunningJob } from '../../../domain/jobs/jobs.running.ts';
-import type { EraseUserPayload } from '../../../domain/jobs/kinds/erase-user.ts';
 import { eraseUserProcessor } from '../../../workers/erase-user.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';

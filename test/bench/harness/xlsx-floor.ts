@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import ExcelJS from 'exceljs';
 import { pino } from 'pino';
+import { extensions } from '../../../domain/app/extensions.ts';
 import { type Ctx, systemCaller } from '../../../domain/context.ts';
 import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
 import { openDatabase } from '../../../platform/database.ts';
@@ -43,6 +44,7 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
     jobId: null,
     batch: { id: randomUUID(), toolName: 'bench' },
     passwords: createPasswords(),
+    extensions,
     metamodels: createMetamodelStore(),
     metamodel: await loadMetamodel(db),
     position: undefined,

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { extensions } from '../../../domain/app/extensions.ts';
 import type { Ctx } from '../../../domain/context.ts';
 import { systemCaller } from '../../../domain/context.ts';
 import { createMetamodelStore, loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
@@ -34,6 +35,7 @@ async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareSer
       jobId: null,
       batch: { id: randomUUID(), toolName: 'bench' },
       passwords: createPasswords(),
+      extensions,
       metamodels: createMetamodelStore(),
       metamodel: await loadMetamodel(db),
       position: undefined,

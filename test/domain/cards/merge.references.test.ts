@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cardReferences, ownWays } from '../../../domain/cards/merge/merge.references.ts';
+import { extensions } from '../../../domain/app/extensions.ts';
+import { ownWays } from '../../../domain/cards/merge/merge.references.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
 let t: TestServices;
@@ -7,6 +8,8 @@ beforeAll(async () => {
   t = await createTestServices();
 });
 afterAll(() => t.close());
+
+const { cardReferences } = extensions;
 
 /** Columns that name a card but follow it in no way: their rows tell of the past, or lead on from the old id. */
 const left = new Set([
@@ -51,7 +54,7 @@ it('every column that refers to cards has its way in a merge', async () => {
     ...left,
   ]);
   const columns: string[] = rows.map(({ name }: { name: string }) => name).sort();
-  // a name that is missing here belongs into cardReferences, or its rows go with a merged card
+  // a name that is missing here belongs into the cardReferences of an extension, or its rows go with a merged card
   expect(columns.filter((name) => !known.has(name))).toEqual([]);
   for (const { table, column } of cardReferences) expect(columns).toContain(`${table}.${column}`);
 });

@@ -1,8 +1,8 @@
 // @redis
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ExportRequest } from '../../../domain/exports/export.job.ts';
 import { openContent } from '../../../domain/files/files.store.ts';
-import type { ExportRequest } from '../../../domain/jobs/kinds/export.ts';
 import { startExport } from '../../../reports/extraction/exports.start.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';

@@ -3,10 +3,10 @@ import { readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cleanUp } from '../../../domain/app/housekeeping.ts';
 import { command } from '../../../domain/command.ts';
 import { feedEnds } from '../../../domain/events/changes.ts';
 import { storeContent, storeFile } from '../../../domain/files/files.store.ts';
-import { cleanUp } from '../../../domain/jobs/housekeeping.ts';
 import { storeMapping } from '../../integrations/itsm/stored.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 

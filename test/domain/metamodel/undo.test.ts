@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { undoSpecs } from '../../../domain/batches/undo.registry.ts';
+import { undoSpecs } from '../../../domain/app/undo.registry.ts';
 import type { UndoneEvent, UndoRefusal } from '../../../domain/batches/undo.types.ts';
 import { command } from '../../../domain/command.ts';
 import {

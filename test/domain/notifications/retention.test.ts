@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cleanUp } from '../../../domain/jobs/housekeeping.ts';
+import { cleanUp } from '../../../domain/app/housekeeping.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
 let t: TestServices;

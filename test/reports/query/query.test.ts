@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { QueryDimension, QueryMeasure, ReportQuery } from '../../../domain/jobs/kinds/report-query.ts';
+import type { QueryDimension, QueryMeasure, ReportQuery } from '../../../domain/exports/report-query.job.ts';
 import { COST_LIMIT, guardCost } from '../../../reports/query/query.guard.ts';
 import { withMoment } from '../../../reports/query/query.moment.ts';
 import { runQuery } from '../../../reports/query/query.run.ts';

@@ -1,5 +1,5 @@
+import { itsmRunJob } from '../../../domain/itsm/runs.job.ts';
 import { JobInterrupted, type JobProcessor } from '../../../domain/jobs/jobs.running.ts';
-import { itsmRunJob } from '../../../domain/jobs/kinds/itsm-run.ts';
 import type { Services } from '../../../domain/services.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { processesRuns } from '../../../workers/itsm-run.ts';

@@ -1,0 +1,16 @@
+import Type, { type Static } from 'typebox';
+import { defineJob } from '../../jobs/jobs.define.ts';
+
+const Payload = Type.Object({ user_id: Type.String({ format: 'uuid' }) }, { additionalProperties: false });
+
+/** Whose name and address are replaced. */
+export type EraseUserPayload = Static<typeof Payload>;
+
+/** Replaces a person's name and address wherever the service has written them. */
+export const eraseUserJob = defineJob({
+  kind: 'erase_user',
+  queue: 'routine',
+  payload: Payload,
+  attempts: 5,
+  resumable: false,
+});

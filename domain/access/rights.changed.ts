@@ -1,0 +1,7 @@
+import type { Ctx, Work } from '../context.ts';
+
+/** Notifies the extensions that the permissions of roles have changed, and with them those of all their users. */
+export async function roleRightsChanged(work: Work, ctx: Ctx, roles: readonly string[]): Promise<void> {
+  const userIds = await work.sql('users').whereIn('role', roles).pluck('id');
+  await work.extensions.userRightsChanged(work, ctx, userIds);
+}

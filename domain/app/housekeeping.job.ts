@@ -1,0 +1,12 @@
+import Type from 'typebox';
+import { defineJob } from '../jobs/jobs.define.ts';
+
+/** Removes what has expired: files, keys, tokens, counters, old events and finished jobs. */
+export const housekeepingJob = defineJob({
+  kind: 'housekeeping',
+  queue: 'routine',
+  payload: Type.Object({}, { additionalProperties: false }),
+  attempts: 3,
+  retentionDays: 7,
+  resumable: false,
+});

@@ -1,0 +1,88 @@
+import type { BlobStore } from '../../platform/blobs.ts';
+import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
+import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
+import type { JobCounts } from '../jobs/jobs.running.ts';
+import { readSetting } from '../settings/settings.read.ts';
+import { extensionList, extensions } from './extensions.ts';
+
+/** Contents without a file are taken for abandoned after this time; a running upload or export is younger. */
+const ABANDONED_HOURS = 24;
+
+/** Finished jobs past the days of the settings, or fewer of their kind; their results expire with them. */
+async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
+  const kinds = extensions.jobs.map(({ kind }) => kind);
+  const days = extensions.jobs.map(({ retentionDays }) => retentionDays ?? null);
+  const { rows } = await sql.raw(
+    `with kept as (select * from unnest(?::text[], ?::int[]) as k(kind, days)),
+     gone as (
+       delete from jobs where id in (
+         select j.id from jobs j left join kept using (kind)
+         where j.finished_at < now() - make_interval(days => least(kept.days, ?))
+         limit ${CLEANUP_BATCH}
+       ) returning result_file_id
+     ),
+     orphans as (
+       update files set expires_at = now() from gone where files.id = gone.result_file_id
+     )
+     select count(*)::int as n from gone`,
+    [kinds, days, jobs_days] as never,
+  );
+  return rows[0].n;
+}
+
+/** Expired files with their contents. The row goes first: a content without a row is found again below. */
+async function removeFiles(db: Db, blobs: BlobStore): Promise<number> {
+  const { rows } = await db.raw(
+    `delete from files where id in (select id from files where expires_at < now() limit ${CLEANUP_BATCH}) returning id`,
+  );
+  for (const { id } of rows) await blobs.remove(id);
+  return rows.length;
+}
+
+/** Contents that no file names and that nobody is still writing. */
+async function removeAbandoned(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<number> {
+  const before = new Date(Date.now() - ABANDONED_HOURS * 3_600_000);
+  let removed = 0;
+  let batch: string[] = [];
+  const flush = async () => {
+    const known = new Set(await db('files').whereIn('id', batch).pluck('id'));
+    for (const id of batch) {
+      if (known.has(id)) continue;
+      await blobs.remove(id);
+      removed += 1;
+    }
+    batch = [];
+  };
+  for await (const id of blobs.olderThan(before)) {
+    signal.throwIfAborted();
+    batch.push(id);
+    if (batch.length >= 500) await flush();
+  }
+  await flush();
+  return removed;
+}
+
+/**
+ * Removes what has expired, batch by batch, so that nothing is locked for long.
+ * @returns how much of each went.
+ */
+export async function cleanUp(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<JobCounts> {
+  const counts: JobCounts = {};
+  const repeat = async (name: string, cleanup: () => Promise<number>) => {
+    counts[name] = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      const removed = await cleanup();
+      if (removed === 0) return;
+      counts[name] += removed;
+    }
+  };
+  const retention = await readSetting(db, 'retention');
+  const cleanups = extensionList.flatMap((extension) => Object.entries(extension.cleanups ?? {}));
+  for (const [name, cleanup] of [...cleanups, ['jobs', removeJobs] as const]) {
+    await repeat(name, () => inTransaction(db, (sql) => cleanup(sql, retention)));
+  }
+  await repeat('files', () => removeFiles(db, blobs));
+  counts.contents = await removeAbandoned(db, blobs, signal);
+  return counts;
+}

@@ -1,0 +1,22 @@
+import { archivePurgeJob } from '../cards/archive-purge.job.ts';
+import { todosDueJob } from '../collaboration/todos/todos.due.job.ts';
+import { eolRefreshJob } from '../eol/eol.refresh.job.ts';
+import { kpiSnapshotJob } from '../exports/kpi-snapshot.job.ts';
+import type { BuiltInSchedule } from '../jobs/schedules.fire.ts';
+import { mitigationsDueJob } from '../risks/mitigations.due.job.ts';
+import { housekeepingJob } from './housekeeping.job.ts';
+
+/** The schedules that every workspace has. */
+export const builtInSchedules: BuiltInSchedule[] = [
+  { key: 'kpi_snapshot', kind: kpiSnapshotJob.kind, queue: kpiSnapshotJob.queue, cron: '0 2 * * *' },
+  { key: 'housekeeping', kind: housekeepingJob.kind, queue: housekeepingJob.queue, cron: '17 * * * *' },
+  { key: 'archive_purge', kind: archivePurgeJob.kind, queue: archivePurgeJob.queue, cron: '47 * * * *' },
+  { key: 'todos_due', kind: todosDueJob.kind, queue: todosDueJob.queue, cron: '5 0 * * *' },
+  {
+    key: 'mitigations_due',
+    kind: mitigationsDueJob.kind,
+    queue: mitigationsDueJob.queue,
+    cron: '10 0 * * *',
+  },
+  { key: 'eol_refresh', kind: eolRefreshJob.kind, queue: eolRefreshJob.queue, cron: '40 3 * * *' },
+];

@@ -1,0 +1,12 @@
+import Type from 'typebox';
+import { defineJob } from '../../jobs/jobs.define.ts';
+
+/** Opens the scheduled to-dos whose time has come. */
+export const todosDueJob = defineJob({
+  kind: 'todos_due',
+  queue: 'routine',
+  payload: Type.Object({}, { additionalProperties: false }),
+  attempts: 5,
+  retentionDays: 30,
+  resumable: true,
+});
