@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
-import type { Credential, SessionSnapshot } from '../domain/access/access.sessions.ts';
+import type { Credential, SessionSnapshot } from '../domain/sessions.ts';
 import type { AppPermission, TokenScope } from '../domain/access/permissions.data.ts';
 import type { Ctx, SealedResults } from '../domain/context.ts';
 import type { Module } from '../domain/settings/modules.ts';

@@ -8,9 +8,9 @@ import type { Logger } from '../platform/logging.ts';
 import type { Outbound } from '../platform/outbound.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { Signals } from '../platform/signals.ts';
-import type { SessionReader } from './access/access.sessions.ts';
 import type { Caller, Ctx, Extensions } from './context.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
+import type { SessionReader } from './sessions.ts';
 import type { SettingsStore } from './settings/settings.state.ts';
 
 /** What a process is made of; built once in its main file and passed down. */

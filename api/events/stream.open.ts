@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Credential } from '../../domain/access/access.sessions.ts';
+import type { Credential } from '../../domain/sessions.ts';
 import { checkPosition, feedEnds } from '../../domain/events/changes.ts';
 import type { Services } from '../../domain/services.ts';
 import { createFollower } from './stream.follow.ts';

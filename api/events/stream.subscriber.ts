@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Credential } from '../../domain/access/access.sessions.ts';
+import type { Credential } from '../../domain/sessions.ts';
 import type { AppPermission, TokenScope } from '../../domain/access/permissions.data.ts';
 import { inScope, may } from '../../domain/access/policy.ts';
 import type { Caller } from '../../domain/context.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastifyJwt from '@fastify/jwt';
 import type { FastifyRequest } from 'fastify';
-import type { Credential, TokenClaims } from '../../domain/access/access.sessions.ts';
+import type { Credential, TokenClaims } from '../../domain/sessions.ts';
 import { API_TOKEN_PREFIX } from '../../domain/access/api-tokens.ts';
 import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
 import { forbidden, may, requireScope } from '../../domain/access/policy.ts';

@@ -10,6 +10,7 @@ import { cardsExtension } from '../cards/cards.extension.ts';
 import { cataloguesExtension } from '../catalogues/catalogues.extension.ts';
 import { collaborationExtension } from '../collaboration/collaboration.extension.ts';
 import { complianceExtension } from '../compliance/compliance.extension.ts';
+import { complianceScansExtension } from '../compliance/scans.extension.ts';
 import { diagramsExtension } from '../diagrams/diagrams.extension.ts';
 import { duplicatesExtension } from '../duplicates/duplicates.extension.ts';
 import { eolExtension } from '../eol/eol.extension.ts';
@@ -57,6 +58,7 @@ export const extensionList: readonly Extension[] = [
   ppmExtension,
   diagramsExtension,
   analysisExtension,
+  complianceScansExtension,
   assessmentsExtension,
   duplicatesExtension,
   modernizationsExtension,

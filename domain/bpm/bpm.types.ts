@@ -3,9 +3,6 @@ import type { StoredRow } from '../events/row-changes.ts';
 /** The type of the cards that are processes. */
 export const PROCESS = 'BusinessProcess';
 
-/** What to-dos for those who approve flows are about. */
-export const APPROVAL_TOPIC = 'process_flow_approval';
-
 /** The topic of everything that reports read of diagrams and links. */
 export const BPM_TOPIC = 'bpm';
 

@@ -1,7 +1,8 @@
 import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.system.ts';
+import { APPROVAL_TOPIC } from '../collaboration/todos/todos.topics.ts';
 import type { Work } from '../context.ts';
 import { rights } from './bpm.access.ts';
-import { APPROVAL_TOPIC, type FlowRow, PROCESS } from './bpm.types.ts';
+import { type FlowRow, PROCESS } from './bpm.types.ts';
 import { approversToAsk, othersNamed } from './flow.rules.ts';
 
 /** Approvers who are asked. */

@@ -1,10 +1,11 @@
 import { EstateError } from '../../platform/errors.ts';
 import { closeSystemTodos } from '../collaboration/todos/todos.system.ts';
+import { APPROVAL_TOPIC } from '../collaboration/todos/todos.topics.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { rights } from './bpm.access.ts';
-import { APPROVAL_TOPIC, type FlowRow } from './bpm.types.ts';
+import type { FlowRow } from './bpm.types.ts';
 import { saveWithin, targetsOf } from './diagrams.save.ts';
 import { askApprovers } from './flow.approvers.ts';
 import { plannedLinks, unfitTargets } from './flow.links.ts';

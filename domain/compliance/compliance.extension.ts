@@ -1,21 +1,12 @@
 import { deleteRowsOfCards } from '../cards/cards.attached.ts';
-import { deleteExpired, type Extension } from '../extensions.ts';
+import type { Extension } from '../extensions.ts';
 import type { FindingRow } from './compliance.types.ts';
 import { complianceUndo, findingEvent } from './findings.events.ts';
-import { complianceScanJob } from './scans.job.ts';
 
 /** Compliance findings. */
 export const complianceExtension: Extension = {
   undo: complianceUndo,
-  jobs: [complianceScanJob],
   cardReferences: [{ entity: 'compliance finding', table: 'compliance_findings', column: 'card_id' }],
-  cleanups: {
-    // texts of deleted cards are deleted soon after them
-    compliance_readings: deleteExpired(
-      'compliance_readings',
-      'not exists (select from cards c where c.id = compliance_readings.card_id)',
-    ),
-  },
   async deleteWithCards(work, cards) {
     const byId = new Map(cards.map((card) => [card.id, card]));
     for (const row of await deleteRowsOfCards<FindingRow>(work, 'compliance_findings', [...byId.keys()])) {

@@ -1,4 +1,4 @@
-import { isDay } from '../cards/rules/values.ts';
+import { isDay } from '../dates.ts';
 import type { CycleFacts, ProductFacts } from './eol.types.ts';
 
 /** A document that is not as version 1 of the endoflife.date API describes it; the message says where. */

@@ -1,8 +1,8 @@
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import type { Db } from '../../platform/database.ts';
-import type { Credential } from '../access/access.sessions.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
+import type { Credential } from '../sessions.ts';
 
 /** Life of a ticket in seconds. */
 export const TICKET_SECONDS = 30;

@@ -3,9 +3,6 @@ import type { FieldError } from '../../platform/errors.ts';
 import type { StoredCard } from '../cards/cards.load.ts';
 import { siblingOf } from './imports.cards.plan-parents.ts';
 
-/** A walk upwards that takes so many steps goes round in a circle. */
-const MAX_STEPS = 10_000;
-
 /** The rows whose id, external id or name another card has by now, by line. */
 export async function findTaken(
   sql: Knex.Transaction,
@@ -47,21 +44,6 @@ export async function levelsToFollow(
     [JSON.stringify(moved)],
   );
   return new Map(rows.map((row: { id: string; level: string }) => [row.id, row.level]));
-}
-
-/** Of cards that were moved, those that lie below themselves now. */
-export async function findLoops(sql: Knex.Transaction, moved: string[]): Promise<Set<string>> {
-  const { rows } = await sql.raw(
-    `with recursive up as (
-       select q.id as start, q.id as at, 0 as depth from unnest(?::uuid[]) q(id)
-       union all
-       select u.start, p.parent_id, u.depth + 1
-       from up u cross join lateral (select c.parent_id from cards c where c.id = u.at limit 1) p
-       where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${MAX_STEPS}
-     ) select distinct start as id from up where depth > 0 and (at = start or depth = ${MAX_STEPS})`,
-    [moved],
-  );
-  return new Set(rows.map((row: { id: string }) => row.id));
 }
 
 /** Of archived cards, those that have active children. */

@@ -1,11 +1,12 @@
 import type { FieldError } from '../../platform/errors.ts';
 import { insertCards } from '../cards/cards.insert.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../cards/cards.load.ts';
+import { findLoops } from '../cards/cards.loops.ts';
 import { type CardWrite, levelWrites, saveCards } from '../cards/cards.save.ts';
 import { readParents } from '../cards/cards.tree.ts';
 import { hasLevels, levelAt } from '../cards/rules/capability.ts';
 import type { CardType } from '../metamodel/metamodel.compile.ts';
-import { findAbandoning, findLoops, findTaken, levelsToFollow } from './imports.cards.apply-sql.ts';
+import { findAbandoning, findTaken, levelsToFollow } from './imports.cards.apply-sql.ts';
 import { mergeCard, newCard } from './imports.cards.merge.ts';
 import { parentColumn } from './imports.cards.stage.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';

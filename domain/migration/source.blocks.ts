@@ -1,4 +1,4 @@
-import { isDay } from '../cards/rules/values.ts';
+import { isDay } from '../dates.ts';
 import { readBoolean, readNumber } from '../transfer/csv-cells.ts';
 import { kindOfSheet, otherTarget } from './source.kinds.ts';
 import type {

@@ -1,8 +1,6 @@
 import type { AppPermission } from '../access/permissions.data.ts';
-import { APPROVAL_TOPIC } from '../bpm/bpm.types.ts';
+import { APPROVAL_TOPIC, RISK_TOPIC, TASK_TOPIC } from '../collaboration/todos/todos.topics.ts';
 import type { FeedRow } from '../events/feed.read.ts';
-import { TASK_TOPIC } from '../ppm/ppm.types.ts';
-import { RISK_TOPIC } from '../risks/risks.topics.ts';
 import {
   changesOf,
   excerpt,

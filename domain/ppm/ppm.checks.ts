@@ -1,5 +1,5 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
-import { isDay } from '../cards/rules/values.ts';
+import { isDay } from '../dates.ts';
 
 /** The first and the last day that plans and lines may name. */
 const FIRST = '1900-01-01';

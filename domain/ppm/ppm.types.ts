@@ -6,9 +6,6 @@ export const INITIATIVE = 'Initiative';
 /** The topic that every write here raises: reports over initiatives depend on it. */
 export const PPM_TOPIC = 'ppm';
 
-/** What the to-do of a task's assignee is about. */
-export const TASK_TOPIC = 'ppm_task';
-
 export const healths = ['onTrack', 'atRisk', 'offTrack'] as const;
 export type Health = (typeof healths)[number];
 

@@ -1,11 +1,12 @@
 import { invalidField } from '../../platform/errors.ts';
 import { closeSystemTodos, openSystemTodo } from '../collaboration/todos/todos.system.ts';
+import { TASK_TOPIC } from '../collaboration/todos/todos.topics.ts';
 import { releaseDependencies } from './dependencies.ts';
 import { checkPlanned } from './plan.check.ts';
 import { requireNoCircle } from './plan.place.ts';
 import { removePpm } from './ppm.commands.ts';
 import { nameOf, type PpmChange, type PpmKind } from './ppm.kinds.ts';
-import { MAX_TASKS, type PpmRow, TASK_TOPIC, type TaskRow } from './ppm.types.ts';
+import { MAX_TASKS, type PpmRow, type TaskRow } from './ppm.types.ts';
 import { taskComments } from './task-comments.ts';
 
 /** Who does what until when. */

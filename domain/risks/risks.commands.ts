@@ -1,6 +1,7 @@
 import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
 import { requirePermission } from '../access/policy.ts';
 import { closeSystemTodos } from '../collaboration/todos/todos.system.ts';
+import { RISK_TOPIC } from '../collaboration/todos/todos.topics.ts';
 import { command } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
@@ -15,7 +16,7 @@ import { checkOwner, checkTitle, holdLinkable, type LoadedRisk, lockRisk } from 
 import { settleOwner } from './risks.owner.ts';
 import { withReferences } from './risks.references.ts';
 import { nextStatuses } from './risks.rules.ts';
-import { RISK_TOPIC, RISKS_TOPIC } from './risks.topics.ts';
+import { RISKS_TOPIC } from './risks.topics.ts';
 import type { RiskRow, RiskStatus } from './risks.types.ts';
 import { removeTasks, settleTasks } from './tasks.remove.ts';
 

@@ -1,8 +1,8 @@
 import { closeSystemTodos, openSystemTodo, type SystemTodo } from '../collaboration/todos/todos.system.ts';
+import { RISK_TOPIC } from '../collaboration/todos/todos.topics.ts';
 import type { Work } from '../context.ts';
 import { riskLink } from './risks.events.ts';
 import { isSettled } from './risks.rules.ts';
-import { RISK_TOPIC } from './risks.topics.ts';
 import type { RiskRow } from './risks.types.ts';
 
 /** What the owner of a risk is asked to do: only the owner sees it. */

@@ -1,4 +1,4 @@
-import { isDay } from '../cards/rules/values.ts';
+import { isDay } from '../dates.ts';
 
 /**
  * How values stand in CSV cells, in both directions. A text that a spreadsheet would take for a formula gets one

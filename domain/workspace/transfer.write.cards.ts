@@ -1,10 +1,10 @@
 import { cardEvent, cardsTopic } from '../cards/cards.events.ts';
 import { lockCards, lockHierarchy } from '../cards/cards.load.ts';
+import { findLoops } from '../cards/cards.loops.ts';
 import type { CardState } from '../cards/rules/card.types.ts';
 import { diffCard } from '../cards/rules/diff.ts';
 import type { EventType } from '../events/events.types.ts';
 import type { StoredRow } from '../events/row-changes.ts';
-import { findLoops } from '../imports/imports.cards.apply-sql.ts';
 import { createBook } from '../relations/relations.book.ts';
 import { type NamedEnd, relationEvent, relationsTopic } from '../relations/relations.events.ts';
 import { loadCompeting } from '../relations/relations.load.ts';

@@ -1,4 +1,4 @@
-import { APPROVAL_TOPIC } from '../bpm/bpm.types.ts';
+import { APPROVAL_TOPIC } from '../collaboration/todos/todos.topics.ts';
 import type { EventType } from '../events/events.types.ts';
 import { signingTopics } from '../signatures/signatures.todos.ts';
 import type { ContentTable } from './workspace.types.ts';

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import { isDay } from '../../dates.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../metamodel/metamodel.types.ts';
 import type { Lifecycle } from './card.types.ts';
-import { isDay } from './values.ts';
 
 const phases: ReadonlySet<string> = new Set(lifecyclePhases);
 

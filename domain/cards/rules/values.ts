@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import { isDay } from '../../dates.ts';
 import type { CompiledField } from '../../metamodel/metamodel.compile.ts';
 import { checkLine, checkText, isLongerThan } from './text.ts';
 
@@ -7,13 +8,6 @@ const MAX_MULTILINE = 100_000;
 const MAX_URL = 2_000;
 // beyond it a number loses its whole units in JavaScript, spreadsheets and sums
 const MAX_NUMBER = 1e15;
-
-/** Whether the text is a day that exists, as `YYYY-MM-DD`, from year 1 on. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '0001') return false;
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
-}
 
 function isLink(text: string): boolean {
   if (!/^(https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(text)) return false;

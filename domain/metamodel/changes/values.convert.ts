@@ -1,4 +1,5 @@
-import { checkValue, isDay } from '../../cards/rules/values.ts';
+import { checkValue } from '../../cards/rules/values.ts';
+import { isDay } from '../../dates.ts';
 import type { CompiledField } from '../metamodel.compile.ts';
 
 /** A number as people write it, which keeps every digit when it is read. */

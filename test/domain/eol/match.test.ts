@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isDay } from '../../../domain/cards/rules/values.ts';
+import { isDay } from '../../../domain/dates.ts';
 import { bundledFacts } from '../../../domain/eol/eol.bundled.ts';
 import { createMatcher } from '../../../domain/eol/eol.match.ts';
 
