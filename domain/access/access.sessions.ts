@@ -3,7 +3,7 @@ import type { Db } from '../../platform/database.ts';
 import { createLru } from '../../platform/lru.ts';
 import { prepared } from '../../platform/prepared.ts';
 import type { Caller } from '../context.ts';
-import type { ApiTokenKey, Credential, SessionReader, SessionSnapshot, TokenClaims } from '../sessions.ts';
+import type { ApiTokenKey, Credential, SessionReader, TokenClaims } from '../sessions.ts';
 import type { AppPermission, TokenScope } from './permissions.data.ts';
 
 interface SessionRow {
