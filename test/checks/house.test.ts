@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { contexts } from './imports.rules.ts';
 import { scanSources } from './imports.scan.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -67,4 +68,8 @@ test('no test is skipped, narrowed or tried again until it passes', () => {
     /\b(test|it|describe|suite)(\.\w+|\(.*\))*\.(skip|skipIf|runIf|only|todo|fails)\b|\b(skip|only|todo|fails): *true|\bretry: *[1-9{]/;
   const tests = sources.filter((file) => file.startsWith('test/') || file.endsWith('.config.ts'));
   expect(linesWith(evasion, tests)).toEqual([]);
+});
+
+test('the domain consists of its contexts', () => {
+  expect(readdirSync(path.join(root, 'domain')).sort()).toEqual([...contexts].sort());
 });

@@ -23,6 +23,19 @@ const below: Record<string, string[]> = {
   'main.ts': ['platform', 'domain', 'reports', 'integrations', 'workers', 'api', 'migrations', 'boot.ts'],
 };
 
+/** The bounded contexts of `domain`, in their order: each may import itself and those before it. */
+export const contexts: readonly string[] = [
+  'kernel',
+  'access',
+  'inventory',
+  'collaboration',
+  'governance',
+  'modelling',
+  'analysis',
+  'exchange',
+  'app',
+];
+
 /** Packages that speak to the database or the queue: `api` leaves both to the floors below. */
 const notInApi = /^(knex|objection|pg|pg-[a-z-]+|bullmq|ioredis)(\/|$)/;
 
@@ -35,6 +48,12 @@ const maxLines = 400;
 /** The floor a file stands on: its top folder, or its name at the root. */
 function floorOf(file: string): string {
   return file.split('/', 1)[0] ?? file;
+}
+
+/** The position of a file's context among {@link contexts}; -1 outside of them. */
+function contextOf(file: string): number {
+  const [layer, context] = file.split('/');
+  return layer === 'domain' ? contexts.indexOf(context ?? '') : -1;
 }
 
 /** Whether the file is tooling at the root (test runner settings), which is no part of the product. */
@@ -75,6 +94,13 @@ export function checkFile(file: SourceFile, mains: ReadonlySet<string>): Fault[]
     if (isTooling(target)) fault(line, `product code imports ${target}, which is not part of the product`);
     else if (other !== floor && !allowed.includes(other)) {
       fault(line, `${floor} may not import ${other}${allowed.length ? ` (only ${allowed.join(', ')})` : ''}`);
+    }
+    const context = contextOf(file.path);
+    if (context !== -1 && contextOf(target) > context) {
+      fault(
+        line,
+        `the context ${contexts[context]} may not import the later context ${contexts[contextOf(target)]}`,
+      );
     }
   }
   for (const { specifier, line } of file.reExports) {

@@ -85,6 +85,17 @@ describe('direction', () => {
     ]);
   });
 
+  test('contexts of the domain import those before them only', () => {
+    expect(
+      faults({
+        'domain/kernel/a.ts': 'export const a = 1;',
+        'domain/inventory/b.ts': `import { a } from '../kernel/a.ts';\nexport const b = a;`,
+        'domain/access/c.ts': `import type { b } from '../inventory/b.ts';\nexport type C = typeof b;`,
+        'domain/app/d.ts': `import { b } from '../inventory/b.ts';\nexport const d = b;`,
+      }),
+    ).toEqual(['domain/access/c.ts:1 the context access may not import the later context inventory']);
+  });
+
   test('a folder that is no floor is named', () => {
     expect(faults({ 'utils/a.ts': 'export const a = 1;' })).toEqual([
       'utils/a.ts:1 utils is no floor of the house (platform, domain, reports, integrations, workers, api, migrations, boot.ts, main.ts, test)',
