@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Credential } from '../../domain/sessions.ts';
 import type { AppPermission, TokenScope } from '../../domain/access/permissions.data.ts';
 import { inScope, may } from '../../domain/access/policy.ts';
 import type { Caller } from '../../domain/context.ts';
@@ -7,6 +6,7 @@ import { isGuarded } from '../../domain/events/events.guarded.ts';
 import type { FeedRow } from '../../domain/events/feed.read.ts';
 import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/services.ts';
+import type { Credential } from '../../domain/sessions.ts';
 import { streamLimits } from './stream.limits.ts';
 import { isOpen } from './stream.write.ts';
 

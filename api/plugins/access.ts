@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fastifyJwt from '@fastify/jwt';
 import type { FastifyRequest } from 'fastify';
-import type { Credential, TokenClaims } from '../../domain/sessions.ts';
 import { API_TOKEN_PREFIX } from '../../domain/access/api-tokens.ts';
 import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
 import { forbidden, may, requireScope } from '../../domain/access/policy.ts';
 import { anonymousCaller, type Caller } from '../../domain/context.ts';
 import { redeemTicket } from '../../domain/events/tickets.ts';
 import type { Services } from '../../domain/services.ts';
+import type { Credential, TokenClaims } from '../../domain/sessions.ts';
 import { requireModule } from '../../domain/settings/modules.ts';
 import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
 import { deriveKey, keyId, sha256 } from '../../platform/crypto.ts';
